@@ -1,0 +1,130 @@
+"""What was admitted, and whether what runs is that.
+
+Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
+SCHEMA = 1
+
+
+class Item(NamedTuple):
+    """One comparison: what, how it came out, and both values in words."""
+
+    item: str
+    outcome: str
+    message: str
+
+
+class Presented(NamedTuple):
+    """What the running job shows of itself. None: it does not show it."""
+
+    argv: Sequence[str] | None = None
+    config_digests: Mapping[str, str | None] | None = None  # file -> digest, None: missing
+    config: Mapping[str, Any] | None = None  # the resolved config, where the script passes it
+    output_root: str | None = None
+    tracker_id: str | None = None
+    loaded: str | None = None  # the checkpoint it loaded
+    files: Mapping[str, str | None] = {}  # code file -> digest
+    files_seen: int = 0
+    files_total: int = 0
+
+
+def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
+    """Item by item. What cannot be seen is said; only a difference fails."""
+    return [
+        _argv(admission, presented),
+        _files("config", admission.get("config_digests", {}), presented.config_digests),
+        _config(admission, presented),
+        _text("output-root", admission.get("output_root"), presented.output_root),
+        _text("tracker-id", admission.get("tracker_id"), presented.tracker_id),
+        _start(admission, presented),
+        _code(admission, presented),
+    ]
+
+
+def refused(items: Iterable[Item]) -> list[Item]:
+    return [item for item in items if item.outcome == FAIL]
+
+
+def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
+    wanted, shown = list(admission.get("argv", ())), presented.argv
+    if shown is None:
+        return Item("argv", UNSEEN, "the command line could not be read")
+    # An interpreter may stand in front under another path; what follows the script must be the same.
+    same = list(shown) == wanted or _arguments(shown) == _arguments(wanted)
+    return (
+        Item("argv", PASS, "as admitted")
+        if same
+        else Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
+    )
+
+
+def _arguments(argv: Sequence[str]) -> list[str]:
+    """The part of a command line that a change of interpreter path leaves alone."""
+    first = argv[0].rsplit("/", 1)[-1] if argv else ""
+    rest = list(argv[1:])
+    return rest if first.startswith("python") else [first, *rest]
+
+
+def _files(item: str, wanted: Mapping[str, str], shown: Mapping[str, str | None] | None) -> Item:
+    if shown is None:
+        return Item(item, UNSEEN, "the files could not be read")
+    wrong = [name for name in sorted(wanted) if shown.get(name) != wanted[name]]
+    if wrong:
+        return Item(item, FAIL, f"differs from what was admitted: {', '.join(wrong[:5])}")
+    return Item(item, PASS, f"{len(wanted)} as admitted")
+
+
+def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
+    if presented.config is None:
+        return Item("resolved-config", UNSEEN, "the script did not pass it")
+    wanted = flatten(admission.get("config", {}))
+    shown = flatten(presented.config)
+    wrong = sorted(key for key in wanted.keys() & shown.keys() if wanted[key] != shown[key])
+    if wrong:
+        said = "; ".join(f"{key} is {shown[key]!r}, admitted {wanted[key]!r}" for key in wrong[:5])
+        return Item("resolved-config", FAIL, said)
+    unshown = len(wanted.keys() - shown.keys())
+    return Item("resolved-config", PASS, f"{len(wanted) - unshown} keys as admitted, {unshown} not shown")
+
+
+def _text(item: str, wanted: Any, shown: str | None) -> Item:
+    if shown is None or wanted is None:
+        return Item(item, UNSEEN, "not shown" if shown is None else "not in the admission")
+    if str(shown).rstrip("/") == str(wanted).rstrip("/"):
+        return Item(item, PASS, "as admitted")
+    return Item(item, FAIL, f"is {shown}, admitted {wanted}")
+
+
+def _start(admission: Mapping[str, Any], presented: Presented) -> Item:
+    wanted = admission.get("start")
+    if wanted is None and presented.loaded is not None:
+        return Item("start", FAIL, f"loaded {presented.loaded}, admitted to start from scratch")
+    if wanted is None:
+        return Item("start", PASS, "from scratch")
+    return _text("start", wanted, presented.loaded)
+
+
+def _code(admission: Mapping[str, Any], presented: Presented) -> Item:
+    wanted = admission.get("files", {})
+    wrong = sorted(name for name, digest in presented.files.items() if wanted.get(name) != digest)
+    if wrong:
+        return Item(
+            "code", FAIL, f"differs from commit {admission.get('commit', '?')[:9]}: {', '.join(wrong[:5])}"
+        )
+    seen = f"{presented.files_seen} of {presented.files_total} files as admitted"
+    return Item("code", PASS if presented.files_seen else UNSEEN, seen)
+
+
+def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = list(value) if isinstance(value, tuple) else value
+    return flat

@@ -1,0 +1,140 @@
+"""The alert clock: a problem is pending, then firing, then resolved.
+
+What could not be seen neither starts nor ends an alert. Hold accrues only between consecutive observed FAILs,
+at most two cadences a gap; UNKNOWN neither adds nor resets; a gap over three cadences starts it anew.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TypeAlias
+
+from herorun.core.canonical import timestamp
+from herorun.core.check import Check, Topic
+from herorun.core.evidence import Evidence, Job, JobState
+from herorun.core.finding import Finding, Outcome
+
+AlertId: TypeAlias = tuple[str, str]  # check, subject
+
+
+class State(StrEnum):
+    PENDING = "pending"
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+@dataclass(frozen=True)
+class Alert:
+    check: str
+    subject: str
+    since: datetime
+    seen: datetime  # when evidence last showed it
+    state: State
+    message: str
+    held: timedelta = timedelta()
+    ticks: int = 1
+    first_step: int = 0
+    instance: str = ""
+
+    @property
+    def id(self) -> AlertId:
+        return self.check, self.subject
+
+    @property
+    def key(self) -> str:
+        """One incident, one key: it begins anew when the alert begins anew."""
+        subject = f"[{self.subject}]" if self.subject else ""
+        return f"{self.check}{subject}@{timestamp(self.since)}"
+
+    @property
+    def firing(self) -> bool:
+        return self.state is State.FIRING
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The engine's own measures at this tick."""
+
+    now: datetime
+    cadence: timedelta
+    step: int | None = None
+    instance: str = ""
+
+
+def advance(
+    alerts: Mapping[AlertId, Alert],
+    findings: Iterable[Finding],
+    checks: Mapping[str, Check],
+    moment: Moment,
+    muted: frozenset[Topic] = frozenset(),
+) -> dict[AlertId, Alert]:
+    """Carry the alerts one tick on. The result holds those that resolved at this tick, as `resolved`."""
+    before = {key: alert for key, alert in alerts.items() if alert.state is not State.RESOLVED}
+    after: dict[AlertId, Alert] = {}
+    unseen: set[str] = set()
+    for finding in findings:
+        check, verdict = checks[finding.check], finding.verdict
+        key = (check.name, verdict.subject)
+        if check.topic in muted or verdict.outcome is Outcome.UNKNOWN:
+            unseen.add(check.name)
+        elif verdict.outcome is Outcome.FAIL and finding.open:
+            after[key] = _seen(before.get(key), check, finding, moment)
+    for key, alert in before.items():
+        if key in after:
+            continue
+        if alert.check in unseen:
+            after[key] = alert
+        elif alert.firing:
+            after[key] = replace(alert, state=State.RESOLVED)
+    return dict(sorted(after.items()))
+
+
+def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
+    gap = moment.now - before.seen if before else timedelta()
+    if before is None or (gap > 3 * moment.cadence and not before.firing):
+        began = Alert(
+            check.name,
+            finding.verdict.subject,
+            since=moment.now,
+            seen=moment.now,
+            state=State.PENDING,
+            message=finding.verdict.message,
+            first_step=moment.step or 0,
+            instance=moment.instance,
+        )
+    else:
+        began = replace(
+            before,
+            seen=moment.now,
+            message=finding.verdict.message,
+            held=before.held + min(gap, 2 * moment.cadence),
+            ticks=before.ticks + 1,
+        )
+    return replace(began, state=State.FIRING) if _held(began, check, moment) else began
+
+
+def _held(alert: Alert, check: Check, moment: Moment) -> bool:
+    hold = check.hold
+    steps = (moment.step or 0) - alert.first_step
+    return alert.firing or (alert.held >= hold.duration and alert.ticks >= hold.ticks and steps >= hold.steps)
+
+
+def muted_topics(
+    evidence: Evidence, findings: Iterable[Finding], checks: Mapping[str, Check]
+) -> frozenset[Topic]:
+    """Inhibition: what makes other alerts meaningless right now.
+
+    An ended job mutes stalls and checkpoints; a pending one also what its metrics say; a non-finite value
+    mutes the shape of the curves.
+    """
+    job = evidence.get(Job)
+    muted: set[Topic] = set()
+    if isinstance(job, Job) and job.state.ended:
+        muted |= {Topic.PROGRESS, Topic.CHECKPOINTS}
+    if isinstance(job, Job) and job.state in (JobState.PENDING, JobState.BUILDING):
+        muted |= {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.NUMERIC}
+    for finding in findings:
+        if finding.verdict.outcome is Outcome.FAIL and checks[finding.check].topic is Topic.NUMERIC:
+            muted.add(Topic.METRIC)
+    return frozenset(muted)

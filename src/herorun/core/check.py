@@ -1,0 +1,245 @@
+"""A check is one pure question, asked at one gate."""
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from datetime import timedelta
+from enum import StrEnum
+from inspect import getdoc, getmodule
+from typing import Any
+
+from herorun.core.evidence import Evidence, Nothing, Unavailable
+from herorun.core.finding import Finding, Outcome, Verdict, not_applicable, unknown
+
+
+class Gate(StrEnum):
+    LAUNCH = "launch"  # may it start?
+    CHECKIN = "checkin"  # is what runs what was admitted?
+    HEALTH = "health"  # may it go on?
+    SEAL = "seal"  # is it done?
+
+
+class Response(StrEnum):
+    """What an open finding calls for."""
+
+    INFO = "info"
+    WARN = "warn"
+    BLOCK = "block"
+    REFUSE = "refuse"
+    RELAUNCH = "relaunch"
+    ESCALATE = "escalate"
+    STOP = "stop"
+
+
+class Severity(StrEnum):
+    INFO = "info"
+    WARN = "warn"
+    CRITICAL = "critical"
+
+
+class Topic(StrEnum):
+    """What a health check is about; inhibition mutes whole topics (see `core.alert`)."""
+
+    JOB = "job"
+    MONITOR = "monitor"
+    PROGRESS = "progress"
+    CHECKPOINTS = "checkpoints"
+    METRIC = "metric"  # spikes, drifts: anything about the shape of a curve
+    NUMERIC = "numeric"  # not-finite
+
+
+class AtRelaunch(StrEnum):
+    """How a launch check is asked when the babysitter relaunches under a standing contract."""
+
+    SKIP = "skip"  # it is about the user's checkout, which a relaunch never reads
+    WARN = "warn"  # FAIL blocks, UNKNOWN is told
+    BLOCK = "block"  # FAIL and UNKNOWN both block
+
+
+_EVERYWHERE = frozenset({Response.WARN, Response.INFO})
+ALLOWED: Mapping[Gate, frozenset[Response]] = {
+    Gate.LAUNCH: _EVERYWHERE | {Response.BLOCK},
+    Gate.CHECKIN: _EVERYWHERE | {Response.REFUSE},
+    Gate.HEALTH: _EVERYWHERE | {Response.RELAUNCH, Response.ESCALATE, Response.STOP},
+    Gate.SEAL: _EVERYWHERE | {Response.BLOCK},
+}
+SEVERITY: Mapping[Response, Severity] = {
+    Response.INFO: Severity.INFO,
+    Response.WARN: Severity.WARN,
+}
+
+
+@dataclass(frozen=True)
+class Hold:
+    """How long a finding must stay open before it fires: the largest of the given measures."""
+
+    duration: timedelta = timedelta()
+    ticks: int = 1  # consecutive observations that fail
+    steps: int = 0  # training steps
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question.
+
+    `needs` are the evidence types that it asks for, read from the function's annotations; `accepts` says
+    for each whether the function itself deals with `Nothing` or `Unavailable`. `limits` are its thresholds.
+    """
+
+    name: str
+    gate: Gate
+    response: Response
+    hold: Hold
+    topic: Topic
+    vetoes_relaunch: bool
+    at_relaunch: AtRelaunch
+    needs: tuple[Any, ...]
+    accepts: tuple[frozenset[Any], ...]
+    limits: type[Any] | None
+    ask: Callable[..., Verdict | Sequence[Verdict]]
+
+    def __call__(self, *evidence: Any) -> Verdict | Sequence[Verdict]:
+        return self.ask(*evidence)
+
+    @property
+    def severity(self) -> Severity:
+        return SEVERITY.get(self.response, Severity.CRITICAL)
+
+    @property
+    def doc(self) -> str:
+        return getdoc(getmodule(self.ask)) or ""
+
+    @property
+    def problem(self) -> str:
+        return self.doc.partition("\n")[0]
+
+    @property
+    def why(self) -> str:
+        return self._paragraph("Why")
+
+    @property
+    def fix(self) -> str:
+        return self._paragraph("Fix")
+
+    def _paragraph(self, title: str) -> str:
+        lines, wanted = [], False
+        for line in self.doc.splitlines():
+            if line.startswith(f"{title}: "):
+                wanted = True
+                line = line.removeprefix(f"{title}: ")
+            elif not line.strip() or line.partition(": ")[0] in ("Why", "Fix", "Source"):
+                wanted = False
+            if wanted:
+                lines.append(line.strip())
+        return " ".join(lines)
+
+
+def check(
+    gate: Gate,
+    response: Response,
+    *,
+    hold: Hold | None = None,
+    topic: Topic = Topic.JOB,
+    vetoes_relaunch: bool = False,
+    at_relaunch: AtRelaunch = AtRelaunch.SKIP,
+) -> Callable[[Callable[..., Verdict | Sequence[Verdict]]], Check]:
+    """Make a function a check; its annotations say which evidence it needs.
+
+    A parameter whose type is a class named `Limits` receives the check's thresholds, as the contract sets
+    them under `[babysit.thresholds.<check>]`.
+    """
+    if response not in ALLOWED[gate]:
+        raise ValueError(f"{response} makes no sense at the {gate} gate")
+
+    def decorate(ask: Callable[..., Verdict | Sequence[Verdict]]) -> Check:
+        hints = typing.get_type_hints(ask)
+        hints.pop("return", None)
+        limits = next((kind for kind in hints.values() if _is_limits(kind)), None)
+        wanted = [_split(kind) for kind in hints.values() if not _is_limits(kind)]
+        return Check(
+            name=ask.__name__.replace("_", "-"),
+            gate=gate,
+            response=response,
+            hold=hold or Hold(),
+            topic=topic,
+            vetoes_relaunch=vetoes_relaunch,
+            at_relaunch=at_relaunch,
+            needs=tuple(kind for kind, _ in wanted),
+            accepts=tuple(accepts for _, accepts in wanted),
+            limits=limits,
+            ask=ask,
+        )
+
+    return decorate
+
+
+def evaluate(
+    checks: Iterable[Check], evidence: Evidence, limits: Mapping[str, Any] | None = None
+) -> list[Finding]:
+    """Ask every check. `limits` holds thresholds by check name; the defaults stand for the rest."""
+    return [
+        Finding(check.name, verdict)
+        for check in checks
+        for verdict in _answers(check, evidence, limits or {})
+    ]
+
+
+def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Sequence[Verdict]:
+    values = [evidence.get(need, Unavailable("nobody read it")) for need in check.needs]
+    gaps = [
+        value.why
+        for value, accepts in zip(values, check.accepts, strict=True)
+        if isinstance(value, Unavailable) and Unavailable not in accepts
+    ]
+    if gaps:
+        return [unknown("could not look: " + "; ".join(sorted(set(gaps))), *gaps)]
+    for need, value, accepts in zip(check.needs, values, check.accepts, strict=True):
+        if isinstance(value, Nothing) and Nothing not in accepts:
+            return [not_applicable(value.why or f"there is no {name_of(need)} yet")]
+    if check.limits is not None:
+        values.append(limits.get(check.name) or check.limits())
+    try:
+        answer = check.ask(*values)
+    except Exception as error:  # a broken check must not read as a healthy run
+        return [unknown(f"the check itself failed: {error!r}")]
+    return [answer] if isinstance(answer, Verdict) else list(answer)
+
+
+def name_of(kind: Any) -> str:
+    return str(getattr(kind, "__name__", kind))
+
+
+def _is_limits(kind: Any) -> bool:
+    return is_dataclass(kind) and name_of(kind) == "Limits"
+
+
+def _split(kind: Any) -> tuple[Any, frozenset[Any]]:
+    """`Job | Nothing` -> Job, {Nothing}."""
+    if typing.get_origin(kind) not in (typing.Union, types.UnionType):
+        return kind, frozenset()
+    parts = typing.get_args(kind)
+    special = frozenset(part for part in parts if part in (Nothing, Unavailable))
+    (main,) = [part for part in parts if part not in special]
+    return main, special
+
+
+class GateVerdict(StrEnum):
+    CLEAR = "clear"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+
+
+BLOCKING = frozenset({Response.BLOCK, Response.REFUSE})
+
+
+def verdict_of(findings: Iterable[Finding], checks: Mapping[str, Check]) -> GateVerdict:
+    """Any open blocking FAIL: blocked; else any open blocking UNKNOWN: unknown; else clear."""
+    open_outcomes = {
+        finding.verdict.outcome
+        for finding in findings
+        if finding.open and checks[finding.check].response in BLOCKING
+    }
+    if Outcome.FAIL in open_outcomes:
+        return GateVerdict.BLOCKED
+    return GateVerdict.UNKNOWN if Outcome.UNKNOWN in open_outcomes else GateVerdict.CLEAR

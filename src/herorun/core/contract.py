@@ -1,0 +1,409 @@
+"""The run contract: what people signed, as `runs/<slug>.toml` or built in Python.
+
+Unknown keys are errors. The tables of adapters (`tracker`, `scheduler`) take further keys, which the adapter's
+own `Options` validate; `[babysit.thresholds]` is validated by each check's `Limits`.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+)
+
+from herorun.core.errors import WrongUse
+from herorun.core.finding import Waiver as SignedWaiver
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+KIND = r"^[a-z][a-z0-9_]*$"
+HERO_FLOPS = 1e22  # the seed's rule of thumb for a hero run, in model FLOPs
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_UNIT = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def parse_duration(value: object) -> object:
+    """`"15m"`, `"570s"`, `"1.5h"`; a timedelta passes through.
+
+    >>> parse_duration("15m")
+    datetime.timedelta(seconds=900)
+    """
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value.strip())
+        if not found:
+            raise ValueError(f'{value!r} is no duration: write it like "570s", "15m", "1.5h" or "2d"')
+        return timedelta(seconds=float(found[1]) * _UNIT[found[2]])
+    if isinstance(value, (int, float)):
+        raise ValueError(f'{value!r} has no unit: write it like "{value}s" or "{value}m"')
+    return value
+
+
+def say_duration(value: timedelta) -> str:
+    """The shortest exact form: 15m, 570s, 2d.
+
+    >>> say_duration(timedelta(seconds=570))
+    '570s'
+    """
+    seconds = value.total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds and seconds % size == 0:
+            return f"{int(seconds // size)}{unit}"
+    return f"{seconds:g}s"
+
+
+def _positive(value: timedelta) -> timedelta:
+    if value <= timedelta():
+        raise ValueError("must be longer than zero")
+    return value
+
+
+Duration = Annotated[
+    timedelta,
+    Field(gt=timedelta()),
+    BeforeValidator(parse_duration),
+    PlainSerializer(say_duration, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["15m"]}),
+]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False, populate_by_name=True)
+
+
+class _OpenTable(_Table):
+    """A table whose further keys belong to an adapter."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dict(self.__pydantic_extra__ or {})
+
+
+class Command(_Table):
+    """What is run."""
+
+    argv: tuple[Name, ...] = Field(min_length=1, description="The exact command line, as a list.")
+    resume_argv: tuple[Name, ...] = Field(
+        (),
+        description="The command line of a launch that starts from a checkpoint; `{start}` is replaced by its path.",
+    )
+    cwd: str = Field(".", description="Working directory, relative to the repository root.")
+    env: dict[str, str] = Field({}, description="Plain environment values. Never secrets.")
+    secrets: tuple[Name, ...] = Field(
+        (), description="Names of environment variables that are passed on by name."
+    )
+
+
+class Impact(StrEnum):
+    IGNORE = "ignore"
+    NOTICE = "notice"
+    BLOCK = "block"
+
+
+class Code(_Table):
+    """Where the code is published, and which files can change the training."""
+
+    remote: str = Field("origin", description="The git remote that counts as published.")
+    refs: tuple[Name, ...] = Field(
+        ("refs/heads/*",), description="Refs of the remote that count as published."
+    )
+    impact: dict[str, Impact] = Field({}, description="Ordered globs: ignore, notice or block.")
+    in_place: bool = Field(
+        False, description="Run from the checkout itself, not from an exported copy of the commit."
+    )
+
+
+class Config(_Table):
+    """The resolved training configuration."""
+
+    files: tuple[Name, ...] = Field((), description="TOML, JSON or YAML files, later ones win.")
+    command: tuple[Name, ...] = Field((), description="A command that prints the resolved config as JSON.")
+    volatile: tuple[Name, ...] = Field((), description="Keys that differ from launch to launch by nature.")
+    classes: dict[str, str] = Field(
+        {}, description="Key globs: trajectory, resume-breaking, operational, cosmetic."
+    )
+
+
+class Data(_Table):
+    """The data's identity."""
+
+    manifests: dict[str, str] = Field(
+        {}, description="Manifest path or URL to its digest or store generation."
+    )
+
+
+class Output(_Table):
+    """Where checkpoints go: explicit, no templating."""
+
+    root: Name = Field(description="Absolute path or URL of the permanent output root.")
+    temporary_root: str | None = Field(
+        None, description="Root of rolling temporary checkpoints, where it differs."
+    )
+
+
+class Checkpoints(_Table):
+    """Retention: a hero run must state all three of permanent_every, temporary_every and keep."""
+
+    layout: str = Field("levanter", pattern=KIND)
+    permanent_every: int | None = Field(None, gt=0, description="Steps between checkpoints that are kept.")
+    temporary_every: Duration | None = Field(None, description="Time between rolling checkpoints.")
+    keep: int | None = Field(None, gt=0, description="How many previous checkpoints are kept for rollback.")
+    milestones: tuple[int, ...] = Field((), description="Steps whose checkpoints are never deleted.")
+
+
+class Start(_Table):
+    """The checkpoint that the run starts from."""
+
+    from_: str | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
+    kind: Literal["full-state", "weights-only"] = "full-state"
+    source_run: str | None = Field(None, description="Slug of the run that wrote it.")
+    rejected: tuple[Name, ...] = Field((), description="Lineages, as path prefixes, that are never chosen.")
+    reason: str | None = Field(None, description="Why this checkpoint, where it is not the newest.")
+
+
+class Tracker(_OpenTable):
+    """What the run reports, and under which identity."""
+
+    kind: str = Field("jsonl", pattern=KIND)
+    entity: str | None = None
+    project: str | None = None
+    id: str | None = Field(None, description="Run id; the slug where it is not given.")
+    name: str | None = Field(None, description="Display name; the id where it is not given.")
+    resume: Literal["allow", "must", "never", "auto"] = "allow"
+    metrics: dict[str, str] = Field({}, description="Our name (loss, step, grad_norm, ...) to the tracker's.")
+    first_step: Literal[0, 1] = Field(0, description="The step number that the first update is logged under.")
+
+
+class Scheduler(_OpenTable):
+    """Where it runs."""
+
+    kind: str = Field("local", pattern=KIND)
+    restarts: Literal["herorun", "backend"] = Field("herorun", description="Who restarts a job that ended.")
+
+
+class Hardware(_Table):
+    """What it runs on."""
+
+    accelerator: str | None = None
+    count: int | None = Field(None, gt=0)
+    topology: str | None = None
+    region: str | None = None
+
+
+class Runtime(_Table):
+    """Runtime identity, where it differs from the git commit."""
+
+    container: str | None = Field(None, description="Image by digest.")
+    packages: tuple[Name, ...] = Field((), description="PEP 508 requirements.")
+    bundle: str | None = Field(None, description="Source bundle identity.")
+
+
+class Budgets(_Table):
+    """How often the babysitter may act without asking."""
+
+    relaunches: int = Field(
+        6, ge=0, description="Relaunches within the window; beyond them a person is asked."
+    )
+    window: Duration = timedelta(hours=24)
+
+
+class Recovery(StrEnum):
+    RELAUNCH = "relaunch"
+    ASK = "ask"
+    OBSERVE = "observe"
+
+
+class Babysit(_Table):
+    """Who watches, how often, and what they may do."""
+
+    cadence: Duration = timedelta(minutes=15)
+    owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
+    recovery: Recovery = Recovery.RELAUNCH
+    budgets: Budgets = Budgets()
+    thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
+    declined: str | None = Field(
+        None, min_length=1, description="Why nobody watches: the only way out of it."
+    )
+
+
+class Budget(_Table):
+    """What the run may cost."""
+
+    accelerator_hours: float | None = Field(None, gt=0)
+    rate: float | None = Field(None, gt=0, description="Money for one accelerator-hour.")
+
+
+class Phase(_Table):
+    """A declared boundary at which curves may change their shape."""
+
+    name: Name
+    step: int = Field(ge=0)
+    kind: Literal["warm-up-end", "batch-size", "data-mixture", "learning-rate", "other"] = "other"
+
+
+class Issue(_Table):
+    """Where people read about it."""
+
+    kind: str = Field("local", pattern=KIND)
+    repo: str | None = None
+    number: int | None = Field(None, gt=0)
+    labels: tuple[Name, ...] = ("experiment", "agent-generated")
+
+
+class Logbook(_Table):
+    """The durable record's home."""
+
+    branch: str | None = Field(
+        None, description="Branch of the record; herorun/<slug> where it is not given."
+    )
+    remote: str | None = Field(None, description="Remote of the record; [code] remote where it is not given.")
+
+
+class Notify(_Table):
+    """Further channels."""
+
+    targets: tuple[Name, ...] = Field(
+        (), description="Names of environment variables that hold apprise URLs."
+    )
+
+
+class Policy(_Table):
+    mode: Literal["enforce", "warn", "audit"] = "enforce"
+
+
+class Waiver(_Table):
+    """A finding that a person accepts. Granting one is a commit."""
+
+    check: Name
+    subject: str | None = None
+    reason: Name
+    approved_by: Name
+    expires: datetime
+    unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
+
+    @field_validator("expires")
+    @classmethod
+    def _zoned(cls, value: datetime) -> datetime:
+        if value.tzinfo is None:
+            raise ValueError("needs a time zone: write it like 2026-12-01T12:00:00Z")
+        return value
+
+    def signed(self) -> SignedWaiver:
+        return SignedWaiver(
+            self.check, self.reason, self.approved_by, self.expires, self.subject, self.unknown
+        )
+
+
+class Contract(_Table):
+    """Everything that a launch is admitted under."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    slug: str = Field(pattern=f"^{SLUG.pattern}$")
+    goal: str = ""
+    dri: str | None = Field(
+        None, min_length=1, description="Directly responsible individual; the launching user where absent."
+    )
+    stop_when: str = Field("", description="What makes us stop or escalate, in words.")
+    final_step: int | str | None = Field(
+        None, description="Completed updates at the end: an integer, or a key of the resolved config."
+    )
+    flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")
+    params: float | None = Field(None, gt=0, description="Parameters, for 6ND.")
+    tokens: float | None = Field(None, gt=0, description="Training tokens, for 6ND.")
+    hero: bool | None = Field(None, description="Insist that it is, or is not, a hero run.")
+    command: Command
+    code: Code = Code()
+    config: Config = Config()
+    data: Data = Data()
+    output: Output
+    checkpoints: Checkpoints = Checkpoints()
+    start: Start = Start()
+    tracker: Tracker = Tracker()
+    scheduler: Scheduler = Scheduler()
+    hardware: Hardware = Hardware()
+    runtime: Runtime = Runtime()
+    babysit: Babysit = Babysit()
+    budget: Budget = Budget()
+    phase: tuple[Phase, ...] = ()
+    issue: Issue = Issue()
+    logbook: Logbook = Logbook()
+    notify: Notify = Notify()
+    policy: Policy = Policy()
+    waiver: tuple[Waiver, ...] = ()
+
+    @property
+    def model_flops(self) -> float | None:
+        """Stated, or 6 x parameters x tokens."""
+        if self.flops is None and self.params and self.tokens:
+            return 6 * self.params * self.tokens
+        return self.flops
+
+    @property
+    def is_hero(self) -> bool:
+        """At least 1e22 model FLOPs, or the contract says so."""
+        if self.hero is not None:
+            return self.hero
+        return (self.model_flops or 0) >= HERO_FLOPS
+
+    @property
+    def record_branch(self) -> str:
+        return self.logbook.branch or f"herorun/{self.slug}"
+
+    @property
+    def record_remote(self) -> str:
+        return self.logbook.remote or self.code.remote
+
+    @property
+    def path(self) -> str:
+        """Where the file lives, relative to the repository root."""
+        return f"runs/{self.slug}.toml"
+
+    def data_for_toml(self) -> dict[str, Any]:
+        """The keys that were set, in the file's own words."""
+        data: dict[str, Any] = self.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude_unset=True
+        )
+        return data
+
+
+def parse_contract(text: str, where: str) -> Contract:
+    """Read a contract's TOML; a `WrongUse` names the place and the mend."""
+    try:
+        return contract_from(tomllib.loads(text), where)
+    except tomllib.TOMLDecodeError as error:
+        raise WrongUse(f"{where} is not valid TOML: {error}.") from None
+
+
+def contract_from(data: Mapping[str, Any], where: str) -> Contract:
+    try:
+        return Contract.model_validate(data)
+    except ValidationError as error:
+        raise WrongUse(f"{where}: {explain_errors(error)}") from None
+
+
+def explain_errors(error: ValidationError) -> str:
+    """Every fault of the input in one line each, by its key."""
+    lines = []
+    for fault in error.errors(include_url=False):
+        key = ".".join(str(part) for part in fault["loc"]) or "the file"
+        match fault["type"]:
+            case "extra_forbidden":
+                lines.append(f"unknown key `{key}`: remove it, or look for its name in `herorun schema`")
+            case "missing":
+                lines.append(f"missing key `{key}`")
+            case _:
+                message = fault["msg"].removeprefix("Value error, ")
+                lines.append(f"`{key}`: {message[:1].lower()}{message[1:]}, not {fault['input']!r:.80}")
+    return "; ".join(lines) + "."

@@ -1,0 +1,25 @@
+"""The errors that a person reads: what happened, where, and what to do next."""
+
+
+class HerorunError(Exception):
+    """Something a person can mend. Its text is one or two sentences; it is never shown as a traceback."""
+
+    exit_code = 1
+
+
+class Blocked(HerorunError):
+    """A gate said no, or a fault was found."""
+
+    exit_code = 1
+
+
+class WrongUse(HerorunError):
+    """The command, the contract or the repository is not what it must be."""
+
+    exit_code = 2
+
+
+class CouldNotLook(HerorunError):
+    """The answer could not be read. It is neither yes nor no."""
+
+    exit_code = 3

@@ -1,0 +1,181 @@
+"""The journal's vocabulary: one event, one line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, TypeAlias
+
+from herorun.core.alert import Alert
+
+
+@dataclass(frozen=True)
+class Initialised:
+    """The record begins."""
+
+    kind: ClassVar[str] = "Initialised"
+    at: datetime
+    slug: str
+    contract: Mapping[str, str]  # the logbook's Run Contract lines
+    issue: str = ""
+
+
+@dataclass(frozen=True)
+class Launching:
+    """A submission is intended. It is settled by Launched, or by Failed under `submit/<instance>`."""
+
+    kind: ClassVar[str] = "Launching"
+    at: datetime
+    instance: str
+    number: int
+    plan: Mapping[str, Any]  # the full plan, with sources
+    plan_digest: str
+    why: str
+    relaunch_of: str = ""
+    by: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"submit/{self.instance}"
+
+
+@dataclass(frozen=True)
+class Launched:
+    kind: ClassVar[str] = "Launched"
+    at: datetime
+    instance: str
+    number: int
+    job: str
+    plan_digest: str
+    output_root: str
+    commit: str
+    entry: Mapping[str, str]  # the logbook's lines for this instance
+    relaunch_of: str = ""
+    babysitter: str = ""
+
+
+@dataclass(frozen=True)
+class CheckedIn:
+    kind: ClassVar[str] = "CheckedIn"
+    at: datetime
+    instance: str
+    attempt: int
+    outcome: str
+    items: tuple[tuple[str, str, str], ...] = ()
+    loaded: str | None = None
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one tick saw, named by digest; the evidence itself stays on the machine that saw it."""
+
+    kind: ClassVar[str] = "Observed"
+    at: datetime
+    version: str
+    rules: str  # digest of the rules
+    evidence: Mapping[str, str]  # type -> digest
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decided:
+    kind: ClassVar[str] = "Decided"
+    at: datetime
+    run: str
+    monitor: str
+    progress: str
+    alerts: tuple[Alert, ...] = ()
+    actions: tuple[str, ...] = ()  # keys
+    summary: str = ""  # one line for the logbook, at most once an hour when all is quiet
+
+
+@dataclass(frozen=True)
+class Intended:
+    kind: ClassVar[str] = "Intended"
+    at: datetime
+    key: str
+    attempt: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Done:
+    kind: ClassVar[str] = "Done"
+    at: datetime
+    key: str
+    attempt: int
+    title: str = ""  # with a title it is an entry in the logbook
+    lines: Mapping[str, str] = field(default_factory=dict)
+    result: str = ""
+
+
+@dataclass(frozen=True)
+class Failed:
+    kind: ClassVar[str] = "Failed"
+    at: datetime
+    key: str
+    attempt: int
+    why: str
+
+
+@dataclass(frozen=True)
+class HandedOff:
+    kind: ClassVar[str] = "HandedOff"
+    at: datetime
+    to: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What a person wrote."""
+
+    kind: ClassVar[str] = "Noted"
+    at: datetime
+    by: str
+    title: str
+    lines: Mapping[str, str]
+    caveat: str = ""
+
+
+@dataclass(frozen=True)
+class Sealed:
+    kind: ClassVar[str] = "Sealed"
+    at: datetime
+    tag: str
+    commit: str
+    statement_digest: str
+    lines: Mapping[str, str] = field(default_factory=dict)
+
+
+Event: TypeAlias = (
+    Initialised
+    | Launching
+    | Launched
+    | CheckedIn
+    | Observed
+    | Decided
+    | Intended
+    | Done
+    | Failed
+    | HandedOff
+    | Noted
+    | Sealed
+)
+
+KINDS: Mapping[str, type[Event]] = {
+    kind.kind: kind
+    for kind in (
+        Initialised,
+        Launching,
+        Launched,
+        CheckedIn,
+        Observed,
+        Decided,
+        Intended,
+        Done,
+        Failed,
+        HandedOff,
+        Noted,
+        Sealed,
+    )
+}

@@ -1,0 +1,84 @@
+"""What a check says about a run, and the waivers that people grant."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    PASS = "pass"
+    FAIL = "fail"
+    UNKNOWN = "unknown"  # we could not look: neither healthy nor broken
+    NOT_APPLICABLE = "n/a"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One answer about one subject: the exact value, file, metric or node that the answer is about."""
+
+    outcome: Outcome
+    message: str
+    subject: str = ""
+    details: tuple[str, ...] = ()
+
+
+def passed(message: str, *details: str, subject: str = "") -> Verdict:
+    return Verdict(Outcome.PASS, message, subject, details)
+
+
+def failed(message: str, *details: str, subject: str = "") -> Verdict:
+    return Verdict(Outcome.FAIL, message, subject, details)
+
+
+def unknown(message: str, *details: str, subject: str = "") -> Verdict:
+    return Verdict(Outcome.UNKNOWN, message, subject, details)
+
+
+def not_applicable(message: str, *details: str, subject: str = "") -> Verdict:
+    return Verdict(Outcome.NOT_APPLICABLE, message, subject, details)
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """A person's signed decision to accept one finding, for a reason and for a time."""
+
+    check: str
+    reason: str
+    approved_by: str
+    expires: datetime
+    subject: str | None = None  # None: every subject of that check
+    unknown: bool = False  # whether it also covers "we could not look"
+
+    def covers(self, check: str, verdict: Verdict, now: datetime) -> bool:
+        return (
+            self.check == check
+            and now < self.expires
+            and self.subject in (None, verdict.subject)
+            and (verdict.outcome is not Outcome.UNKNOWN or self.unknown)
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict with its check's name on it, and the waiver that covers it, if any."""
+
+    check: str
+    verdict: Verdict
+    waiver: Waiver | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN) and self.waiver is None
+
+
+def waive(findings: Iterable[Finding], waivers: Sequence[Waiver], now: datetime) -> list[Finding]:
+    """Mark what people accepted; a waiver never hides a finding, it signs it."""
+
+    def signed(finding: Finding) -> Finding:
+        if not finding.open:
+            return finding
+        covering = (w for w in waivers if w.covers(finding.check, finding.verdict, now))
+        return replace(finding, waiver=next(covering, None))
+
+    return [signed(finding) for finding in findings]

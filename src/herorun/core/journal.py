@@ -1,0 +1,259 @@
+"""The journal: hash-chained JSON lines, one event a line. Memory is folded from them and never stored apart.
+
+A line holds `v` (the journal's version), `id` (the event's own digest, the same wherever it is re-applied), `kind`,
+the event's fields, `prev` (the hash of the line before) and `hash` (over all of that).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from herorun.core.alert import Alert, AlertId, State
+from herorun.core.canonical import canonical, digest, plain
+from herorun.core.codec import read
+from herorun.core.decide import Ledger, Tries
+from herorun.core.event import (
+    KINDS,
+    CheckedIn,
+    Decided,
+    Done,
+    Event,
+    Failed,
+    Initialised,
+    Intended,
+    Launched,
+    Launching,
+    Noted,
+    Sealed,
+)
+from herorun.core.evidence import History, Instance, Unfinished
+
+VERSION = 1
+START = ""  # the `prev` of the first line
+
+
+class BrokenJournal(ValueError):
+    """A line does not fit: says which and why."""
+
+
+class NewerJournal(BrokenJournal):
+    """A line was written by a newer herorun: this one may look and must not act."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the journal, parsed."""
+
+    event: Event
+    id: str
+    prev: str
+    hash: str
+    text: str
+
+
+def event_id(event: Event) -> str:
+    """The event's own digest, without its place in the chain."""
+    return digest({"kind": event.kind, **plain(event)})[7:23]
+
+
+def write_line(event: Event, prev: str) -> Line:
+    body = {"v": VERSION, "id": event_id(event), "kind": event.kind, "prev": prev, "event": plain(event)}
+    body["hash"] = digest(body)
+    return Line(event, str(body["id"]), prev, str(body["hash"]), canonical(body))
+
+
+def chain(events: Iterable[Event], prev: str) -> list[Line]:
+    """Write events one after another, each naming the hash of the one before."""
+    lines = []
+    for event in events:
+        line = write_line(event, prev)
+        lines.append(line)
+        prev = line.hash
+    return lines
+
+
+def read_line(text: str, place: str) -> Line:
+    """Parse one line and check its hash."""
+    try:
+        body = json.loads(text)
+        version = body["v"]
+    except (ValueError, TypeError, KeyError):
+        raise BrokenJournal(f"{place}: not a journal line") from None
+    if not isinstance(version, int) or version > VERSION:
+        raise NewerJournal(f"{place}: written by a newer herorun (journal version {version})")
+    try:
+        claimed = body.pop("hash")
+        kind = KINDS[body["kind"]]
+        event = read(kind, body["event"])
+        line = Line(event, body["id"], body["prev"], claimed, text)
+    except (KeyError, ValueError) as error:
+        raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
+    if digest(body) != claimed:
+        raise BrokenJournal(f"{place}: the hash does not fit the line: it was changed")
+    if event_id(event) != line.id:
+        raise BrokenJournal(f"{place}: the id does not fit the event: it was changed")
+    return line
+
+
+def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Line]:
+    """Parse `(place, text)` pairs in order and check the chain."""
+    lines = []
+    for place, text in texts:
+        line = read_line(text, place)
+        if line.prev != prev:
+            raise BrokenJournal(f"{place}: does not follow the line before it")
+        lines.append(line)
+        prev = line.hash
+    return lines
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the journal amounts to."""
+
+    initialised: Initialised | None = None
+    instances: tuple[Instance, ...] = ()
+    launchings: Mapping[str, Launching] = field(default_factory=dict)  # by instance, all that ever were
+    unsettled: Launching | None = None  # submitted perhaps
+    alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
+    intended: Mapping[str, Intended] = field(default_factory=dict)  # no outcome yet
+    done: Mapping[str, str] = field(default_factory=dict)  # key -> result
+    failed: Mapping[str, Tries] = field(default_factory=dict)
+    relaunched: tuple[datetime, ...] = ()
+    checked_in: frozenset[str] = frozenset()
+    caveats: tuple[str, ...] = ()
+    sealed: Sealed | None = None
+    last_decided: Decided | None = None
+    last_summary: datetime | None = None
+
+    @property
+    def current(self) -> Instance | None:
+        return self.instances[-1] if self.instances else None
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next instance. A launch that ended unsubmitted keeps its number."""
+        return max((launching.number for launching in self.launchings.values()), default=0) + 1
+
+    def attempt(self, key: str) -> int:
+        tries = self.failed.get(key)
+        return (tries.count if tries else 0) + 1
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(
+            done=frozenset(self.done),
+            failed=self.failed,
+            unfinished=frozenset(self.intended),
+            relaunched=self.relaunched,
+            instance=self.current.name if self.current else "",
+        )
+
+    @property
+    def history(self) -> History:
+        return History(
+            initialised=self.initialised is not None,
+            instances=self.instances,
+            sealed=self.sealed.tag if self.sealed else None,
+            checked_in=self.checked_in,
+            open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
+            caveats=self.caveats,
+        )
+
+    @property
+    def unfinished(self) -> Unfinished:
+        waiting = [(i.at, f"{i.key}: {i.what}") for i in self.intended.values()]
+        if self.unsettled:
+            waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
+        waiting.sort()
+        return Unfinished(tuple(what for _, what in waiting), waiting[0][0] if waiting else None)
+
+
+def fold(events: Iterable[Event], memory: Memory | None = None) -> Memory:
+    """Memory after these events."""
+    memory = memory or Memory()
+    for event in events:
+        memory = _remember(memory, event)
+    return memory
+
+
+def _remember(memory: Memory, event: Event) -> Memory:
+    match event:
+        case Initialised():
+            return replace(memory, initialised=event)
+        case Launching():
+            launchings = {**memory.launchings, event.instance: event}
+            return replace(memory, launchings=launchings, unsettled=event)
+        case Launched():
+            return _launched(memory, event)
+        case CheckedIn():
+            return replace(memory, checked_in=memory.checked_in | {event.instance})
+        case Decided():
+            kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
+            said = event.at if event.summary else memory.last_summary
+            return replace(memory, alerts=kept, last_decided=event, last_summary=said)
+        case Intended():
+            return replace(memory, intended={**memory.intended, event.key: event})
+        case Done():
+            return replace(_settled(memory, event.key), done={**memory.done, event.key: event.result})
+        case Failed():
+            tries = Tries(memory.attempt(event.key), event.at, event.why)
+            settled = _settled(memory, event.key)
+            if settled.unsettled and settled.unsettled.key == event.key:
+                settled = replace(settled, unsettled=None)
+            return replace(settled, failed={**memory.failed, event.key: tries})
+        case Noted() if event.caveat:
+            return replace(memory, caveats=(*memory.caveats, event.caveat))
+        case Sealed():
+            return replace(memory, sealed=event)
+        case _:
+            return memory
+
+
+def _launched(memory: Memory, event: Launched) -> Memory:
+    instance = Instance(
+        event.instance,
+        event.number,
+        event.job,
+        event.plan_digest,
+        event.output_root,
+        event.at,
+        event.commit,
+        event.babysitter,
+    )
+    relaunched = (*memory.relaunched, event.at) if event.relaunch_of else memory.relaunched
+    return replace(
+        memory,
+        instances=(*memory.instances, instance),
+        unsettled=None,
+        relaunched=relaunched,
+        alerts={},  # a new instance closes the old one's alerts as superseded
+    )
+
+
+def _settled(memory: Memory, key: str) -> Memory:
+    return replace(memory, intended={k: v for k, v in memory.intended.items() if k != key})
+
+
+def as_json(value: Any) -> Mapping[str, Any]:
+    """A value's plain form as a mapping, for an event that carries it."""
+    form = plain(value)
+    assert isinstance(form, dict)
+    return form
+
+
+__all__: Sequence[str] = (
+    "VERSION",
+    "BrokenJournal",
+    "Line",
+    "Memory",
+    "NewerJournal",
+    "chain",
+    "event_id",
+    "fold",
+    "read_line",
+    "read_lines",
+    "write_line",
+)

@@ -1,0 +1,163 @@
+"""What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from herorun.core.evidence import Candidate, Job
+from herorun.core.plan import Plan
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an adapter finds itself. Every adapter module has `Options` and `connect(options, place)`."""
+
+    slug: str
+    state: str  # the run's private folder, `.herorun/<slug>` of the main work tree
+    output_root: str
+    repository: str  # the top of the work tree
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The exact request that a scheduler gets. What is shown is what is sent: it holds no secret values."""
+
+    instance: str
+    argv: tuple[str, ...]
+    cwd: str  # relative to the code folder
+    env: Mapping[str, str]
+    secrets: tuple[str, ...]  # names only
+
+
+def submission_of(plan: Plan, instance: str) -> Submission:
+    """Pure from the plan and the instance's name."""
+    start = plan.start.value
+    env = {**plan.env.value, "HERORUN_INSTANCE": instance}
+    if start:
+        env["HERORUN_START"] = start.path
+    return Submission(instance, plan.command_line, plan.cwd.value, env, plan.secrets.value)
+
+
+@dataclass(frozen=True)
+class Found:
+    job: Job
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Every source was read, the settle time is over, and there is no such job."""
+
+
+@dataclass(frozen=True)
+class Unsure:
+    """We could not look, or it is too early to tell."""
+
+    why: str
+
+
+Search: TypeAlias = Found | Absent | Unsure
+
+
+class Scheduler(Protocol):
+    """Where jobs run. Ids are matched whole; submitting one instance twice is one job."""
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Start the instance in the `code` folder, with the path of its admission file. Idempotent by instance name."""
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        """Look for an instance that was perhaps submitted at `intended_at`."""
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """The run's jobs that are live, or may be."""
+
+    def tail(self, instance: str, lines: int) -> str:
+        """The newest lines of the instance's own log."""
+
+    def stop(self, instance: str, by: str) -> None:
+        """Ask the instance to end, in the name of `by`. Stopping an ended job does nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One logged row. `step` is as logged; `values` hold numbers, non-finite ones included."""
+
+    step: int
+    values: Mapping[str, float]
+    at: datetime | None = None  # None where the row has no zoned time
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows since a cursor, and the cursor after them."""
+
+    rows: tuple[Row, ...]
+    cursor: str
+    changed_at: datetime | None = None  # when the source last changed, by its host's clock
+    restarted: bool = False  # the source was replaced or shortened: the rows begin anew
+    problems: tuple[str, ...] = ()  # lines that could not be read, by place
+
+
+class Tracker(Protocol):
+    """What a run reports. A missing source raises FileNotFoundError; one that cannot be read, OSError."""
+
+    def read(self, cursor: str) -> Rows:
+        """All rows after the cursor; an empty cursor means from the start."""
+
+
+class Store(Protocol):
+    """A place for checkpoints and for the run's own `_herorun/` files.
+
+    A missing path raises FileNotFoundError and an existing one FileExistsError; whatever else goes wrong
+    raises OSError and is never read as "empty".
+    """
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """The names in a folder, folders with a trailing slash, sorted."""
+
+    def read(self, path: str) -> bytes: ...
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a new file whole; refuse an existing one."""
+
+    def swap(self, path: str, before: bytes, after: bytes) -> bool:
+        """Replace a file's content only if it is still `before`; say whether it was."""
+
+    def probe(self, root: str) -> None:
+        """Write, list, rename and delete under `_herorun/` of the root; OSError says what failed."""
+
+
+class Layout(Protocol):
+    """How a trainer lays out its checkpoints in a root."""
+
+    def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        """Every checkpoint folder under a root, complete or not, ordered by step."""
+
+    def final(self, root: str, step: int) -> str:
+        """The path of the checkpoint of a step."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """Something to say, under the key that makes it said once."""
+
+    key: str
+    title: str
+    body: str
+
+
+class Notifier(Protocol):
+    """Whom we tell. Posting one key twice is one post."""
+
+    def post(self, post: Post) -> str:
+        """Say it, and return a reference to what was said."""
+
+    def find(self, key: str) -> str | None:
+        """The reference of what was said under a key; None if every place was read and it is not there."""
+
+
+class IssueTracker(Notifier, Protocol):
+    """A notifier with a page of its own for the run."""
+
+    def open(self, post: Post, labels: tuple[str, ...]) -> str:
+        """Create the run's issue, or return the one that is there; the reference is a link."""

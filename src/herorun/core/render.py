@@ -1,0 +1,184 @@
+"""Events as the logbook's Markdown, in the seed's shape. Pure: text in, text out.
+
+Each entry carries a hidden id and the hash of its journal line, so that the two can be compared for ever.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from herorun.core.event import (
+    CheckedIn,
+    Decided,
+    Done,
+    Event,
+    Failed,
+    HandedOff,
+    Launched,
+    Launching,
+    Noted,
+    Sealed,
+)
+from herorun.core.journal import Line
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub_argv
+
+INSTANCES = "## Launched Instances"
+EVENTS = "## Event Log"
+MARK = re.compile(r"<!-- herorun event=(?P<id>[0-9a-f]{16}) hash=(?P<hash>sha256:[0-9a-f]{64}) -->")
+
+# The seed's template, line by line; what follows it in an entry are the seed's further record fields.
+CONTRACT_LINES = ("DRI", "Goal", "Stop/escalation criteria", "Issue", "W&B", "Output root", "Final step")
+INSTANCE_LINES = (
+    "Command",
+    "Git SHA",
+    "Dirty tree",
+    "Source bundle/container",
+    "Hardware/topology",
+    "`initialize_from`",
+    "Final step",
+    "Checkpoint policy",
+    "Babysitter/check cadence",
+)
+EVENT_LINES = ("Status", "Evidence", "Decision", "Next")
+
+
+def headline(at: datetime, title: str) -> str:
+    """`### 2026-11-21 00:02 UTC - tiny-1`"""
+    return f"### {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC - {one_line(title)}"
+
+
+def one_line(text: str, most: int = 2000) -> str:
+    """Text from outside as one harmless line of Markdown: no line breaks, control characters, HTML or mentions."""
+    flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
+    flat = flat.replace("<", "&lt;").replace(">", "&gt;")
+    flat = re.sub(r"(?<![\w`])@(?=\w)", "@\u200b", flat) if "@" in flat else flat
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+def code(text: str) -> str:
+    """An inline code span that its content cannot close."""
+    flat = " ".join(text.split())
+    longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def bullets(lines: Mapping[str, str], order: tuple[str, ...] = ()) -> str:
+    """`- Name: value`, the ordered names first (also where they are empty), then the rest as they come."""
+    names = [*order, *(name for name in lines if name not in order)]
+    return "\n".join(f"- {name}: {lines.get(name, '')}".rstrip() for name in names)
+
+
+def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
+    """The logbook before its first entry. The template holds `$title` and `$contract`."""
+    return template.replace("$title", one_line(title)).replace("$contract", bullets(contract, CONTRACT_LINES))
+
+
+def add_line(logbook: str, line: Line) -> str:
+    """The logbook with the entry of a journal line, at the end of its section; unchanged where it has none."""
+    entry = entry_of(line.event)
+    if entry is None:
+        return logbook
+    section, text = entry
+    block = f"{text}\n<!-- herorun event={line.id} hash={line.hash} -->\n"
+    if section == EVENTS:
+        return f"{logbook.rstrip()}\n\n{block}"
+    head, mark, tail = logbook.partition(f"\n{EVENTS}")
+    return f"{head.rstrip()}\n\n{block}{mark}{tail}"
+
+
+def entry_of(event: Event) -> tuple[str, str] | None:
+    """Which section an event belongs to, and its entry; None for what only the machine needs."""
+    match event:
+        case Launched():
+            return (
+                INSTANCES,
+                f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, INSTANCE_LINES)}",
+            )
+        case Launching():
+            lines = {
+                "Status": f"{'relaunch' if event.relaunch_of else 'launch'} of {event.instance} requested",
+                "Evidence": f"plan {code(event.plan_digest)}",
+                "Decision": one_line(event.why),
+                "Next": "submit, then confirm one live job",
+            }
+            return _event(event.at, f"{event.instance} requested", lines)
+        case CheckedIn():
+            said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)
+            lines = {
+                "Status": f"{event.instance} checked in: {event.outcome}",
+                "Evidence": one_line(said),
+                "Decision": "it may train" if event.outcome == "pass" else "it refused to train",
+                "Next": "watch",
+            }
+            return _event(event.at, f"{event.instance} checked in", lines)
+        case Decided() if event.summary:
+            lines = {
+                "Status": event.run,
+                "Evidence": f"{one_line(event.summary)} (monitor {event.monitor})",
+                "Decision": "none needed",
+                "Next": "watch",
+            }
+            return _event(event.at, "all quiet", lines)
+        case Done() if event.title:
+            return _event(event.at, event.title, {k: one_line(v) for k, v in event.lines.items()})
+        case Failed():
+            lines = {
+                "Status": f"{code(event.key)} failed (attempt {event.attempt})",
+                "Evidence": one_line(event.why),
+                "Decision": "not done",
+                "Next": "tried again or asked, as the contract allows",
+            }
+            return _event(event.at, "action failed", lines)
+        case Noted():
+            lines = {k: one_line(v) for k, v in event.lines.items()}
+            if event.caveat:
+                lines["Caveat"] = one_line(event.caveat)
+            return _event(event.at, event.title, lines | {"By": one_line(event.by)})
+        case HandedOff():
+            facts = {k: one_line(v) for k, v in event.facts.items()}
+            return _event(event.at, f"handed off to {event.to}", facts)
+        case Sealed():
+            return _event(
+                event.at, f"sealed as {event.tag}", {k: one_line(v) for k, v in event.lines.items()}
+            )
+        case _:
+            return None
+
+
+def _event(at: datetime, title: str, lines: Mapping[str, str]) -> tuple[str, str]:
+    return EVENTS, f"{headline(at, title)}\n\n{bullets(lines, EVENT_LINES)}"
+
+
+def command_line(argv: tuple[str, ...]) -> str:
+    """A command as a person would type it, secrets masked."""
+    import shlex
+
+    return shlex.join(scrub_argv(argv))
+
+
+def instance_lines(plan: Plan, dri: str, babysitter: str, job: str, dirty: str = "no") -> dict[str, str]:
+    """The logbook's record of one launched instance."""
+    start, tracker, hardware = plan.start.value, plan.tracker.value, plan.hardware.value
+    bundle = plan.container.value or plan.bundle.value or f"exported tree {plan.code_tree.value}"
+    started = f"{start.path} (step {start.step}, {start.kind})" if start else "none"
+    return {
+        "Command": code(command_line(plan.command_line)),
+        "Git SHA": plan.commit.value,
+        "Dirty tree": dirty,
+        "Source bundle/container": one_line(bundle),
+        "Hardware/topology": one_line(", ".join(f"{k} {v}" for k, v in hardware.items()) or "not stated"),
+        "`initialize_from`": one_line(f"{started}; {plan.start.source}"),
+        "Final step": one_line(str(plan.final_step)),
+        "Checkpoint policy": one_line(str(plan.retention)),
+        "Babysitter/check cadence": one_line(babysitter),
+        "DRI": one_line(dri),
+        "W&B run id/display name": one_line(
+            f"{tracker.id} / {tracker.name} ({tracker.kind}, resume {tracker.resume})"
+        ),
+        "Output root": one_line(plan.output_root.value),
+        "Scheduler job": one_line(job),
+        "Plan": plan.digest,
+    }

@@ -1,0 +1,104 @@
+"""One turn of the babysitter, as a pure function: replay it as often as you like."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from herorun.core.alert import Alert, AlertId, Moment, advance, muted_topics
+from herorun.core.check import Check, Severity, evaluate
+from herorun.core.decide import Action, Ledger, Policy, decide
+from herorun.core.evidence import Evidence, Gaps, Job, JobState, Metrics
+from herorun.core.finding import Finding, Waiver, waive
+
+
+class RunHealth(StrEnum):
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    DOWN = "down"
+    FINISHED = "finished"
+    UNKNOWN = "unknown"
+
+
+class MonitorHealth(StrEnum):
+    FRESH = "fresh"  # all was read
+    PARTIAL = "partial"  # some was not
+    STALE = "stale"  # neither the job nor its metrics were
+
+
+@dataclass(frozen=True)
+class Tick:
+    at: datetime
+    run: RunHealth
+    monitor: MonitorHealth
+    findings: list[Finding]
+    alerts: dict[AlertId, Alert]
+    actions: list[Action]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a tick judges by."""
+
+    checks: Sequence[Check]
+    policy: Policy
+    waivers: Sequence[Waiver] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_name(self) -> dict[str, Check]:
+        return {check.name: check for check in sorted(self.checks, key=lambda c: c.name)}
+
+
+def tick(
+    alerts: Mapping[AlertId, Alert], ledger: Ledger, evidence: Evidence, rules: Rules, now: datetime
+) -> Tick:
+    """Evaluate, waive, advance, decide."""
+    checks = rules.by_name
+    findings = waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now)
+    moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
+    muted = muted_topics(evidence, findings, checks)
+    after = advance(alerts, findings, checks, moment, muted)
+    actions = decide(after, checks, rules.policy, ledger, now)
+    return Tick(
+        now, run_health(evidence, after.values(), checks), monitor_health(evidence), findings, after, actions
+    )
+
+
+def _step(evidence: Evidence) -> int | None:
+    metrics = evidence.get(Metrics)
+    return metrics.step if isinstance(metrics, Metrics) else None
+
+
+def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str, Check]) -> RunHealth:
+    """The job's end decides; a live job is degraded while anything above INFO fires; an unseen one is unknown."""
+    job = evidence.get(Job)
+    if not isinstance(job, Job) or job.state is JobState.UNKNOWN:
+        return RunHealth.UNKNOWN
+    if job.state is JobState.SUCCEEDED:
+        return RunHealth.FINISHED
+    if job.state.ended:
+        return RunHealth.DOWN
+    firing = [a for a in alerts if a.firing and checks[a.check].severity is not Severity.INFO]
+    return RunHealth.DEGRADED if firing else RunHealth.HEALTHY
+
+
+def monitor_health(evidence: Evidence) -> MonitorHealth:
+    """Apart from the run's own health: what did the monitor itself fail to see?"""
+    gaps = evidence.get(Gaps)
+    if not isinstance(gaps, Gaps) or not gaps.gaps:
+        return MonitorHealth.FRESH
+    lost = {gap.partition(":")[0] for gap in gaps.gaps}
+    return MonitorHealth.STALE if {"Job", "Metrics"} <= lost else MonitorHealth.PARTIAL
+
+
+def progress(step: int | None, final_step: int | None) -> str:
+    """Exact, never rounded.
+
+    >>> progress(4600, 5155)
+    '~4600/5155'
+    >>> progress(4600, None)
+    '~4600/unknown'
+    """
+    return f"~{'unknown' if step is None else step}/{'unknown' if final_step is None else final_step}"

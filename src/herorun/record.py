@@ -1,0 +1,244 @@
+"""The durable record: journal and logbook on their own branch, written by git plumbing.
+
+The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches the user's checkout, so it can
+never dirty the tree that it records.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.codec import read as decode
+from herorun.core.canonical import plain
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.event import Done, Event, Initialised, Launched, Launching, Noted, Sealed
+from herorun.core.journal import START, BrokenJournal, Line, Memory, NewerJournal, chain, fold, read_lines
+from herorun.core.render import add_line, new_logbook
+from herorun.core.scrub import scrub_tree
+from herorun.system.files import locked
+from herorun.system.git import Repository
+from herorun.system.plumbing import RefMoved, commit_files, fetch, move_ref, push
+
+HOME = ".agents/logbooks"
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """How a push ended. `why` is empty when the remote has everything."""
+
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.why
+
+
+@dataclass
+class _Content:
+    """The record at one commit, parsed."""
+
+    tip: str | None = None
+    lines: list[Line] = field(default_factory=list)
+    segments: dict[str, bytes] = field(default_factory=dict)
+    logbook: str = ""
+    memory: Memory = field(default_factory=Memory)
+
+    @property
+    def last_hash(self) -> str:
+        return self.lines[-1].hash if self.lines else START
+
+
+class Record:
+    """One run's record in one repository."""
+
+    def __init__(
+        self, repository: Repository, slug: str, branch: str, remote: str | None, template: Callable[[], str]
+    ) -> None:
+        self.repository = repository
+        self.slug = slug
+        self.branch = branch
+        self.remote = remote
+        self.ref = f"refs/herorun/record/{slug}"
+        self.pushed_ref = f"refs/herorun/pushed/{slug}"
+        self.logbook_path = f"{HOME}/{slug}.md"
+        self.journal_path = f"{HOME}/{slug}.journal"
+        self._template = template
+        self._content = _Content()
+
+    # --- reading -----------------------------------------------------------------------------
+
+    @property
+    def tip(self) -> str | None:
+        """The commit that holds the record; None before it is begun."""
+        return self.repository.resolve(self.ref)
+
+    @property
+    def pushed(self) -> str | None:
+        """The newest record commit that this clone knows to be on the remote."""
+        return self.repository.resolve(self.pushed_ref)
+
+    def memory(self) -> Memory:
+        """What the journal amounts to, as it stands now."""
+        return self._read().memory
+
+    def lines(self) -> Sequence[Line]:
+        return tuple(self._read().lines)
+
+    def logbook(self) -> str:
+        return self._read().logbook
+
+    def _read(self) -> _Content:
+        tip = self.tip
+        if tip != self._content.tip:
+            self._content = self._load(tip) if tip else _Content()
+        return self._content
+
+    def _load(self, tip: str) -> _Content:
+        names = sorted(path for _, _, path in self.repository.entries(tip, self.journal_path))
+        paths = [f"{self.journal_path}/{name}" for name in names]
+        files = self.repository.read(tip, [*paths, self.logbook_path])
+        segments = {path: files[path] or b"" for path in paths}
+        try:
+            lines = read_lines(_places(segments))
+        except NewerJournal as error:
+            raise WrongUse(
+                f"The record of {self.slug} is newer than this herorun: {error}. Upgrade herorun."
+            ) from None
+        except BrokenJournal as error:
+            raise HerorunError(
+                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
+            ) from None
+        logbook = (files[self.logbook_path] or b"").decode("utf-8", "replace")
+        return _Content(tip, lines, segments, logbook, fold(line.event for line in lines))
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
+        """Add events in one durable commit, and return it. Secrets are masked before anything is hashed."""
+        clean = [_scrubbed(event) for event in events]
+        with locked(self._lock, what="another herorun that writes this record"):
+            return self._append(clean, files or {})
+
+    def _append(self, events: Sequence[Event], files: Mapping[str, bytes]) -> str:
+        for _ in range(5):
+            content = self._read()
+            new = chain(events, content.last_hash)
+            segments, logbook = dict(content.segments), content.logbook
+            changed: dict[str, bytes] = {
+                f"{HOME}/{self.slug}.files/{name}": data for name, data in files.items()
+            }
+            for line in new:
+                path = self._segment(line.event.at, segments)
+                segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
+                changed[path] = segments[path]
+                if isinstance(line.event, Initialised) and not logbook:
+                    logbook = new_logbook(self._template(), self.slug, line.event.contract)
+                logbook = add_line(logbook, line)
+            if logbook != content.logbook:
+                changed[self.logbook_path] = logbook.encode()
+            try:
+                tip = commit_files(
+                    self.repository, self.ref, content.tip, changed, self._message(events), events[-1].at
+                )
+            except RefMoved:
+                continue
+            memory = fold((line.event for line in new), content.memory)
+            self._content = _Content(tip, [*content.lines, *new], segments, logbook, memory)
+            return tip
+        raise CouldNotLook(f"The record of {self.slug} kept moving while it was written to. Try again.")
+
+    def _segment(self, at: datetime, segments: Mapping[str, bytes]) -> str:
+        """The day's file; never an earlier one than the newest, also when the clock steps back."""
+        today = f"{self.journal_path}/{at:%Y%m%d}.jsonl"
+        return max(today, max(segments, default=today))
+
+    def _message(self, events: Sequence[Event]) -> str:
+        return f"{self.slug}: {_subject(events)}\n\n[skip ci]\n"
+
+    @property
+    def _lock(self) -> Path:
+        return self.repository.common / "herorun" / f"{self.slug}.record.lock"
+
+    # --- the remote ----------------------------------------------------------------------------
+
+    def push(self) -> Pushed:
+        """Bring the remote up to date. What cannot go through stays queued and goes out at the next chance."""
+        if self.remote is None:
+            return Pushed("there is no remote")
+        with locked(self._lock, what="another herorun that writes this record"):
+            try:
+                return self._push(self.remote)
+            except HerorunError as error:
+                return Pushed(str(error))
+
+    def _push(self, remote: str) -> Pushed:
+        tip = self.tip
+        if tip is None or tip == self.pushed:
+            return Pushed()
+        target = f"refs/heads/{self.branch}"
+        try:
+            push(self.repository, remote, tip, target, self.pushed)
+        except CouldNotLook:
+            there = self.repository.remote_tips(remote, target).get(target)
+            if there is None or there == self.pushed:
+                raise
+            self._adopt(remote, target)
+            tip = self.tip or tip
+            if tip != there:
+                push(self.repository, remote, tip, target, there)
+        move_ref(self.repository, self.pushed_ref, tip, self.pushed)
+        return Pushed()
+
+    def _adopt(self, remote: str, target: str) -> None:
+        """Somebody else pushed first: put our unpublished events on top of theirs, each event once."""
+        fetched = f"refs/herorun/fetched/{self.slug}"
+        fetch(self.repository, remote, target, fetched)
+        theirs = self.repository.resolve(fetched)
+        ours = self.tip
+        assert theirs is not None
+        if ours is not None and self.repository.is_ancestor(theirs, ours):
+            return
+        mine = self._read().lines
+        known = {line.id for line in self._load(theirs).lines}
+        move_ref(self.repository, self.ref, theirs, ours)
+        tail = [line.event for line in mine if line.id not in known]
+        if tail:
+            self._append(tail, {})
+
+    def fetch(self) -> None:
+        """Take over a record that exists on the remote and not here, as in a fresh clone."""
+        if self.remote is None or self.tip is not None:
+            return
+        target = f"refs/heads/{self.branch}"
+        tip = self.repository.remote_tips(self.remote, target).get(target)
+        if tip is None:
+            return
+        fetch(self.repository, self.remote, target, self.pushed_ref)
+        move_ref(self.repository, self.ref, tip, None)
+
+
+def _places(segments: Mapping[str, bytes]) -> Iterable[tuple[str, str]]:
+    for path in sorted(segments):
+        for number, raw in enumerate(segments[path].splitlines(), start=1):
+            yield f"{path}:{number}", raw.decode("utf-8", "replace")
+
+
+def _scrubbed(event: Event) -> Event:
+    return decode(type(event), scrub_tree(plain(event)))
+
+
+def _subject(events: Sequence[Event]) -> str:
+    """The seed's commit messages; the weightiest event names the commit."""
+    kinds = {type(event) for event in events}
+    if Initialised in kinds:
+        return "start hero-run logbook"
+    if Sealed in kinds:
+        return "log final seal"
+    launches = [e for e in events if isinstance(e, (Launching, Launched))]
+    if launches:
+        return "log relaunch" if any(e.relaunch_of for e in launches) else "log launch"
+    if Noted in kinds:
+        return "log note"
+    if any(isinstance(e, Done) and e.title for e in events):
+        return "log event"
+    return "log check"

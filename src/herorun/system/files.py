@@ -1,0 +1,90 @@
+"""Files that must be whole: written aside, synced, then put in place. And locks between processes of one machine."""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from herorun.core.errors import WrongUse
+
+
+def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replace a file's content so that a reader sees all of the old or all of the new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+    sync_folder(path.parent)
+
+
+def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a new file; FileExistsError if there is one. A reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(aside, path)  # fails where the file exists, unlike rename
+    finally:
+        os.unlink(aside)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
+    """Hold a lock file of this machine; it is freed by the kernel when the process ends, however it ends."""
+    descriptor = hold(path, wait, what)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def hold(path: Path, wait: float, what: str) -> int:
+    """Take a lock until the returned descriptor is closed; `WrongUse` if somebody else keeps it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                os.close(descriptor)
+                raise WrongUse(
+                    f"{what} is at work on this machine (lock {path}). Wait for it, or stop it first."
+                ) from None
+            time.sleep(0.05)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds the lock right now."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,193 @@
+"""git: every call with an allow-listed environment, bytes, `-z` where there are names, and a deadline.
+
+GitPython finds the repository; the calls and their parsing are ours, because a wrong answer here is a wrong
+launch. Nothing in this module touches HEAD, the index, the stash, the work tree or the configuration.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.scrub import scrub
+from herorun.system.process import Answer, run
+
+LOCAL = 60.0  # seconds for what stays on this machine
+REMOTE = 120.0  # seconds for what asks a remote
+_KEPT = (
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_NO_VERIFY",
+    "GIT_PROXY_COMMAND",
+)
+_FLAGS = (
+    "--no-pager",
+    "--no-optional-locks",
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsync=committed,reference",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+)
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment without git's own variables, which would point at another repository or index."""
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith("GIT_") or k in _KEPT or k.startswith("GIT_CONFIG_")
+    }
+    return kept | {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ASKPASS": kept.get("GIT_ASKPASS", "true"),
+        "GIT_SSH_COMMAND": kept.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
+    }
+
+
+class GitFailed(CouldNotLook):
+    """A git call ended with an error."""
+
+    def __init__(self, args: Sequence[str], answer: Answer) -> None:
+        super().__init__(f"`git {args[0]}` failed: {scrub(answer.complaint)}")
+        self.answer = answer
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A git work tree, and the calls that herorun makes in it."""
+
+    top: Path  # of this work tree
+    common: Path  # the git directory that all work trees share
+
+    @property
+    def main(self) -> Path:
+        """The main work tree: local state lives there, shared by all linked ones."""
+        return self.common.parent if self.common.name == ".git" else self.top
+
+    def git(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        timeout: float = LOCAL,
+        env: Mapping[str, str] | None = None,
+        ok: Sequence[int] = (0,),
+    ) -> Answer:
+        """Run git here; an exit code that is not `ok` is a `GitFailed`."""
+        answer = run(
+            ("git", *_FLAGS, *args),
+            timeout,
+            cwd=str(self.top),
+            env={**environment(), **(env or {})},
+            stdin=stdin,
+        )
+        if answer.code not in ok:
+            raise GitFailed(args, answer)
+        return answer
+
+    def resolve(self, name: str) -> str | None:
+        """The commit that a name stands for; None if it stands for none."""
+        answer = self.git(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128)
+        )
+        return answer.text.strip() if answer.code == 0 else None
+
+    def read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
+        """The content of files in a commit, in one call; None for a path that is not there."""
+        asked = b"".join(f"{commit}:{path}\n".encode("utf-8", "surrogateescape") for path in paths)
+        out = self.git("cat-file", "--batch", stdin=asked).out
+        found: dict[str, bytes | None] = {}
+        at = 0
+        for path in paths:
+            end = out.index(b"\n", at)
+            header = out[at:end].split(b" ")
+            if len(header) == 3 and header[1] in (b"blob", b"tree", b"commit", b"tag"):
+                size = int(header[2])
+                body = out[end + 1 : end + 1 + size]
+                found[path] = body if header[1] == b"blob" else None
+                at = end + 1 + size + 1
+            else:
+                found[path] = None
+                at = end + 1
+        return found
+
+    def entries(self, commit: str, folder: str = "") -> list[tuple[str, str, str]]:
+        """`(mode, object, path)` of every file in a commit, or under one folder of it."""
+        where = (f"{commit}:{folder}",) if folder else (commit,)
+        answer = self.git("ls-tree", "-r", "-z", "--full-tree", *where, ok=(0, 128))
+        if answer.code:
+            return []
+        rows = []
+        for record in answer.text.split("\0"):
+            if record:
+                facts, _, path = record.partition("\t")
+                mode, _, oid = facts.split(" ")
+                rows.append((mode, oid, path))
+        return rows
+
+    def remotes(self) -> dict[str, str]:
+        """Remote names and the URLs that git really uses, credentials removed."""
+        names = self.git("remote").text.split()
+        return {name: scrub(self.git("remote", "get-url", name).text.strip()) for name in names}
+
+    def remote_tips(self, remote: str, *patterns: str) -> dict[str, str]:
+        """Ref name -> object on the remote, as it answers now."""
+        answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=REMOTE)
+        rows = (line.partition("\t") for line in answer.text.splitlines())
+        return {name: oid for oid, _, name in rows if name}
+
+    def config(self, key: str) -> str | None:
+        answer = self.git("config", "--get", key, ok=(0, 1))
+        return answer.text.strip() or None if answer.code == 0 else None
+
+    def has(self, commit: str) -> bool:
+        return self.git("cat-file", "-e", f"{commit}^{{commit}}", ok=(0, 1, 128)).code == 0
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        return self.git("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code == 0
+
+
+def find_repository(start: Path) -> Repository:
+    """The repository around a folder; `WrongUse` says what is wrong with it."""
+    from git import Repo
+    from git.exc import GitError
+
+    if not start.exists():
+        raise WrongUse(f"{start} does not exist.")
+    try:
+        with Repo(start, search_parent_directories=True) as found:
+            bare, top, common = found.bare, found.working_tree_dir, found.common_dir
+    except (GitError, ValueError, OSError) as error:
+        raise WrongUse(_why_not(start, error)) from None
+    if bare or top is None:
+        raise WrongUse(f"{start} is in a bare git repository: run herorun in a work tree.")
+    repository = Repository(Path(top).resolve(), Path(common).resolve())
+    answer = run(("git", "rev-parse", "--show-toplevel"), LOCAL, cwd=str(start), env=environment())
+    if answer.code:
+        raise WrongUse(_why_not(start, ValueError(answer.complaint)))
+    return repository
+
+
+def _why_not(start: Path, error: Exception) -> str:
+    if "dubious ownership" in str(error):
+        return (
+            f"git does not trust {start}, because another user owns it. If you do: "
+            f"`git config --global --add safe.directory {start}`."
+        )
+    return f"{start} is not in a git repository: run herorun in the repository of the training code, or name it with -C."

@@ -1,0 +1,18 @@
+"""Who and where we are."""
+
+import getpass
+import os
+import socket
+
+
+def user() -> str | None:
+    """The login name; None where the system knows none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return None
+
+
+def owner() -> str:
+    """`user@machine`: what a lease is held under."""
+    return f"{user() or os.getuid()}@{socket.gethostname()}"

@@ -1,0 +1,147 @@
+"""Writing to git without touching what is the user's: objects, our own refs, tags, pushes, exports."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.errors import HerorunError
+from herorun.system.git import REMOTE, GitFailed, Repository
+from herorun.system.host import owner
+
+
+class RefMoved(HerorunError):
+    """Somebody else wrote to the ref in the meantime."""
+
+
+def commit_files(
+    repository: Repository,
+    ref: str,
+    parent: str | None,
+    files: Mapping[str, bytes],
+    message: str,
+    at: datetime,
+) -> str:
+    """Put files on top of `parent` and move `ref` there, only if `ref` is still at `parent`. Durable on return."""
+    stream = bytearray()
+    marks = {}
+    for number, (path, data) in enumerate(files.items(), start=2):
+        stream += b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(data), data)
+        marks[path] = number
+    text = message.encode()
+    stream += (
+        f"commit {ref}\nmark :1\ncommitter {_identity(repository)} {int(at.timestamp())} +0000\n".encode()
+    )
+    stream += b"data %d\n%s\n" % (len(text), text)
+    if parent:
+        stream += f"from {parent}\n".encode()
+    for path, number in marks.items():
+        stream += f"M 100644 :{number} {path}\n".encode()
+    stream += b"\nget-mark :1\ndone\n"
+    try:
+        answer = repository.git("fast-import", "--quiet", "--done", "--date-format=raw", stdin=bytes(stream))
+    except GitFailed as error:
+        if b"Not updating" in error.answer.err:
+            raise RefMoved(f"{ref} moved while it was written to.") from None
+        raise
+    return answer.text.strip().splitlines()[-1]
+
+
+def _identity(repository: Repository) -> str:
+    """The user's own git identity; where there is none, user@machine."""
+    answer = repository.git("var", "GIT_COMMITTER_IDENT", ok=(0, 128))
+    if answer.code == 0:
+        return answer.text.strip().rsplit(" ", 2)[0]
+    return f"herorun <{owner()}>"
+
+
+def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> None:
+    """Point our own ref elsewhere, only if it is still at `old`."""
+    answer = repository.git("update-ref", ref, new, old or "0" * 40, ok=(0, 1, 128))
+    if answer.code:
+        raise RefMoved(f"{ref} moved while it was written to.")
+
+
+def push(repository: Repository, remote: str, oid: str, ref: str, expected: str | None) -> None:
+    """Push one object to one ref, only if the remote's ref is still at `expected` (None: does not exist)."""
+    repository.git(
+        "push",
+        "--quiet",
+        "--no-verify",
+        f"--force-with-lease={ref}:{expected or ''}",
+        remote,
+        f"{oid}:{ref}",
+        timeout=REMOTE,
+    )
+
+
+def fetch(repository: Repository, remote: str, source: str, target: str) -> None:
+    """Fetch one ref into one of our own, and nothing else."""
+    repository.git(
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
+        "--no-auto-gc",
+        remote,
+        f"+{source}:{target}",
+        timeout=REMOTE,
+    )
+
+
+def delete_refs(repository: Repository, prefix: str) -> None:
+    names = repository.git("for-each-ref", "--format=%(refname)", prefix).text.split()
+    for name in names:
+        repository.git("update-ref", "-d", name)
+
+
+def annotated_tag(repository: Repository, name: str, commit: str, message: str) -> str:
+    """Make an annotated tag, message verbatim; the tag that exists already is left and returned."""
+    existing = repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{name}", ok=(0, 1))
+    if existing.code == 0:
+        return existing.text.strip()
+    who = _identity(repository)
+    name_part, _, mail = who.rpartition(" <")
+    identity = {"GIT_COMMITTER_NAME": name_part or "herorun", "GIT_COMMITTER_EMAIL": mail.rstrip(">")}
+    repository.git(
+        "tag",
+        "--annotate",
+        "--no-sign",
+        "--cleanup=verbatim",
+        "--file=-",
+        name,
+        commit,
+        stdin=message.encode(),
+        env=identity,
+    )
+    return repository.git("rev-parse", "--verify", f"refs/tags/{name}").text.strip()
+
+
+def export(repository: Repository, commit: str, target: Path) -> None:
+    """An exact copy of a commit's files in `target`, which appears whole or not at all."""
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _private_folder(target.parent) as folder:
+        index = {"GIT_INDEX_FILE": str(folder / "index")}
+        repository.git("read-tree", commit, env=index)
+        copy = folder / "tree"
+        copy.mkdir()
+        repository.git("checkout-index", "--all", "--force", f"--prefix={copy}/", env=index)
+        with contextlib.suppress(FileExistsError, OSError):
+            os.rename(copy, target)
+    if not target.exists():
+        raise HerorunError(f"The commit could not be exported to {target}.")
+
+
+@contextlib.contextmanager
+def _private_folder(parent: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix=".export-", dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
