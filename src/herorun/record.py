@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from herorun.core.codec import read as decode
 from herorun.core.canonical import plain
+from herorun.core.codec import read as decode
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Done, Event, Initialised, Launched, Launching, Noted, Sealed
 from herorun.core.journal import START, BrokenJournal, Line, Memory, NewerJournal, chain, fold, read_lines
@@ -62,6 +62,7 @@ class Record:
         self.pushed_ref = f"refs/herorun/pushed/{slug}"
         self.logbook_path = f"{HOME}/{slug}.md"
         self.journal_path = f"{HOME}/{slug}.journal"
+        self.files_path = f"{HOME}/{slug}.files"
         self._template = template
         self._content = _Content()
 
@@ -124,9 +125,7 @@ class Record:
             content = self._read()
             new = chain(events, content.last_hash)
             segments, logbook = dict(content.segments), content.logbook
-            changed: dict[str, bytes] = {
-                f"{HOME}/{self.slug}.files/{name}": data for name, data in files.items()
-            }
+            changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
             for line in new:
                 path = self._segment(line.event.at, segments)
                 segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"

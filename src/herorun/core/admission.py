@@ -53,20 +53,26 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
     wanted, shown = list(admission.get("argv", ())), presented.argv
     if shown is None:
         return Item("argv", UNSEEN, "the command line could not be read")
-    # An interpreter may stand in front under another path; what follows the script must be the same.
-    same = list(shown) == wanted or _arguments(shown) == _arguments(wanted)
-    return (
-        Item("argv", PASS, "as admitted")
-        if same
-        else Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
-    )
+    arguments = _arguments(shown)
+    if list(shown) == wanted or arguments == _arguments(wanted) or _is_tail(arguments, wanted):
+        return Item("argv", PASS, "as admitted")
+    if not _is_python(wanted):
+        return Item("argv", UNSEEN, f"started through {wanted[0] if wanted else 'nothing'}; this process runs {arguments}")
+    return Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
+
+
+def _is_python(argv: Sequence[str]) -> bool:
+    return bool(argv) and argv[0].rsplit("/", 1)[-1].startswith("python")
 
 
 def _arguments(argv: Sequence[str]) -> list[str]:
-    """The part of a command line that a change of interpreter path leaves alone."""
-    first = argv[0].rsplit("/", 1)[-1] if argv else ""
-    rest = list(argv[1:])
-    return rest if first.startswith("python") else [first, *rest]
+    """What follows the interpreter: its path may differ from machine to machine."""
+    return list(argv[1:]) if _is_python(argv) else list(argv)
+
+
+def _is_tail(arguments: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Behind a launcher (torchrun, srun) the script and its arguments are the end of what was admitted."""
+    return bool(arguments) and not _is_python(wanted) and list(wanted[-len(arguments) :]) == list(arguments)
 
 
 def _files(item: str, wanted: Mapping[str, str], shown: Mapping[str, str | None] | None) -> Item:
@@ -83,12 +89,18 @@ def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
         return Item("resolved-config", UNSEEN, "the script did not pass it")
     wanted = flatten(admission.get("config", {}))
     shown = flatten(presented.config)
-    wrong = sorted(key for key in wanted.keys() & shown.keys() if wanted[key] != shown[key])
+    wrong = sorted(key for key in wanted.keys() & shown.keys() if not _same(wanted[key], shown[key]))
     if wrong:
         said = "; ".join(f"{key} is {shown[key]!r}, admitted {wanted[key]!r}" for key in wrong[:5])
         return Item("resolved-config", FAIL, said)
     unshown = len(wanted.keys() - shown.keys())
     return Item("resolved-config", PASS, f"{len(wanted) - unshown} keys as admitted, {unshown} not shown")
+
+
+def _same(wanted: Any, shown: Any) -> bool:
+    """Equal, with NaN equal to itself and its text form: JSON has no other way to write it."""
+    both_nan = str(wanted).lower() == str(shown).lower() == "nan"
+    return bool(wanted == shown) or both_nan
 
 
 def _text(item: str, wanted: Any, shown: str | None) -> Item:

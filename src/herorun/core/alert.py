@@ -76,8 +76,8 @@ def advance(
     for finding in findings:
         check, verdict = checks[finding.check], finding.verdict
         key = (check.name, verdict.subject)
-        if check.topic in muted or verdict.outcome is Outcome.UNKNOWN:
-            unseen.add(check.name)
+        if verdict.outcome is Outcome.UNKNOWN or (check.topic in muted and finding.open):
+            unseen.add(check.name)  # a muted check may still say that its problem is over
         elif verdict.outcome is Outcome.FAIL and finding.open:
             after[key] = _seen(before.get(key), check, finding, moment)
     for key, alert in before.items():

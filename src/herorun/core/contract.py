@@ -7,6 +7,7 @@ own `Options` validate; `[babysit.thresholds]` is validated by each check's `Lim
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -362,6 +363,11 @@ class Contract(_Table):
         return self.logbook.branch or f"herorun/{self.slug}"
 
     @property
+    def record_ref(self) -> str:
+        """The local ref that holds the record: the truth."""
+        return f"refs/herorun/record/{self.slug}"
+
+    @property
     def record_remote(self) -> str:
         return self.logbook.remote or self.code.remote
 
@@ -376,6 +382,36 @@ class Contract(_Table):
             mode="json", by_alias=True, exclude_none=True, exclude_unset=True
         )
         return data
+
+
+@dataclass(frozen=True)
+class ContractFile:
+    """Where the contract was read, relative to the repository's top, and its text."""
+
+    path: str
+    text: str
+
+
+PLAN_TABLES = frozenset(
+    {
+        "command",
+        "code",
+        "config",
+        "data",
+        "output",
+        "checkpoints",
+        "start",
+        "tracker",
+        "scheduler",
+        "hardware",
+        "runtime",
+    }
+)
+
+
+def plan_part(contract: Contract) -> dict[str, Any]:
+    """The tables that enter the plan: what a babysitter may not let change under a running job."""
+    return contract.model_dump(mode="json", include=set(PLAN_TABLES) | {"final_step"})
 
 
 def parse_contract(text: str, where: str) -> Contract:

@@ -157,7 +157,8 @@ def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:
 
 def back_off(tries: int, cadence: timedelta) -> timedelta:
     """Doubling from one cadence, at most half an hour or one cadence."""
-    return min(cadence * 2 ** (min(tries, 20) - 1), max(timedelta(minutes=30), cadence))
+    doubled: timedelta = cadence * 2 ** (min(tries, 20) - 1)
+    return min(doubled, max(timedelta(minutes=30), cadence))
 
 
 def _named(alert: Alert) -> str:

@@ -30,6 +30,7 @@ class Launching:
     plan: Mapping[str, Any]  # the full plan, with sources
     plan_digest: str
     why: str
+    contract_file: str  # relative to the repository's top; read again from the commit, never from here
     relaunch_of: str = ""
     by: str = ""
 
@@ -95,6 +96,8 @@ class Intended:
     key: str
     attempt: int
     what: str
+    body: str = ""  # of a post, so that it can be said later exactly as it was meant
+    lines: Mapping[str, str] = field(default_factory=dict)  # its entry in the logbook, once it is done
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,12 @@ class StartSiblings:
     candidates: tuple[Candidate, ...] = ()
 
 
+def candidates_of(*places: Checkpoints | StartSiblings | Nothing | Unavailable) -> tuple[Candidate, ...]:
+    """Every checkpoint of the places that could be read."""
+    read = (place for place in places if isinstance(place, (Checkpoints, StartSiblings)))
+    return tuple(dict.fromkeys(candidate for place in read for candidate in place.candidates))
+
+
 @dataclass(frozen=True)
 class OutputRoots:
     """What lies in the output roots, without `_herorun/`; None for a root that does not exist yet."""
@@ -271,6 +277,21 @@ class Metrics:
 
 
 @dataclass(frozen=True)
+class FinalStep:
+    """Completed updates at the end of the run, as the plan resolved it; `source` says from where, or why not."""
+
+    value: int | None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """What check-in compared, item by item: (item, pass | fail | unknown, message)."""
+
+    items: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What check-in wrote inside the job."""
 
@@ -297,6 +318,12 @@ class Instance:
     started: datetime
     commit: str
     babysitter: str = ""
+    temporary_root: str | None = None
+    intended: datetime | None = None  # no row of it can be older than that
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return tuple(root.rstrip("/") for root in (self.output_root, self.temporary_root) if root)
 
 
 @dataclass(frozen=True)
@@ -321,6 +348,11 @@ class History:
     @property
     def current(self) -> Instance | None:
         return self.instances[-1] if self.instances else None
+
+    def wrote(self, metrics: Metrics) -> bool:
+        """Whether the newest row is the current instance's. Until its first row, what is there is older."""
+        current = self.current
+        return current is not None and metrics.advanced_at >= (current.intended or current.started)
 
 
 @dataclass(frozen=True)

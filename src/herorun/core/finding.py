@@ -39,6 +39,16 @@ def not_applicable(message: str, *details: str, subject: str = "") -> Verdict:
     return Verdict(Outcome.NOT_APPLICABLE, message, subject, details)
 
 
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Some names for a message.
+
+    >>> few(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
 @dataclass(frozen=True)
 class Waiver:
     """A person's signed decision to accept one finding, for a reason and for a time."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from herorun.core.canonical import digest
 from herorun.core.evidence import Excursion, Metrics
 from herorun.core.ports import Row
 
@@ -22,7 +23,12 @@ FLOOR = 0.003  # smallest scale of the noise, in log units
 FREEZE = 500  # rows that an open streak may hold the trend still
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
 MISSES = 1  # rows back in bounds that do not yet end a streak
-KEPT = 8  # closed excursions that are remembered
+KEPT = 8  # closed excursions of one metric that are remembered
+
+
+def rules_digest() -> str:
+    """Names the constants and the state's shape: a cached state of other rules is folded anew."""
+    return digest([2, HALF_LIFE, SETTLE, FLOOR, FREEZE, RATIO, MISSES, KEPT])
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class MetricsState:
     step: int = 0
     first_step: int = 0
     high_water: int = 0
+    fresh: bool = True  # whether the newest step is beyond all before it
     attempts: int = 0
     advanced_at: datetime | None = None
     last: Mapping[str, float] = field(default_factory=dict)
@@ -77,14 +84,19 @@ class Names:
 
 
 def fold_rows(
-    state: MetricsState, rows: Iterable[Row], names: Names, seen_at: datetime | None = None
+    state: MetricsState,
+    rows: Iterable[Row],
+    names: Names,
+    seen_at: datetime | None = None,
+    keep_closed: bool = False,
 ) -> MetricsState:
     """The state after these rows. `seen_at` stands in for the time of rows that have none of their own.
 
-    Excursions that were closed before this call are forgotten first: each is reported once, by the tick that
-    saw it end.
+    Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is reported
+    once, by the tick that saw it end.
     """
-    state = replace(state, spikes=(), ruptures=())
+    if not keep_closed:
+        state = replace(state, spikes=(), ruptures=())
     for row in rows:
         state = _fold_row(state, row, names, seen_at)
     return state
@@ -93,28 +105,42 @@ def fold_rows(
 def _fold_row(state: MetricsState, row: Row, names: Names, seen_at: datetime | None) -> MetricsState:
     step = row.step + 1 - names.first_step
     if state.rows and step == state.step:
-        return replace(state, rows=state.rows + 1, last={**state.last, **row.values})
-    restarted = state.rows > 0 and step < state.step
-    if restarted or not state.rows:
+        return _same_step(state, row, names)
+    if not state.rows or step < state.step:
         state = replace(_close_all(state), attempts=state.attempts + 1, first_step=step)
-    fresh = step > state.high_water
-    state = _judge_finite(state, row, step, names)
-    loss = names.loss_of(row.values)
-    if loss is not None and math.isfinite(loss) and loss > 0:
-        state = _judge_loss(state, step, loss, learn=fresh)
+    state = replace(state, step=step, fresh=step > state.high_water)
+    state = _judge(state, row.values, names)
     return replace(
         state,
         rows=state.rows + 1,
-        step=step,
         high_water=max(state.high_water, step),
         advanced_at=row.at or seen_at or state.advanced_at,
         last=dict(row.values),
     )
 
 
-def _judge_loss(state: MetricsState, step: int, loss: float, learn: bool) -> MetricsState:
-    y = math.log(loss)
-    trend = state.trend
+def _same_step(state: MetricsState, row: Row, names: Names) -> MetricsState:
+    """Some trackers spread a step over several rows: what is new in this one is judged, a repetition is not."""
+    new = {name: value for name, value in row.values.items() if name not in state.last}
+    if names.loss_of(state.last) is not None:
+        new = {name: value for name, value in new.items() if name not in names.loss}
+    return replace(
+        _judge(state, new, names),
+        rows=state.rows + 1,
+        last={**state.last, **row.values},
+    )
+
+
+def _judge(state: MetricsState, values: Mapping[str, float], names: Names) -> MetricsState:
+    state = _judge_finite(state, values, names)
+    loss = names.loss_of(values)
+    if loss is not None and math.isfinite(loss) and loss > 0:
+        return _judge_loss(state, loss)
+    return state
+
+
+def _judge_loss(state: MetricsState, loss: float) -> MetricsState:
+    y, step, trend = math.log(loss), state.step, state.trend
     excess = y - trend.level
     settled = trend.rows >= SETTLE
     high = settled and excess > math.log(RATIO)
@@ -132,7 +158,7 @@ def _judge_loss(state: MetricsState, step: int, loss: float, learn: bool) -> Met
     elif streak:
         state = replace(state, high=None, spikes=_kept(state.spikes, _closed("loss", streak)))
     frozen = state.high is not None and state.high.rows <= FREEZE
-    return replace(state, trend=_learn(trend, y)) if learn and not frozen else state
+    return replace(state, trend=_learn(trend, y)) if state.fresh and not frozen else state
 
 
 def _learn(trend: Trend, y: float) -> Trend:
@@ -149,11 +175,11 @@ def _learn(trend: Trend, y: float) -> Trend:
     return Trend(trend.level + rate * clipped, max(widened, FLOOR), rows)
 
 
-def _judge_finite(state: MetricsState, row: Row, step: int, names: Names) -> MetricsState:
-    watched = (*names.loss, *names.watched)
+def _judge_finite(state: MetricsState, values: Mapping[str, float], names: Names) -> MetricsState:
+    watched, step = (*names.loss, *names.watched), state.step
     open_now = dict(state.non_finite)
     closed = state.ruptures
-    for name, value in row.values.items():
+    for name, value in values.items():
         if name not in watched:
             continue
         streak = open_now.get(name)
@@ -172,8 +198,13 @@ def _judge_finite(state: MetricsState, row: Row, step: int, names: Names) -> Met
 
 
 def _close_all(state: MetricsState) -> MetricsState:
-    """A new attempt: what was open belongs to the old one."""
-    return replace(state, high=None, non_finite={})
+    """A new attempt: what was open ended with the old one, and is still to be told."""
+    spikes, ruptures = state.spikes, state.ruptures
+    if state.high:
+        spikes = _kept(spikes, _closed("loss", state.high))
+    for name, streak in sorted(state.non_finite.items()):
+        ruptures = _kept(ruptures, _closed(name, streak))
+    return replace(state, high=None, non_finite={}, spikes=spikes, ruptures=ruptures)
 
 
 def _closed(metric: str, streak: Streak, still_open: bool = False) -> Excursion:
@@ -183,7 +214,13 @@ def _closed(metric: str, streak: Streak, still_open: bool = False) -> Excursion:
 
 
 def _kept(excursions: tuple[Excursion, ...], new: Excursion) -> tuple[Excursion, ...]:
-    return (*excursions, new)[-KEPT:]
+    """With the new one; of too many of one metric the slightest goes, never the long one that matters."""
+    grown = (*excursions, new)
+    same = [excursion for excursion in grown if excursion.metric == new.metric]
+    if len(same) <= KEPT:
+        return grown
+    slightest = min(same, key=lambda excursion: (excursion.rows, excursion.peak))
+    return tuple(excursion for excursion in grown if excursion is not slightest)
 
 
 def summarise(state: MetricsState) -> Metrics | None:

@@ -119,6 +119,7 @@ class Memory:
     unsettled: Launching | None = None  # submitted perhaps
     alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
     intended: Mapping[str, Intended] = field(default_factory=dict)  # no outcome yet
+    queued: Mapping[str, Intended] = field(default_factory=dict)  # posts that failed and still wait
     done: Mapping[str, str] = field(default_factory=dict)  # key -> result
     failed: Mapping[str, Tries] = field(default_factory=dict)
     relaunched: tuple[datetime, ...] = ()
@@ -146,7 +147,7 @@ class Memory:
         return Ledger(
             done=frozenset(self.done),
             failed=self.failed,
-            unfinished=frozenset(self.intended),
+            unfinished=frozenset(self.intended) | frozenset(self.queued),
             relaunched=self.relaunched,
             instance=self.current.name if self.current else "",
         )
@@ -197,13 +198,14 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})
         case Done():
-            return replace(_settled(memory, event.key), done={**memory.done, event.key: event.result})
+            return replace(
+                memory,
+                intended=_without(memory.intended, event.key),
+                queued=_without(memory.queued, event.key),
+                done={**memory.done, event.key: event.result},
+            )
         case Failed():
-            tries = Tries(memory.attempt(event.key), event.at, event.why)
-            settled = _settled(memory, event.key)
-            if settled.unsettled and settled.unsettled.key == event.key:
-                settled = replace(settled, unsettled=None)
-            return replace(settled, failed={**memory.failed, event.key: tries})
+            return _failed(memory, event)
         case Noted() if event.caveat:
             return replace(memory, caveats=(*memory.caveats, event.caveat))
         case Sealed():
@@ -213,6 +215,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
 
 
 def _launched(memory: Memory, event: Launched) -> Memory:
+    launching = memory.launchings.get(event.instance)
     instance = Instance(
         event.instance,
         event.number,
@@ -222,6 +225,8 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         event.at,
         event.commit,
         event.babysitter,
+        temporary_root=_value(launching.plan, "temporary_root") if launching else None,
+        intended=launching.at if launching else None,
     )
     relaunched = (*memory.relaunched, event.at) if event.relaunch_of else memory.relaunched
     return replace(
@@ -233,8 +238,30 @@ def _launched(memory: Memory, event: Launched) -> Memory:
     )
 
 
-def _settled(memory: Memory, key: str) -> Memory:
-    return replace(memory, intended={k: v for k, v in memory.intended.items() if k != key})
+def _value(plan: Mapping[str, Any], name: str) -> Any:
+    """One value of a plan as the journal keeps it, with its source."""
+    sourced = plan.get(name)
+    return sourced.get("value") if isinstance(sourced, Mapping) else None
+
+
+def _failed(memory: Memory, event: Failed) -> Memory:
+    """One try more; a post keeps waiting with the words that it was meant to say."""
+    waiting = memory.intended.get(event.key) or memory.queued.get(event.key)
+    queued = {**memory.queued, event.key: waiting} if waiting and waiting.body else memory.queued
+    unsettled = memory.unsettled
+    if unsettled and unsettled.key == event.key:
+        unsettled = None
+    return replace(
+        memory,
+        intended=_without(memory.intended, event.key),
+        queued=queued,
+        unsettled=unsettled,
+        failed={**memory.failed, event.key: Tries(memory.attempt(event.key), event.at, event.why)},
+    )
+
+
+def _without(intended: Mapping[str, Intended], key: str) -> dict[str, Intended]:
+    return {name: value for name, value in intended.items() if name != key}
 
 
 def as_json(value: Any) -> Mapping[str, Any]:

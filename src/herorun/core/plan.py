@@ -124,6 +124,7 @@ class Sources:
     code_tree: str
     config: Mapping[str, Any]
     config_source: str
+    contract_path: str  # relative to the repository's top
 
 
 def make_plan(
@@ -134,7 +135,7 @@ def make_plan(
     siblings: StartSiblings,
     history: History,
 ) -> Plan:
-    said = contract.path
+    said = sources.contract_path
     command, runtime = contract.command, contract.runtime
     return Plan(
         argv=Sourced(command.argv, said),
@@ -153,9 +154,9 @@ def make_plan(
         hardware=Sourced(contract.hardware.model_dump(exclude_none=True), said),
         output_root=Sourced(contract.output.root.rstrip("/"), said),
         temporary_root=Sourced(_unslashed(contract.output.temporary_root), said),
-        start=choose_start(contract, checkpoints, siblings, history),
+        start=choose_start(contract, said, checkpoints, siblings, history),
         final_step=final_step(contract, sources),
-        tracker=_tracker(contract),
+        tracker=_tracker(contract, said),
         scheduler=Sourced(
             {
                 "kind": contract.scheduler.kind,
@@ -164,13 +165,13 @@ def make_plan(
             },
             said,
         ),
-        retention=_retention(contract),
+        retention=_retention(contract, said),
         config=Sourced(sources.config, sources.config_source),
     )
 
 
 def choose_start(
-    contract: Contract, checkpoints: Checkpoints, siblings: StartSiblings, history: History
+    contract: Contract, said: str, checkpoints: Checkpoints, siblings: StartSiblings, history: History
 ) -> Sourced[StartPoint | None]:
     """The run's own newest complete checkpoint if it has run before; else what the contract names; else none."""
     own = _accepted(contract, checkpoints).newest if history.instances else None
@@ -181,7 +182,7 @@ def choose_start(
         return Sourced(None, "from scratch: the contract names no start")
     found = Checkpoints(siblings.candidates).at(named)
     step = found.step if found else None
-    return Sourced(StartPoint(named.rstrip("/"), step, contract.start.kind), contract.path)
+    return Sourced(StartPoint(named.rstrip("/"), step, contract.start.kind), said)
 
 
 def _accepted(contract: Contract, checkpoints: Checkpoints) -> Checkpoints:
@@ -201,7 +202,7 @@ def final_step(contract: Contract, sources: Sources) -> Sourced[int | None]:
     if wanted is None:
         return Sourced(None, "the contract states no final_step")
     if isinstance(wanted, int):
-        return Sourced(wanted, contract.path)
+        return Sourced(wanted, sources.contract_path)
     value = look_up(sources.config, wanted)
     if isinstance(value, bool) or not isinstance(value, int):
         return Sourced(
@@ -222,7 +223,7 @@ def look_up(config: Mapping[str, Any], key: str) -> Any:
     return value
 
 
-def _tracker(contract: Contract) -> Sourced[TrackerRun]:
+def _tracker(contract: Contract, said: str) -> Sourced[TrackerRun]:
     told = contract.tracker
     identity = told.id or contract.slug
     run = TrackerRun(
@@ -235,16 +236,16 @@ def _tracker(contract: Contract) -> Sourced[TrackerRun]:
         first_step=told.first_step,
         options=told.options,
     )
-    return Sourced(run, contract.path if told.id else "the slug", inferred=told.id is None)
+    return Sourced(run, said if told.id else "the slug", inferred=told.id is None)
 
 
-def _retention(contract: Contract) -> Sourced[Retention]:
+def _retention(contract: Contract, said: str) -> Sourced[Retention]:
     told = contract.checkpoints
     every = told.temporary_every.total_seconds() if told.temporary_every else None
     stated = {"permanent_every", "temporary_every", "keep"} & told.model_fields_set
     return Sourced(
         Retention(told.layout, told.permanent_every, every, told.keep, told.milestones),
-        contract.path if stated else "the default of an ordinary run",
+        said if stated else "the default of an ordinary run",
         inferred=not stated,
     )
 

@@ -49,11 +49,15 @@ def headline(at: datetime, title: str) -> str:
 
 
 def one_line(text: str, most: int = 2000) -> str:
-    """Text from outside as one harmless line of Markdown: no line breaks, control characters, HTML or mentions."""
+    """Text from outside as one harmless line of Markdown: no line breaks, control characters or HTML."""
     flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
     flat = flat.replace("<", "&lt;").replace(">", "&gt;")
-    flat = re.sub(r"(?<![\w`])@(?=\w)", "@\u200b", flat) if "@" in flat else flat
     return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+def unmentioned(text: str) -> str:
+    """Text from outside for an issue: nobody is paged by a name that stands in a log line."""
+    return re.sub(r"@(?=[\w-])", "@\u200b", text)
 
 
 def code(text: str) -> str:

@@ -27,7 +27,7 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?P<head>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
-_HARMLESS = re.compile(r"(?:true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\])", re.IGNORECASE)
+_HARMLESS = re.compile(r"(?:true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?)", re.IGNORECASE)
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _COUNTS = re.compile(r"tokens?(?:_|/|-|\b)", re.IGNORECASE)  # a language model's tokens are no secret
 

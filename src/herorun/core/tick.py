@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from herorun.core.alert import Alert, AlertId, Moment, advance, muted_topics
-from herorun.core.check import Check, Severity, evaluate
-from herorun.core.decide import Action, Ledger, Policy, decide
-from herorun.core.evidence import Evidence, Gaps, Job, JobState, Metrics
+from herorun.core.check import Check, Severity, Topic, evaluate
+from herorun.core.decide import Action, Ledger, Policy, Tell, decide
+from herorun.core.evidence import Evidence, FinalStep, Gaps, History, Job, JobState, Metrics
 from herorun.core.finding import Finding, Waiver, waive
 
 
@@ -60,10 +60,31 @@ def tick(
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
     after = advance(alerts, findings, checks, moment, muted)
-    actions = decide(after, checks, rules.policy, ledger, now)
-    return Tick(
-        now, run_health(evidence, after.values(), checks), monitor_health(evidence), findings, after, actions
-    )
+    health = run_health(evidence, after.values(), checks)
+    actions = [
+        *decide(after, checks, rules.policy, ledger, now),
+        *milestones(health, evidence, ledger, now),
+    ]
+    return Tick(now, health, monitor_health(evidence), findings, after, actions)
+
+
+def milestones(health: RunHealth, evidence: Evidence, ledger: Ledger, now: datetime) -> list[Action]:
+    """News that no alert brings: the run ended well, and one digest every 24 hours of an instance."""
+    history = evidence.get(History)
+    current = history.current if isinstance(history, History) else None
+    if current is None:
+        return []
+    final = evidence.get(FinalStep)
+    told = progress(_step(evidence), final.value if isinstance(final, FinalStep) else None)
+    days = (now - current.started) // timedelta(days=1)
+    news = []
+    if health is RunHealth.FINISHED:
+        news.append(Tell(f"tell/{current.name}/finished", f"{current.name} finished", f"{told}; next: seal"))
+    elif days >= 1:
+        news.append(
+            Tell(f"tell/{current.name}/day-{days}", f"{current.name} after {days} days", f"{health}, {told}")
+        )
+    return [action for action in news if action.key not in ledger.done | ledger.unfinished]
 
 
 def _step(evidence: Evidence) -> int | None:
@@ -72,7 +93,10 @@ def _step(evidence: Evidence) -> int | None:
 
 
 def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str, Check]) -> RunHealth:
-    """The job's end decides; a live job is degraded while anything above INFO fires; an unseen one is unknown."""
+    """The job's end decides; a live job is degraded while anything above INFO fires; an unseen one is unknown.
+
+    Alerts about the monitor itself do not count: a stale monitor is not an ill run.
+    """
     job = evidence.get(Job)
     if not isinstance(job, Job) or job.state is JobState.UNKNOWN:
         return RunHealth.UNKNOWN
@@ -80,8 +104,9 @@ def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str,
         return RunHealth.FINISHED
     if job.state.ended:
         return RunHealth.DOWN
-    firing = [a for a in alerts if a.firing and checks[a.check].severity is not Severity.INFO]
-    return RunHealth.DEGRADED if firing else RunHealth.HEALTHY
+    firing = [checks[alert.check] for alert in alerts if alert.firing]
+    ill = [c for c in firing if c.severity is not Severity.INFO and c.topic is not Topic.MONITOR]
+    return RunHealth.DEGRADED if ill else RunHealth.HEALTHY
 
 
 def monitor_health(evidence: Evidence) -> MonitorHealth:

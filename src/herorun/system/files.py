@@ -13,21 +13,25 @@ from herorun.core.errors import WrongUse
 def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, path)
+    aside = _aside(path)
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except BaseException:
+        os.unlink(aside)  # a full disk must not fill with what did not fit
+        raise
     sync_folder(path.parent)
 
 
 def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a new file; FileExistsError if there is one. A reader never sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    aside = _aside(path)
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -37,6 +41,11 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     finally:
         os.unlink(aside)
     sync_folder(path.parent)
+
+
+def _aside(path: Path) -> Path:
+    """Each writer has its own: threads share a process id, and so may two machines on one file system."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.new")
 
 
 def sync_folder(path: Path) -> None:
@@ -82,9 +91,17 @@ def is_locked(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask must not see each other
         return False
     except BlockingIOError:
         return True
     finally:
         os.close(descriptor)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one line to a private file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "ab") as file:
+        file.write(line.encode() + b"\n")

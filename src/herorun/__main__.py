@@ -1,0 +1,5 @@
+"""`python -m herorun`."""
+
+from herorun.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""What is done about it: every verb's steps, each act once and journalled."""

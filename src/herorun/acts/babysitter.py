@@ -1,0 +1,121 @@
+"""The babysitter's process: the loop over ticks, its heartbeat, and starting it detached."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import FrameType
+
+from herorun.acts.turn import Turn, take_turn
+from herorun.core.canonical import canonical, timestamp
+from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.tick import RunHealth
+from herorun.system.clock import now
+from herorun.system.files import hold, is_locked, write_whole
+from herorun.workspace import Run, watched_run
+
+FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an immediate failure
+HEARTBEAT_WAIT = 30.0  # seconds
+
+
+def start_babysitter(run: Run) -> str:
+    """Start `herorun babysit RUN` detached, wait for its first heartbeat, and say where it is."""
+    if is_locked(run.lock("babysitter")):
+        return f"is running already on this machine (log {_log(run)})"
+    began = now()
+    with _log(run).open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
+            cwd=run.repository.top,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    until = time.monotonic() + HEARTBEAT_WAIT
+    while time.monotonic() < until:
+        beat = last_heartbeat(run)
+        if beat is not None and beat >= began:
+            return f"process {process.pid}, log {_log(run)}"
+        if process.poll() is not None:
+            raise CouldNotLook(
+                f"The job runs, but its babysitter ended at once (exit code {process.returncode}): see {_log(run)}, then `herorun babysit {run.slug}`."
+            )
+        time.sleep(0.05)
+    raise CouldNotLook(
+        f"The job runs, but its babysitter gave no heartbeat within {HEARTBEAT_WAIT:g} s: see {_log(run)}."
+    )
+
+
+def _log(run: Run) -> Path:
+    return run.state / "babysit.log"
+
+
+def last_heartbeat(run: Run) -> datetime | None:
+    """When a babysitter of this machine last wrote that it is alive; None if never."""
+    try:
+        found = json.loads((run.state / "heartbeat.json").read_text())
+        return datetime.fromisoformat(found["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def beat(run: Run) -> None:
+    heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": run.launcher.owner}
+    write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
+
+
+def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
+    """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine."""
+    run, _ = watched_run(name, start)
+    run.prepare()
+    keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
+    signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        beat(run)
+        return _loop(name, start, report)
+    finally:
+        os.close(keep)
+
+
+def tick_once(name: str, start: Path) -> tuple[Run, Turn]:
+    """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
+    run, drift = watched_run(name, start)
+    turn = take_turn(run, drift)
+    beat(run)
+    return run, turn
+
+
+def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
+    while True:
+        run, drift = watched_run(name, start)
+        began = time.monotonic()
+        try:
+            turn = take_turn(run, drift)
+        except HerorunError as error:
+            print(f"{timestamp(now())} herorun: this tick failed: {error}", file=sys.stderr, flush=True)
+            turn = None
+        if turn is not None:
+            beat(run)
+            report(run, turn)
+            if turn.over:
+                return 0 if turn.tick is None or turn.tick.run is RunHealth.FINISHED else 1
+        pause = _pause(run, turn).total_seconds()
+        time.sleep(max(0.0, pause - (time.monotonic() - began)))
+
+
+def _pause(run: Run, turn: Turn | None) -> timedelta:
+    """One cadence; sooner within the first minutes of an instance."""
+    cadence = run.contract.babysit.cadence
+    current = run.record.memory().current
+    young = current is not None and now() - current.started < FIRST_CHECK
+    return min(cadence, FIRST_CHECK) if young else cadence
+
+
+def _interrupted(signal_number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

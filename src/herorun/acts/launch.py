@@ -1,0 +1,118 @@
+"""Launch: the reviewed plan and nothing else, submitted once, watched from the first minute."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from herorun.acts.babysitter import start_babysitter
+from herorun.acts.launching import Order, dirty_words, settle_launching, start_instance
+from herorun.acts.preflight import Preflight, plan_json, preflight
+from herorun.acts.probe import probe_roots
+from herorun.core.check import GateVerdict
+from herorun.core.contract import say_duration
+from herorun.core.errors import Blocked, WrongUse
+from herorun.core.event import Launched
+from herorun.core.plan import Plan, moved
+from herorun.system.files import locked
+from herorun.workspace import Run
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How it ended. `launched` is None when the gate was not clear."""
+
+    preflight: Preflight
+    launched: Launched | None
+    babysitter: str = ""
+    log: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        if self.launched is not None:
+            return 0
+        return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
+
+    def as_json(self) -> dict[str, Any]:
+        launched = self.launched
+        return {
+            **self.preflight.as_json(),
+            "instance": launched.instance if launched else None,
+            "job": launched.job if launched else None,
+            "babysitter": self.babysitter,
+            "log": self.log,
+            "warnings": list(self.warnings),
+        }
+
+
+def launch(run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = True) -> Launch:
+    """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words."""
+    run.prepare()
+    with locked(run.lock("act")):
+        run.record.fetch()
+        launched, answer = _continued(run, babysit) or _fresh(run, reviewed, babysit)
+    if launched is None:
+        return Launch(answer, None)
+    pushed = run.record.push()
+    warnings = () if pushed else (f"the record is not pushed: {pushed.why}",)
+    told = start_babysitter(run) if babysit and not run.contract.babysit.declined else _how(run, babysit)
+    return Launch(answer, launched, told, _log(run, launched), warnings)
+
+
+def _continued(run: Run, babysit: bool) -> tuple[Launched | None, Preflight] | None:
+    """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
+    settled = settle_launching(run, _how(run, babysit))
+    if settled is None:
+        return None
+    return settled, preflight(run)
+
+
+def _fresh(run: Run, reviewed: dict[str, Any] | None, babysit: bool) -> tuple[Launched | None, Preflight]:
+    answer = preflight(run)
+    if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
+        return None, answer
+    if reviewed is not None:
+        _must_be(reviewed, answer.plan)
+    probe_roots(run)
+    dirty = dirty_words(list(answer.report.findings))
+    order = Order(answer.plan, "launched by hand", _how(run, babysit), dirty=dirty)
+    return start_instance(run, order), answer
+
+
+def _must_be(reviewed: dict[str, Any], plan: Plan) -> None:
+    if reviewed["plan_digest"] == plan.digest:
+        return
+    before = {name: told["value"] for name, told in reviewed["plan"].items()}
+    after = {name: told["value"] for name, told in plan_json(plan).items()}
+    changes = "; ".join(moved(before, after)) or "the plan file itself"
+    raise Blocked(
+        f"The plan has moved since it was reviewed: {changes}. Review it again with `herorun preflight --out`."
+    )
+
+
+def read_plan_file(path: Path) -> dict[str, Any]:
+    """A plan written by `preflight --out`; `WrongUse` where it is none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["schema"] == 1 and isinstance(found["plan_digest"], str) and isinstance(found["plan"], dict):
+            return dict(found)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise WrongUse(f"{path} is no plan: write one with `herorun preflight RUN --out {path}`.")
+
+
+def _how(run: Run, babysit: bool) -> str:
+    """Who watches, for the instance's entry in the logbook."""
+    told = run.contract.babysit
+    if told.declined:
+        return f"declined: {told.declined}"
+    every = say_duration(told.cadence)
+    if babysit:
+        return f"started by launch, {run.launcher.owner}, every {every}"
+    return f"by hand: `herorun babysit {run.slug}`, every {every}"
+
+
+def _log(run: Run, launched: Launched) -> str:
+    where = getattr(run.scheduler, "log", None)
+    return str(where(launched.instance)) if callable(where) else ""

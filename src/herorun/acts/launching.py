@@ -1,0 +1,312 @@
+"""Starting an instance: record the intent, tell, submit once, record the outcome. Launch and relaunch share it.
+
+Order: lease, intent (committed and pushed), issue comment, submission, outcome. A crash anywhere leaves an
+intent that the next command settles by asking the scheduler for that very instance.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from herorun import discover
+from herorun.acts.posting import deliver
+from herorun.core.canonical import canonical, digest
+from herorun.core.codec import read
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError
+from herorun.core.event import Failed, Intended, Launched, Launching
+from herorun.core.evidence import Checkpoints, History, Job, Sourced, StartSiblings, WorkTree
+from herorun.core.finding import Finding
+from herorun.core.journal import Memory, as_json
+from herorun.core.lease import PATH, Lease, may_take, read_lease
+from herorun.core.plan import Plan, Sources, StartPoint, is_rejected, make_plan
+from herorun.core.ports import Found, Submission, Unsure, submission_of
+from herorun.core.render import command_line, instance_lines
+from herorun.core.scrub import scrub
+from herorun.gates import ask_relaunch
+from herorun.gather import gather
+from herorun.sources.plan import code_tree, in_repository, resolved_config
+from herorun.system.clock import now
+from herorun.system.digests import file_digests
+from herorun.system.exported import exported
+from herorun.system.files import write_whole
+from herorun.workspace import Run, contract_at
+
+SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
+
+
+@dataclass(frozen=True)
+class Order:
+    """One launch that was decided on."""
+
+    plan: Plan
+    why: str
+    babysitter: str
+    relaunch_of: str = ""
+    dirty: str = "no"
+
+
+def start_instance(run: Run, order: Order) -> Launched:
+    """Start the next instance, or go on with one that was intended and never submitted."""
+    launching = _intend(run, order)
+    try:
+        _announce(run, order, launching)
+        job = _submit(run, order.plan, launching.instance)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), launching.key, 1, scrub(str(error))))
+        run.record.push()
+        raise
+    return _confirm(run, order, launching, job)
+
+
+def _intend(run: Run, order: Order) -> Launching:
+    memory = run.record.memory()
+    waiting = memory.unsettled
+    if waiting is not None and waiting.plan_digest == order.plan.digest:
+        return waiting
+    if waiting is not None:
+        run.record.append(
+            Failed(now(), waiting.key, 1, "never submitted; the plan moved before the next attempt")
+        )
+    take_lease(run)
+    number = run.record.memory().next_number
+    launching = Launching(
+        now(),
+        f"{run.slug}-{number}",
+        number,
+        as_json(order.plan),
+        order.plan.digest,
+        order.why,
+        run.file.path,
+        order.relaunch_of,
+        run.launcher.owner,
+    )
+    run.record.append(launching, files=_kept_files(run, order.plan))
+    pushed = run.record.push()
+    if not pushed and run.record.remote and not order.relaunch_of:
+        why = f"the intent could not be pushed: {pushed.why}"
+        run.record.append(Failed(now(), launching.key, 1, why))
+        raise CouldNotLook(f"Nothing was submitted: {why}")
+    return launching
+
+
+def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
+    """What another machine needs to judge this launch: the admitted contract and the resolved config."""
+    config = canonical(plan.config.value) + "\n"
+    named = {"contract": (run.file.text, "toml"), "config": (config, "json")}
+    return {
+        f"{word}-{digest(text)[7:19]}.{end}": scrub(text).encode()
+        for word, (text, end) in named.items()
+        if text
+    }
+
+
+def _announce(run: Run, order: Order, launching: Launching) -> None:
+    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post stays queued."""
+    key = f"post/{launching.key}"
+    memory = run.record.memory()
+    if key in memory.done:
+        return
+    if key not in memory.intended:
+        title = f"Hero {'relaunch' if order.relaunch_of else 'launch'} requested: {launching.instance}"
+        run.record.append(
+            Intended(now(), key, memory.attempt(key), title, launch_comment(run, order, launching))
+        )
+    try:
+        deliver(run, run.record.memory().intended[key])
+    except (HerorunError, OSError) as error:
+        if not order.relaunch_of:
+            raise HerorunError(f"Nothing was submitted: the launch could not be announced: {error}") from None
+
+
+def launch_comment(run: Run, order: Order, launching: Launching) -> str:
+    plan = order.plan
+    facts = {
+        "Instance": launching.instance,
+        "Why": order.why,
+        "DRI": run.dri,
+        "Commit": f"`{plan.commit.value}`",
+        "Tree dirty": order.dirty,
+        "Command": f"`{command_line(plan.command_line)}`",
+        "Output root": f"`{plan.output_root.value}`",
+        "Starts from": plan.start.value.path if plan.start.value else "scratch",
+        "Final step": str(plan.final_step.value),
+        "Plan": f"`{plan.digest}`",
+        "Record": f"`{run.record.tip}`",
+    }
+    lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    verb = "relaunch" if order.relaunch_of else "launch"
+    return f"**Hero {verb} requested: {launching.instance}**\n\n{lines}"
+
+
+def _submit(run: Run, plan: Plan, instance: str) -> Job:
+    code = str(run.repository.top) if plan.in_place.value else None
+    code = code or str(exported(run.repository, plan.commit.value, run.place.state))
+    submission = submission_of(plan, instance)
+    admission = write_admission(run, plan, submission, code)
+    return run.scheduler.submit(submission, code, str(admission))
+
+
+def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> Path:
+    """The private file that check-in compares with: exactly what was admitted."""
+    names = [path for _, _, path in run.repository.entries(plan.commit.value) if path != run.file.path]
+    start = plan.start.value
+    configs = [in_repository(plan.cwd.value, name) for name in run.contract.config.files]
+    admission = {
+        "schema": 1,
+        "slug": run.slug,
+        "instance": submission.instance,
+        "plan": plan.digest,
+        "record": run.record.tip,
+        "commit": plan.commit.value,
+        "tree": plan.code_tree.value,
+        "code": code,
+        "argv": submission.argv,
+        "config": plan.config.value,
+        "config_digests": file_digests(code, configs),
+        "output_root": plan.output_root.value,
+        "tracker_id": plan.tracker.value.id,
+        "start": start.path if start else None,
+        "files": file_digests(code, [name for name in names if not name.endswith(".md")]),
+    }
+    path = run.state / "admissions" / f"{submission.instance}.json"
+    write_whole(path, (canonical(admission) + "\n").encode())
+    return path
+
+
+def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched:
+    plan = order.plan
+    launched = Launched(
+        now(),
+        launching.instance,
+        launching.number,
+        job.id,
+        plan.digest,
+        plan.output_root.value,
+        plan.commit.value,
+        instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty),
+        order.relaunch_of,
+        order.babysitter,
+    )
+    run.record.append(launched)
+    run.record.push()
+    return launched
+
+
+# --- an intent whose outcome nobody knows -----------------------------------------------------------
+
+
+def settle_launching(
+    run: Run, babysitter: str, wait: Callable[[float], None] = time.sleep
+) -> Launched | None:
+    """Ask the scheduler for an instance that was perhaps submitted. None: it was not, and may be submitted now."""
+    memory = run.record.memory()
+    launching = memory.unsettled
+    if launching is None:
+        return None
+    until = now() + timedelta(seconds=SETTLING)
+    answer = run.scheduler.find(launching.instance, launching.at)
+    while isinstance(answer, Unsure) and now() < until:
+        wait(0.5)
+        answer = run.scheduler.find(launching.instance, launching.at)
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(
+            f"Nobody knows yet whether {launching.instance} was submitted: {answer.why}. Try again."
+        )
+    if isinstance(answer, Found):
+        plan = admitted_plan(run, launching)
+        order = Order(plan, launching.why, babysitter, launching.relaunch_of)
+        return _confirm(run, order, launching, answer.job)
+    return None
+
+
+# --- relaunch --------------------------------------------------------------------------------------
+
+
+def relaunch(run: Run, instance: str, why: str) -> str:
+    """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
+    memory = run.record.memory()
+    waiting = memory.unsettled
+    if waiting is None and memory.current and memory.current.name != instance:
+        return memory.current.name  # it was relaunched already
+    babysitter = f"{run.launcher.owner}, every {run.contract.babysit.cadence.total_seconds():g} s"
+    settled = settle_launching(run, babysitter)
+    if settled is not None:
+        return settled.instance
+    admitted = admitted_plan(run, memory.launchings[instance])
+    plan = resumed(run, memory, admitted)
+    report = ask_relaunch(run, {Plan: plan})
+    if report.verdict != "clear":
+        kind = Blocked if report.verdict == "blocked" else CouldNotLook
+        raise kind(f"The launch gate is {report.verdict}: {report.summary}")
+    order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance)
+    return start_instance(run, order).instance
+
+
+def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
+    """The admitted plan from the newest complete checkpoint of its accepted lineage. Nothing is guessed."""
+    evidence = gather([Checkpoints], discover.sources(), run.given(memory))
+    found = evidence[Checkpoints]
+    if not isinstance(found, Checkpoints):
+        raise CouldNotLook(f"The checkpoints could not be read: {found.why}")
+    accepted = [c for c in found.candidates if not is_rejected(c.path, run.contract.start.rejected)]
+    newest = Checkpoints(tuple(accepted)).newest
+    if newest is not None:
+        return admitted.started_from(newest, "newest complete checkpoint of this run")
+    if run.contract.start.from_ is not None:
+        return admitted
+    raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")
+
+
+def admitted_plan(run: Run, launching: Launching) -> Plan:
+    """The plan of a launch, made again from its commit; the record only says which, and its digest must agree."""
+    commit = str(launching.plan["commit"]["value"])
+    contract = contract_at(run.repository, commit, launching.contract_file)
+    config, told = resolved_config(run.repository, contract, commit, run.place)
+    sources = Sources(
+        code_tree(run.repository, commit, launching.contract_file), config, told, launching.contract_file
+    )
+    plan = make_plan(contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History())
+    start = launching.plan["start"]
+    point = read(StartPoint, start["value"]) if start["value"] else None
+    plan = replace(plan, start=Sourced(point, str(start["source"])))
+    if plan.digest != launching.plan_digest:
+        raise Blocked(
+            f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its digest differs. A person must launch."
+        )
+    return plan
+
+
+# --- the lease ---------------------------------------------------------------------------------------
+
+
+def take_lease(run: Run) -> Lease:
+    """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
+    mine = Lease(run.launcher.owner, run.slug)
+    path = f"{run.place.output_root}/{PATH}"
+    try:
+        run.store.create(path, mine.bytes())
+        return mine
+    except FileExistsError:
+        found = run.store.read(path)
+    except OSError as error:
+        raise CouldNotLook(f"The lease {path} could not be written: {error}.") from None
+    lease = read_lease(found)
+    if lease is None or not may_take(lease, mine.owner, run.slug):
+        holder = f"{lease.owner} for {lease.slug}" if lease else "something that is no lease"
+        raise Blocked(
+            f"{path} is held by {holder}. Two owners of one output root would overwrite each other."
+        )
+    renewed = lease.renewed()
+    if not run.store.swap(path, found, renewed.bytes()):
+        raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
+    return renewed
+
+
+def dirty_words(findings: list[Finding]) -> str:
+    """The logbook's `Dirty tree` line."""
+    dirty = next((f for f in findings if f.check == "dirty-tree" and f.waiver), None)
+    if dirty is None or dirty.waiver is None:
+        return "no"
+    return f"yes, approved by {dirty.waiver.approved_by} ({dirty.waiver.reason}); the commit is run, without the edits"

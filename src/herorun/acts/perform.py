@@ -1,0 +1,115 @@
+"""The acts. `perform` is the only `match` that acts.
+
+Each act has a key; it is journalled as intended before and as done or failed after. One that was intended and
+has no outcome is settled by asking the world, never by doing it again blindly.
+"""
+
+from dataclasses import dataclass
+
+from herorun.acts.launching import relaunch
+from herorun.acts.posting import deliver, say
+from herorun.core.decide import Action, Escalate, Relaunch, Stop, Tell, back_off
+from herorun.core.errors import Blocked, HerorunError
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.ports import Post
+from herorun.core.render import unmentioned
+from herorun.core.scrub import scrub
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+@dataclass(frozen=True)
+class Performed:
+    """How an action went; `why` is empty when it was done."""
+
+    action: Action
+    why: str = ""
+
+
+def perform(run: Run, action: Action) -> Performed:
+    """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
+    try:
+        match action:
+            case Tell(key, title, why):
+                lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
+                say(run, key, title, unmentioned(why), lines)
+                run.terminal.post(Post(key, title, why))
+            case Escalate(key, title, why):
+                _escalate(run, key, title, why)
+            case Relaunch(key, instance, why):
+                _relaunch(run, key, instance, why)
+            case Stop(key, instance, why):
+                _stop(run, key, instance, why)
+    except (HerorunError, OSError) as error:
+        return Performed(action, scrub(str(error)))
+    return Performed(action)
+
+
+def _escalate(run: Run, key: str, title: str, why: str) -> None:
+    asked = f"{run.dri}: your decision is needed. {run.contract.stop_when}".strip()
+    lines = {"Status": title, "Evidence": why, "Decision": f"ask {run.dri}", "Next": "a person decides"}
+    say(run, key, f"Escalation: {title}", f"{unmentioned(why)}\n\n{asked}", lines)
+    run.terminal.post(Post(key, f"Escalation: {title}", why))
+
+
+def _relaunch(run: Run, key: str, instance: str, why: str) -> None:
+    """Through the launch gate. What the gate refuses is put to a person at once."""
+    memory = run.record.memory()
+    attempt = memory.attempt(key)
+    if key not in memory.intended:
+        run.record.append(Intended(now(), key, attempt, f"relaunch after {instance}: {why}"))
+    try:
+        started = relaunch(run, instance, why)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), key, attempt, str(error)))
+        if isinstance(error, Blocked):
+            _escalate(
+                run, f"escalate/relaunch/{instance}", f"{instance} is not relaunched", f"{why}. {error}"
+            )
+        raise
+    run.record.append(Done(now(), key, attempt, result=started))
+
+
+def _stop(run: Run, key: str, instance: str, why: str) -> None:
+    memory = run.record.memory()
+    attempt = memory.attempt(key)
+    if key not in memory.intended:
+        run.record.append(Intended(now(), key, attempt, f"stop {instance}: {why}"))
+    try:
+        run.scheduler.stop(instance, run.launcher.owner)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), key, attempt, str(error)))
+        raise
+    lines = {
+        "Status": f"{instance} told to stop",
+        "Evidence": why,
+        "Decision": "stop",
+        "Next": "confirm the end",
+    }
+    run.record.append(Done(now(), key, attempt, f"{instance} stopped", lines))
+
+
+def settle(run: Run) -> list[str]:
+    """Find out what became of each action without an outcome; what stays in doubt comes back in words.
+
+    A post is looked for in the issue and said if it is not there. A relaunch or a stop is marked as failed, so
+    that it is decided on again with today's evidence; its submission is settled by the scheduler's own answer.
+    """
+    doubts = []
+    memory = run.record.memory()
+    for key, intended in {**memory.queued, **memory.intended}.items():
+        if key in memory.queued and not _due(run, key):
+            continue
+        try:
+            if intended.body:
+                deliver(run, intended)
+            elif key.startswith(("relaunch/", "stop/")):
+                run.record.append(Failed(now(), key, intended.attempt, "interrupted; decided on again"))
+        except (HerorunError, OSError) as error:
+            doubts.append(scrub(f"{key}: {error}"))
+    return doubts
+
+
+def _due(run: Run, key: str) -> bool:
+    tries = run.record.memory().failed[key]
+    return now() - tries.last >= back_off(tries.count, run.contract.babysit.cadence)

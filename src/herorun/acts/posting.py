@@ -1,0 +1,41 @@
+"""Saying something once: intended, posted unless it is there already, journalled as done."""
+
+from collections.abc import Mapping
+
+from herorun.core.errors import HerorunError
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.ports import Post
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+def say(run: Run, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
+    """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI: it is ours."""
+    memory = run.record.memory()
+    if key in memory.done:
+        return
+    if key not in memory.intended:
+        body = _body(run, title, why)
+        run.record.append(Intended(now(), key, memory.attempt(key), title, body, lines))
+    deliver(run, run.record.memory().intended[key])
+
+
+def deliver(run: Run, intended: Intended) -> None:
+    """Post what was intended, unless the issue has it already, and journal the outcome."""
+    post = Post(intended.key, intended.what, intended.body)
+    try:
+        reference = run.issue.find(intended.key) or run.issue.post(post)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, f"the post failed: {error}"))
+        raise
+    _done(run, intended, reference)
+
+
+def _done(run: Run, intended: Intended, reference: str) -> None:
+    title = intended.what if intended.lines else ""
+    run.record.append(Done(now(), intended.key, intended.attempt, title, intended.lines, reference))
+
+
+def _body(run: Run, title: str, why: str) -> str:
+    tip = run.record.tip
+    return f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {tip or 'not begun'}."

@@ -1,0 +1,16 @@
+"""The write probe of the output roots: the one thing that reading cannot prove."""
+
+from herorun.core.errors import CouldNotLook
+from herorun.workspace import Run
+
+
+def probe_roots(run: Run) -> None:
+    """Write, list, rename and delete under `_herorun/` of each root; `CouldNotLook` names the root that fails."""
+    output = run.contract.output
+    for root in filter(None, (output.root, output.temporary_root)):
+        try:
+            run.store.probe(root.rstrip("/"))
+        except OSError as error:
+            raise CouldNotLook(
+                f"The output root {root} cannot be written as a trainer would: {error}."
+            ) from None

@@ -1,0 +1,213 @@
+"""One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from herorun import __version__, discover
+from herorun.acts.launching import settle_launching, take_lease
+from herorun.acts.perform import Performed, perform, settle
+from herorun.core.alert import Alert
+from herorun.core.canonical import canonical, digest, plain
+from herorun.core.check import Gate, name_of
+from herorun.core.decide import Policy
+from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.event import CheckedIn, Decided, Event, Observed
+from herorun.core.evidence import Evidence, FinalStep, Gaps, Metrics, Nothing, Now, Receipt, Unavailable
+from herorun.core.journal import Memory
+from herorun.core.scrub import scrub_tree
+from herorun.core.tick import Rules, Tick, progress, tick
+from herorun.gates import finding_json
+from herorun.gather import gather
+from herorun.system.clock import now
+from herorun.system.files import append_line, locked
+from herorun.workspace import Run
+
+READ_DEADLINE = 60.0  # seconds for all reads of a tick
+QUIET = 3600.0  # seconds between two quiet lines in the logbook
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to watch."""
+
+    run: Run
+    tick: Tick | None
+    evidence: Evidence
+    performed: tuple[Performed, ...] = ()
+    doubts: tuple[str, ...] = ()
+    push: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left to watch: it is sealed, or it ended well and that was told."""
+        if self.tick is None:
+            return True
+        return self.tick.run == "finished" and not self.tick.actions
+
+    @property
+    def progress(self) -> str:
+        return progress_of(self.evidence)
+
+    def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
+        checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+        seen = self.tick
+        return {
+            "run": seen.run.value if seen else "finished",
+            "monitor": seen.monitor.value if seen else "fresh",
+            "progress": self.progress,
+            "findings": [finding_json(f, checks[f.check]) for f in seen.findings] if seen else [],
+            "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()]
+            if seen
+            else [],
+            "actions": [action_json(done) for done in self.performed],
+        }
+
+
+def alert_json(alert: Alert, severity: str) -> dict[str, Any]:
+    return {
+        "check": alert.check,
+        "severity": severity,
+        "subject": alert.subject,
+        "state": alert.state.value,
+        "since": plain(alert.since),
+        "message": alert.message,
+    }
+
+
+def action_json(done: Performed) -> dict[str, Any]:
+    kind = type(done.action).__name__.lower()
+    return {
+        "action": kind,
+        "key": done.action.key,
+        "why": done.action.why,
+        "done": not done.why,
+        "failed": done.why,
+    }
+
+
+def take_turn(run: Run, drift: str = "") -> Turn:
+    """One whole turn, alone among the acting commands of this machine."""
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        memory = run.record.memory()
+        if memory.sealed:
+            return Turn(run, None, {})
+        if not memory.instances and not memory.unsettled:
+            raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
+        doubts = _settle(run)
+        seen, evidence = judge(run)
+        _journal(run, seen, evidence)
+        take_lease_quietly(run)
+        performed = tuple(perform(run, action) for action in seen.actions)
+        pushed = run.record.push()
+    return Turn(run, seen, evidence, performed, tuple(doubts), pushed.why)
+
+
+def _settle(run: Run) -> list[str]:
+    doubts = settle(run)
+    try:
+        settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+    except HerorunError as error:
+        doubts.append(str(error))
+    return doubts
+
+
+def judge(run: Run) -> tuple[Tick, Evidence]:
+    """Gather and tick, without acting: what `status` shows and `babysit` acts on."""
+    memory = run.record.memory()
+    rules = rules_of(run)
+    at = now()
+    given = {**run.given(memory), Now: Now(at)}
+    wanted = [need for check in rules.checks for need in check.needs]
+    evidence = gather([*wanted, Metrics, Receipt, FinalStep], discover.sources(), given, READ_DEADLINE)
+    return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
+
+
+def rules_of(run: Run) -> Rules:
+    told = run.contract.babysit
+    policy = Policy(told.recovery, told.budgets.relaunches, told.budgets.window, told.cadence)
+    return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)
+
+
+def take_lease_quietly(run: Run) -> None:
+    """Beat the lease; whoever lost it must not act, but a store that is out of reach stops no telling."""
+    try:
+        take_lease(run)
+    except OSError:
+        return
+
+
+def _journal(run: Run, seen: Tick, evidence: Evidence) -> None:
+    """Observed and Decided, before anything is done about it; the evidence itself stays on this machine."""
+    memory = run.record.memory()
+    kept = {name_of(k): v for k, v in evidence.items() if _is_plain(v)}
+    gaps = evidence[Gaps]
+    line = canonical(
+        {"at": seen.at, "evidence": scrub_tree({name: plain(value) for name, value in kept.items()})}
+    )
+    append_line(run.state / "evidence" / f"{seen.at:%Y%m%d}.jsonl", line)
+    digests = {name: digest(value) for name, value in kept.items()}
+    events: list[Event] = [
+        Observed(seen.at, __version__, rules_digest(run), digests, gaps.gaps),
+        Decided(
+            seen.at,
+            seen.run.value,
+            seen.monitor.value,
+            progress_of(evidence),
+            tuple(seen.alerts.values()),
+            tuple(action.key for action in seen.actions),
+            _quiet_line(seen, evidence, memory),
+        ),
+        *_checked_in(seen, evidence, memory),
+    ]
+    run.record.append(*events)
+
+
+def rules_digest(run: Run) -> str:
+    """Names what a tick was judged by: version, thresholds, policy and waivers."""
+    rules = rules_of(run)
+    asked = [(check.name, check.response, check.hold) for check in rules.checks]
+    return digest([__version__, asked, rules.policy, list(rules.waivers), rules.limits])
+
+
+def _is_plain(value: object) -> bool:
+    module = type(value).__module__
+    return module == "herorun.core.evidence" or isinstance(value, (Nothing, Unavailable))
+
+
+def progress_of(evidence: Evidence) -> str:
+    """`~4600/5155`, exact."""
+    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
+    step = metrics.step if isinstance(metrics, Metrics) else None
+    return progress(step, final.value if isinstance(final, FinalStep) else None)
+
+
+def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:
+    """At most one line an hour while nothing happens; a turn that says something else needs none."""
+    since = memory.last_summary or (memory.current.started if memory.current else None)
+    if seen.actions or seen.alerts or since is None or (seen.at - since).total_seconds() < QUIET:
+        return ""
+    return f"{progress_of(evidence)}, nothing to report since {since:%Y-%m-%d %H:%M} UTC"
+
+
+def _checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[Event]:
+    receipt = evidence.get(Receipt)
+    if not isinstance(receipt, Receipt) or receipt.instance in memory.checked_in:
+        return []
+    return [
+        CheckedIn(seen.at, receipt.instance, receipt.attempt, receipt.outcome, receipt.items, receipt.loaded)
+    ]
+
+
+def turn_code(turn: Turn) -> int:
+    """The exit code of a tick: a critical alert or a run that is down beats a monitor that is not fresh."""
+    seen = turn.tick
+    if seen is None:
+        return 0
+    severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
+    if seen.run == "down" or any(
+        a.firing and severities[a.check] == "critical" for a in seen.alerts.values()
+    ):
+        return 1
+    return 0 if seen.monitor == "fresh" else 3

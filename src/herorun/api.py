@@ -1,0 +1,64 @@
+"""The library's verbs, for experiment scripts: the same acts as the commands."""
+
+from os import PathLike
+from pathlib import Path
+
+from herorun.acts.launch import Launch
+from herorun.acts.launch import launch as _launch
+from herorun.acts.preflight import Preflight
+from herorun.acts.preflight import preflight as _preflight
+from herorun.acts.sealing import Seal
+from herorun.acts.sealing import seal as _seal
+from herorun.core.contract import Contract, ContractFile
+from herorun.core.errors import Blocked, WrongUse
+from herorun.system.files import write_whole
+from herorun.system.git import find_repository
+from herorun.workspace import Run, open_run
+
+
+def load(path: str | PathLike[str]) -> Contract:
+    """Read a contract file. `WrongUse` names the key that is wrong and the mend."""
+    from herorun.core.contract import parse_contract
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongUse(f"The contract {path} cannot be read: {error}.") from None
+    return parse_contract(text, str(path))
+
+
+def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight:
+    """Ask the launch gate; `.raise_if_blocked()` raises where it is not clear. Only reads."""
+    return _preflight(_run(contract, Path(start)))
+
+
+def launch(contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True) -> Launch:
+    """Launch through the gate. The contract must stand, committed, in `runs/<slug>.toml`.
+
+    One that was built in Python is written there first, and `Blocked` asks to commit it: nobody can review what is
+    in no commit.
+    """
+    run = _run(contract, Path(start))
+    path = run.repository.top / contract.path
+    if run.file.text == "":
+        import tomli_w
+
+        write_whole(path, tomli_w.dumps(contract.data_for_toml()).encode(), 0o644)
+        raise Blocked(f"The contract was written to {path}: commit and push this file, then launch again.")
+    return _launch(run, babysit=babysit)
+
+
+def seal(contract: Contract, start: str | PathLike[str] = ".") -> Seal:
+    """Ask the seal gate; then state, tag, push and tell."""
+    return _seal(_run(contract, Path(start)))
+
+
+def _run(contract: Contract, start: Path) -> Run:
+    """The run of this contract; its file's text is empty where the file is missing or says something else."""
+    repository = find_repository(start)
+    path = repository.top / contract.path
+    if path.exists():
+        opened = open_run(str(path), start)
+        if opened.contract == contract:
+            return opened
+    return Run(repository, contract, ContractFile(contract.path, ""))

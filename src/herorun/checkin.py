@@ -1,0 +1,197 @@
+"""Check-in: inside the job, before it trains, prove that what runs is what was admitted.
+
+Standard library only, no network, no git. Every rank compares; rank 0 writes the receipt where it can, and one
+line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from herorun.core.admission import FAIL, PASS, Item, Presented, compare, refused
+
+EXIT_REFUSED = 78
+HASHING = 0.040  # seconds that hashing the code may take; what was seen until then is said
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
+
+
+class Refused(SystemExit):
+    """The job is not what was admitted. It ends the process with exit code 78 unless somebody catches it."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        super().__init__(EXIT_REFUSED)
+        self.items = tuple(items)
+
+
+def check_in(
+    *,
+    config: Mapping[str, Any] | None = None,
+    output_root: str | os.PathLike[str] | None = None,
+    tracker_id: str | None = None,
+    loaded: str | os.PathLike[str] | None = None,
+    required: bool = False,
+) -> dict[str, Any] | None:
+    """Compare this process with its admission, and return the receipt.
+
+    Pass what the script really uses: its resolved `config` (nested tables), the `output_root` that it writes to,
+    the `tracker_id` that it reports under, and the checkpoint that it `loaded` (None from scratch). What is not
+    passed is read from the command line, the environment and the config files, or said to be unseen.
+
+    Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns None; with
+    `required=True` it refuses. A difference raises `Refused` (exit code 78).
+    """
+    path = os.environ.get("HERORUN_ADMISSION")
+    if not path:
+        _say("herorun: no admission in the environment (HERORUN_ADMISSION); this run is not governed.")
+        if required:
+            _refuse([Item("admission", FAIL, "required, and there is none in the environment")])
+        return None
+    admission = _read(path)
+    presented = _present(admission, config, output_root, tracker_id, loaded)
+    items = compare(admission, presented)
+    receipt = _receipt(admission, items, presented)
+    if _rank() == 0:
+        receipt = _write(admission, receipt)
+        _say("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
+    if refused(items):
+        _refuse(refused(items))
+    return receipt
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return dict(json.load(file))
+    except (OSError, ValueError, TypeError) as error:
+        _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
+
+
+def _refuse(items: Sequence[Item]) -> NoReturn:
+    for item in items:
+        _say(f"herorun: refused: {item.item}: {item.message}")
+    _say("herorun: this job is not what was admitted; launch it again with `herorun launch`. Exit code 78.")
+    raise Refused(items)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _present(
+    admission: Mapping[str, Any],
+    config: Mapping[str, Any] | None,
+    output_root: str | os.PathLike[str] | None,
+    tracker_id: str | None,
+    loaded: str | os.PathLike[str] | None,
+) -> Presented:
+    code = str(admission.get("code", ""))
+    files, seen = _hash_files(code, admission.get("files", {}))
+    return Presented(
+        argv=list(getattr(sys, "orig_argv", sys.argv)),
+        config_digests={
+            name: _digest(os.path.join(code, name)) for name in admission.get("config_digests", {})
+        },
+        config=config,
+        output_root=os.fspath(output_root) if output_root is not None else None,
+        tracker_id=tracker_id if tracker_id is not None else os.environ.get("WANDB_RUN_ID"),
+        loaded=os.fspath(loaded) if loaded is not None else None,
+        files=files,
+        files_seen=seen,
+        files_total=len(admission.get("files", {})),
+    )
+
+
+def _hash_files(code: str, wanted: Mapping[str, str]) -> tuple[dict[str, str | None], int]:
+    """Digests of the files that differ or are missing, and how many were looked at in time."""
+    until = time.perf_counter() + HASHING
+    wrong: dict[str, str | None] = {}
+    seen = 0
+    for name in _first_those_that_run(wanted):
+        found = _digest(os.path.join(code, name))
+        seen += 1
+        if found != wanted[name]:
+            wrong[name] = found
+        if time.perf_counter() > until:
+            break
+    return wrong, seen
+
+
+def _first_those_that_run(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (not name.endswith(".py"), name.count("/"), name))
+
+
+def _digest(path: str) -> str | None:
+    """`sha256:...` of a file; None where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return "sha256:" + hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return None
+
+
+def _rank() -> int:
+    for name in _RANKS:
+        value = os.environ.get(name, "")
+        if value.isdigit():
+            return int(value)
+    return 0
+
+
+def _attempt() -> int:
+    """The back end's own restart count, where it tells one, else 1."""
+    restarts = os.environ.get("SLURM_RESTART_COUNT", "")
+    told = os.environ.get("HERORUN_ATTEMPT", "")
+    return int(restarts) + 1 if restarts.isdigit() else int(told) if told.isdigit() else 1
+
+
+def _receipt(admission: Mapping[str, Any], items: Sequence[Item], presented: Presented) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "instance": str(admission.get("instance", "")),
+        "attempt": _attempt(),
+        "outcome": FAIL if refused(items) else PASS,
+        "items": [item._asdict() for item in items],
+        "commit": admission.get("commit"),
+        "record": admission.get("record"),
+        "loaded": presented.loaded,
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+    """Create-only, under the attempt's number or the next free one; a root that cannot be written is said."""
+    root = str(admission.get("output_root", ""))
+    if not root or "://" in root:
+        return receipt
+    folder = os.path.join(root, "_herorun", "receipts")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        while True:
+            target = os.path.join(folder, f"{receipt['instance']}.{receipt['attempt']}.json")
+            if _create(target, receipt):
+                return receipt
+            receipt = {**receipt, "attempt": receipt["attempt"] + 1}
+    except OSError as error:
+        _say(
+            f"herorun: the receipt could not be written under {folder}: {error.strerror}; it is in this log."
+        )
+        return receipt
+
+
+def _create(target: str, receipt: Mapping[str, Any]) -> bool:
+    aside = f"{target}.{os.getpid()}.new"
+    with open(aside, "w", encoding="utf-8") as file:
+        file.write(json.dumps(receipt, sort_keys=True) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(aside, target)
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(aside)
+    return True

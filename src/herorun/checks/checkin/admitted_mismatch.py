@@ -1,0 +1,23 @@
+"""What runs is not what was admitted.
+
+Why: between the launch and the first step a wrapper, an image or an environment can change the code, the config
+or the paths, and the curves still look plausible.
+Fix: look at the item it names, mend the launcher or the contract, and launch again; the job refuses with exit code 78.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Admitted
+from herorun.core.finding import Outcome, Verdict, unknown
+
+
+@check(Gate.CHECKIN, Response.REFUSE)
+def admitted_mismatch(admitted: Admitted) -> list[Verdict]:
+    """One answer for each item. What cannot be seen is unknown, and only a difference refuses."""
+    if not admitted.items:
+        return [unknown("nothing was compared")]
+    return [
+        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), message, item) for item, word, message in admitted.items
+    ]
+
+
+_OUTCOMES = {"pass": Outcome.PASS, "fail": Outcome.FAIL}

@@ -1,0 +1,20 @@
+"""The job ended without success.
+
+Why: preemption and hardware faults are ordinary; the run should go on from its last complete checkpoint.
+Fix: relaunched with the same identity and output root while the budget lasts; beyond it the DRI decides.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Job, JobState
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB)
+def crashed(job: Job) -> Verdict:
+    if job.state is JobState.UNKNOWN:
+        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+    if job.crashed:
+        return failed(job.ending, subject=job.instance)
+    if job.stopped_by_hand or (job.refused and job.state.ended):
+        return not_applicable(f"{job.ending}; that is no crash", subject=job.instance)
+    return passed(f"{job.instance} is {job.state}", subject=job.instance)

@@ -1,0 +1,30 @@
+"""The job refused to train: it is not what was admitted.
+
+Why: a relaunch would meet the same difference; and a job that trains in spite of it writes a lineage that nobody
+admitted.
+Fix: mend what the failing item names, and launch again by hand.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Job, JobState, Nothing, Receipt, Unavailable
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> Verdict:
+    """The exit code is enough; a receipt that cannot be read hides only the reason."""
+    ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
+    if job.refused or (ours and ours.outcome == "fail"):
+        return failed(f"{job.instance} refused at check-in: {_reasons(ours)}", subject=job.instance)
+    if job.state is JobState.UNKNOWN:
+        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+    if isinstance(receipt, Unavailable):
+        return unknown(f"could not read the receipt: {receipt.why}", subject=job.instance)
+    said = "checked in" if ours else "has not checked in"
+    return passed(f"{job.instance} {said}", subject=job.instance)
+
+
+def _reasons(receipt: Receipt | None) -> str:
+    items = receipt.items if receipt else ()
+    wrong = [f"{item} {message}" for item, outcome, message in items if outcome == "fail"]
+    return "; ".join(wrong) or "its log names the item"

@@ -1,0 +1,59 @@
+"""The job is running and its steps do not advance.
+
+Why: a hung collective or a starved input burns every accelerator without a word in the logs; only the age of the
+last step shows it.
+Fix: look at the job's log and its nodes; the DRI decides whether to stop and relaunch it.
+Source: marin-community/marin #7344: 512 GPUs hung for 16.5 minutes with every task RUNNING and a silent log.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Cadence, History, Job, JobState, Metrics, Nothing, Now
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+SKEW = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`startup` is for an instance without a row; after that `idle`, but at least so many `cadences`."""
+
+    idle: timedelta = timedelta(minutes=15)
+    cadences: PositiveFloat = 3.0
+    startup: timedelta = timedelta(minutes=45)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)
+def stalled_steps(
+    job: Job, metrics: Metrics | Nothing, history: History, now: Now, cadence: Cadence, limits: Limits
+) -> Verdict:
+    if job.state is JobState.UNKNOWN:
+        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+    if job.state is not JobState.RUNNING:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    started = job.started or (history.current.started if history.current else None)
+    if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
+        most = max(limits.idle, limits.cadences * cadence.every)
+        return _judge(job, f"last step {metrics.step}", metrics.advanced_at, now.at, most)
+    if started is None:
+        return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
+    return _judge(job, "no step yet", started, now.at, limits.startup)
+
+
+def _judge(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
+    idle = now - since
+    said = f"{job.instance}: {what}, {_words(idle)} ago; the limit is {_words(most)}"
+    if idle > most:
+        return failed(said, subject=job.instance)
+    skew = [f"the newest row is {_words(-idle)} in the future: the clocks differ"] if -idle > SKEW else []
+    return passed(said, *skew, subject=job.instance)
+
+
+def _words(duration: timedelta) -> str:
+    """`16.5 min`, `40 s`."""
+    seconds = duration.total_seconds()
+    return f"{seconds / 60:.1f} min" if abs(seconds) >= 120 else f"{seconds:.0f} s"

@@ -1,0 +1,28 @@
+"""The checkpoint to start from is missing or incomplete.
+
+Why: a trainer that finds half a checkpoint crashes at best; at worst it starts from scratch under the run's name.
+Fix: name a complete checkpoint in `[start] from`: one with its `metadata.json` and its data.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import Checkpoints, Nothing, StartSiblings, Unavailable, candidates_of
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def incomplete_start_checkpoint(
+    plan: Plan, own: Checkpoints | Nothing, beside: StartSiblings | Nothing | Unavailable
+) -> Verdict:
+    """Where the run goes on from its own checkpoint, a parent that is out of reach does not matter."""
+    start = plan.start.value
+    if start is None:
+        return not_applicable(plan.start.source)
+    found = Checkpoints(candidates_of(own, beside)).at(start.path)
+    if found is None and isinstance(beside, Unavailable):
+        return unknown(f"could not look for {start.path}: {beside.why}", subject=start.path)
+    if found is None:
+        return failed(f"{start.path} is no checkpoint: nothing of that name is there", subject=start.path)
+    if found.problem:
+        return failed(f"{start.path} is incomplete: {found.problem}", subject=start.path)
+    return passed(f"{start.path} is complete, step {found.step}", subject=start.path)

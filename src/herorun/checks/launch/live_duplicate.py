@@ -1,0 +1,20 @@
+"""A job of this run is already live.
+
+Why: two jobs in one output root corrupt each other's checkpoints and metrics, and both are paid for.
+Fix: let it run (`herorun babysit RUN`), or stop it first and see that it has ended.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import LiveJobs
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def live_duplicate(live: LiveJobs) -> list[Verdict]:
+    """One answer for each job; one in an unknown state may be live, and counts."""
+    if not live.jobs:
+        return [passed("no job of this run is live")]
+    return [
+        failed(f"{job.instance} is {job.state} as job {job.id}", subject=job.instance)
+        for job in sorted(live.jobs, key=lambda job: (job.instance, job.id))
+    ]

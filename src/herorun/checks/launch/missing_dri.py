@@ -1,0 +1,19 @@
+"""Nobody is named who answers for the run.
+
+Why: somebody must decide when the run needs judgement, money or a cluster; an unnamed owner is asked by nobody.
+Fix: set `dri = "@handle"` in the contract, or `git config user.name` for the launching user.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Launcher
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def missing_dri(contract: Contract, launcher: Launcher) -> Verdict:
+    if contract.dri:
+        return passed(f"{contract.dri} answers for the run")
+    if launcher.user:
+        return passed(f"{launcher.user} answers for the run (inferred: the launching user)")
+    return failed("the contract names no dri, and the launching user is unknown", subject="dri")

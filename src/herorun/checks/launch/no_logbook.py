@@ -1,0 +1,19 @@
+"""The run has no record yet.
+
+Why: what is not recorded before the launch cannot be handed off, resumed or audited after it.
+Fix: run `herorun init RUN`; it makes the record and the issue, and links both.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import History
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def no_logbook(contract: Contract, history: History) -> Verdict:
+    if history.initialised:
+        return passed("the record is begun")
+    return failed(
+        f"{contract.slug} has no logbook: run `herorun init {contract.slug}`", subject=contract.slug
+    )

@@ -1,0 +1,29 @@
+"""A hero run does not say which checkpoints it keeps.
+
+Why: rollback depth is chosen before it is needed; a default is nobody's choice, and a pruned checkpoint is gone.
+Fix: set permanent_every (steps), temporary_every (time) and keep in `[checkpoints]`; `hero = false` where it is
+an ordinary run.
+Source: marin-community/marin, manage-hero-run: permanent about every 1e5 steps, temporary every 15 minutes, the
+previous 10 kept.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract, say_duration
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+WANTED = ("permanent_every", "temporary_every", "keep")
+SUGGESTED = 'permanent_every = 100000, temporary_every = "15m", keep = 10'
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def undecided_retention(contract: Contract) -> Verdict:
+    told = contract.checkpoints
+    missing = [name for name in WANTED if getattr(told, name) is None]
+    if missing and contract.is_hero:
+        size = f" of {contract.model_flops:g} FLOPs" if contract.model_flops else ""
+        said = f"a hero run{size} must state {', '.join(missing)} in [checkpoints]; for example {SUGGESTED}"
+        return failed(said, subject="[checkpoints]")
+    if missing:
+        return not_applicable("an ordinary run: by default rolling temporary checkpoints and the final one")
+    every = say_duration(told.temporary_every) if told.temporary_every else ""
+    return passed(f"permanent every {told.permanent_every} steps, temporary every {every}, keep {told.keep}")

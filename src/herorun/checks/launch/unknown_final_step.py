@@ -1,0 +1,29 @@
+"""Nobody knows at which step the run ends, or it would end before it begins.
+
+Why: progress, the remaining cost and the final checkpoint are all judged by it; a progress bar rounds.
+Fix: set `final_step` in the contract: an integer, or a key of the resolved config such as
+"trainer.num_train_steps".
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.plan import Plan, StartPoint
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def unknown_final_step(plan: Plan) -> Verdict:
+    final, begin = plan.final_step, _first(plan.start.value)
+    if final.value is None:
+        return failed(f"the final step is unknown: {final.source}", subject="final_step")
+    if final.value <= 0:
+        return failed(f"the final step is {final}: it must be positive", subject="final_step")
+    if final.value <= begin:
+        return failed(
+            f"the final step is {final}, and the run would start at step {begin}", subject="final_step"
+        )
+    return passed(f"ends at step {final}")
+
+
+def _first(start: StartPoint | None) -> int:
+    """The step that the trainer begins at: weights alone are trained from step 0."""
+    return (start.step or 0) if start and start.kind == "full-state" else 0

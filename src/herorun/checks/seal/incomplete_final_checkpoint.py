@@ -1,0 +1,32 @@
+"""The final checkpoint is missing, incomplete or only temporary.
+
+Why: the final save runs after the last step and is easily lost; a temporary one is pruned later. The checkpoint is
+what the whole run was paid for.
+Fix: let the trainer finish its final save in the permanent root; relaunch from the newest complete one if it is lost.
+Source: marin-community/marin #5022: final saves that nobody awaited, lost in at least 6 of 12 runs.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Candidate, Checkpoints, FinalStep, Nothing
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def incomplete_final_checkpoint(checkpoints: Checkpoints | Nothing, final: FinalStep) -> Verdict:
+    if final.value is None:
+        return failed(f"the final step is unknown: {final.source}", subject="final_step")
+    found = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints()
+    at_end = [candidate for candidate in found.candidates if candidate.step == final.value]
+    good = next((c for c in at_end if c.complete and not c.temporary), None)
+    if good:
+        return passed(f"{good.path} is complete", subject=good.path)
+    if at_end:
+        return failed("; ".join(_wrong(candidate) for candidate in at_end), subject=at_end[0].path)
+    there = f"the newest complete one is {found.newest.path}" if found.newest else "there is no complete one"
+    return failed(f"there is no checkpoint of step {final.value}; {there}", subject=f"step {final.value}")
+
+
+def _wrong(candidate: Candidate) -> str:
+    if candidate.problem:
+        return f"{candidate.path} is incomplete: {candidate.problem}"
+    return f"{candidate.path} is only temporary"

@@ -1,0 +1,21 @@
+"""The job has not ended with success.
+
+Why: a seal over a run that failed, was stopped or still writes would sign something else than what is there.
+Fix: wait for the job's end, or relaunch it; a seal of a stopped run needs the DRI's waiver.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Job, JobState, Nothing
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def job_not_succeeded(job: Job | Nothing) -> Verdict:
+    if isinstance(job, Nothing):
+        return failed("no instance of this run was ever launched")
+    if job.state is JobState.UNKNOWN:
+        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+    if job.state is JobState.SUCCEEDED:
+        return passed(f"{job.instance} succeeded", subject=job.instance)
+    said = f"{job.instance} is still {job.state}" if job.state.live else job.ending
+    return failed(said, subject=job.instance)

@@ -1,0 +1,24 @@
+"""The record is not on its remote.
+
+Why: the seal names a record commit; if only this clone has it, nobody else can prove anything.
+Fix: push (`herorun babysit RUN --once` and every other command does); without a remote the DRI may waive it, and
+the seal says "not pushed".
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import RecordState
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def unpushed_logbook(record: RecordState) -> Verdict:
+    if record.commit is None:
+        return failed("there is no record: run `herorun init`")
+    if record.remote is None:
+        return failed(f"not pushed: record commit {record.commit:.9} has no remote to go to")
+    if record.pushed != record.commit:
+        there = f"{record.pushed:.9}" if record.pushed else "nothing"
+        return failed(
+            f"record commit {record.commit:.9} is here, {there} on {record.remote}", subject=record.remote
+        )
+    return passed(f"record commit {record.commit:.9} is on {record.remote}", subject=record.remote)

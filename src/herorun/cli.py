@@ -1,0 +1,104 @@
+"""Words to one command. The exit codes, and the only error handler."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from herorun import __version__
+
+
+class Commands(click.Group):
+    """One command a module of `herorun.commands`, imported when it is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from herorun import commands
+
+        names = {name.removesuffix(".py") for path in commands.__path__ for name in os.listdir(path)}
+        return sorted(name.replace("_", "-") for name in names if not name.startswith(("_", ".")))
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        from importlib import import_module
+
+        if name not in self.list_commands(ctx):
+            return None
+        module: Any = import_module(f"herorun.commands.{name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(ctx), 1)
+            raise click.UsageError(error.message + (f" Did you mean {near[0]}?" if near else "")) from None
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", prog_name="herorun")
+@click.option("-C", "start", default=".", metavar="DIR", help="Work as if started in DIR.")
+@click.pass_context
+def herorun(ctx: click.Context, start: str) -> None:
+    """Govern expensive training runs: gate the launch, prove what runs, babysit, recover, record, seal.
+
+    \b
+    Example:
+      herorun init grug && herorun preflight grug && herorun launch grug
+    """
+    ctx.obj = start
+
+
+def main() -> None:
+    """The console script. Ends the process with DESIGN's exit codes and never with a traceback."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(argv: list[str]) -> int:
+    try:
+        result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("herorun: interrupted.", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # the reader is gone: so are we, quietly
+        return 0
+    except Exception as error:
+        return _explain(error)
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    from herorun.core.errors import HerorunError
+    from herorun.core.scrub import scrub
+
+    if isinstance(error, HerorunError):
+        click.echo(f"herorun: {_clean(scrub(str(error)))}", err=True)
+        return error.exit_code
+    if isinstance(error, OSError):
+        where = f" {error.filename}" if error.filename else ""
+        click.echo(
+            f"herorun: {_clean(scrub(f'{error.strerror or error}:{where}'))}. Nothing was lost; try again.",
+            err=True,
+        )
+        return 3
+    click.echo(f"herorun: internal error: {type(error).__name__}: {_clean(scrub(str(error)))}.", err=True)
+    if os.environ.get("HERORUN_DEBUG"):
+        raise error
+    click.echo("Please report it; HERORUN_DEBUG=1 shows where it happened.", err=True)
+    return 3
+
+
+def _clean(text: str) -> str:
+    """No terminal escapes from whatever the error quotes."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)

@@ -1,0 +1,69 @@
+"""`herorun init`."""
+
+import click
+
+
+@click.command(short_help="Write a contract; with one, begin the record and the issue.")
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, as_json: bool) -> int:
+    """Without a contract: write one from the template and stop. With one: begin the record and the issue.
+
+    RUN is a slug, which names runs/<slug>.toml, or a path.
+
+    \b
+    Example:
+      herorun init grug          # writes runs/grug.toml: fill it in, commit and push it
+      herorun init grug          # begins the logbook and the issue, and links both
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.beginning import begin
+    from herorun.core.contract import SLUG
+    from herorun.core.errors import WrongUse
+    from herorun.system.files import create_whole
+    from herorun.system.git import find_repository
+    from herorun.workspace import contract_path, open_run, template
+
+    path = contract_path(find_repository(Path(start)), run, Path(start))
+    told = {
+        "slug": path.stem,
+        "contract": str(path),
+        "logbook": None,
+        "issue": None,
+        "record": None,
+        "warning": "",
+    }
+    if not path.exists():
+        if not SLUG.fullmatch(path.stem):
+            raise WrongUse(
+                f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter or digit."
+            )
+        create_whole(path, template("run.toml").replace("$slug", path.stem).encode())
+        created: tuple[str, ...] = (str(path),)
+        next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
+    else:
+        opened = open_run(run, Path(start))
+        begun = begin(opened)
+        created, next_step = begun.created, f"Next: `herorun preflight {run}`."
+        told |= {
+            "slug": opened.slug,
+            "logbook": opened.record.logbook_path,
+            "branch": opened.record.branch,
+            "issue": begun.issue,
+            "record": opened.record.tip,
+            "warning": begun.warning,
+        }
+    if as_json:
+        screen.show_json({**told, "created": list(created)})
+        return 0
+    for made in created:
+        click.echo(f"created {made}")
+    if not created:
+        click.echo(f"{told['slug']} is initialised already: logbook {told['logbook']}, issue {told['issue']}")
+    if told["warning"]:
+        click.echo(f"herorun: the record is not pushed: {told['warning']}", err=True)
+    click.echo(next_step)
+    return 0

@@ -1,0 +1,52 @@
+"""`herorun launch`."""
+
+import click
+
+
+@click.command(short_help="Preflight again, record, submit once, start the babysitter.")
+@click.argument("run")
+@click.option(
+    "--plan",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="PLAN",
+    help="Launch exactly this plan, or nothing.",
+)
+@click.option("--no-babysit", is_flag=True, help="Do not start the babysitter; print the line that does.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: bool) -> int:
+    """Ask the launch gate again, record the intent, tell the issue, submit once, and start the babysitter.
+
+    A launch that was interrupted is continued: the same instance, submitted at most once.
+
+    \b
+    Example:
+      herorun launch grug --plan plan.json
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.launch import launch, read_plan_file
+    from herorun.workspace import open_run
+
+    opened = open_run(run, Path(start))
+    reviewed = read_plan_file(Path(plan)) if plan else None
+    done = launch(opened, reviewed, babysit=not no_babysit)
+    if as_json:
+        screen.show_json(done.as_json())
+        return done.exit_code
+    page = screen.console()
+    if done.launched is None:
+        screen.show_findings(
+            page, [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
+        )
+        screen.show_verdict(page, done.preflight.verdict.value, "nothing was submitted")
+        return done.exit_code
+    page.print(f"launched {done.launched.instance}: job {done.launched.job}", style="bold green")
+    page.print(f"  plan       {done.launched.plan_digest}")
+    page.print(f"  log        {done.log}")
+    page.print(f"  record     {opened.record.branch} at {opened.record.tip}")
+    page.print(f"  babysitter {done.babysitter}")
+    for warning in done.warnings:
+        click.echo(f"herorun: {warning}", err=True)
+    return done.exit_code

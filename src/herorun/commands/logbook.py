@@ -1,0 +1,65 @@
+"""`herorun logbook`."""
+
+import click
+
+
+@click.group(short_help="Show or verify the record.")
+def command() -> None:
+    """The record of a run: the logbook for people, the journal for the machine."""
+
+
+@command.command("show")
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def show(start: str, run: str, as_json: bool) -> int:
+    """Print the logbook.
+
+    \b
+    Example:
+      herorun logbook show grug
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.verifying import open_record
+
+    record = open_record(run, Path(start))
+    if as_json:
+        screen.show_json({"slug": record.slug, "commit": record.tip, "logbook": record.logbook()})
+    else:
+        click.echo(record.logbook(), nl=False)
+    return 0
+
+
+@command.command("verify")
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def verify(start: str, run: str, as_json: bool) -> int:
+    """Walk the record's whole history and look for anything that was changed, removed or put in between.
+
+    Exit code 0: nothing found. 1: faults. 3: something could not be read.
+
+    \b
+    Example:
+      herorun logbook verify grug
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.verifying import open_record, verify_record
+
+    record = open_record(run, Path(start))
+    told = verify_record(record)
+    if as_json:
+        screen.show_json(told.as_json())
+    else:
+        for fault in told.faults:
+            click.echo(f"fault: {screen.clean(fault)}")
+        for note in told.notes:
+            click.echo(f"note: {screen.clean(note)}")
+        click.echo(
+            f"{told.verdict}: {told.entries} journal entries in {told.commits} commits, {len(told.faults)} faults"
+        )
+    return {"clear": 0, "blocked": 1, "unknown": 3}[told.verdict]

@@ -1,0 +1,53 @@
+"""`herorun note`."""
+
+import click
+
+
+@click.command(short_help="Write into the record: what people saw and decided.")
+@click.argument("run")
+@click.option("--status", required=True, help="How it stands.")
+@click.option("--evidence", required=True, help="What shows it.")
+@click.option("--decision", required=True, help="What was decided.")
+@click.option("--next", "next_", required=True, help="What comes next.")
+@click.option("--caveat", default="", help="What the seal must say about this run.")
+@click.option("--title", default="note", show_default=True, help="The entry's headline.")
+@click.option("--issue", "to_issue", is_flag=True, help="Also say it in the issue.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str,
+    run: str,
+    status: str,
+    evidence: str,
+    decision: str,
+    next_: str,
+    caveat: str,
+    title: str,
+    to_issue: bool,
+    as_json: bool,
+) -> int:
+    """Add an entry to the logbook. Caveats flow into the seal.
+
+    \b
+    Example:
+      herorun note grug --status "loss flat since 41k" --evidence "eval/loss 2.31" \\
+        --decision "go on" --next "look again at 45k" --caveat "mixture changed at 41k"
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.noting import add_note
+    from herorun.workspace import watched_run
+
+    opened, _ = watched_run(run, Path(start))
+    lines = {"Status": status, "Evidence": evidence, "Decision": decision, "Next": next_}
+    told = add_note(opened, title, lines, caveat, to_issue)
+    if as_json:
+        screen.show_json(told)
+    else:
+        click.echo(
+            f"noted in {opened.record.logbook_path} on branch {opened.record.branch} ({told['commit'][:9]})"
+        )
+    if told["warning"]:
+        click.echo(f"herorun: {told['warning']}", err=True)
+    return 0

@@ -1,0 +1,20 @@
+"""`herorun schema`."""
+
+import click
+
+
+@click.command(short_help="Print the contract's JSON Schema, for editors.")
+@click.option("--json", "as_json", is_flag=True, help="The schema is JSON either way.")
+def command(as_json: bool) -> int:
+    """Print the JSON Schema of runs/<slug>.toml.
+
+    \b
+    Example:
+      herorun schema > .vscode/herorun.schema.json
+    """
+    import json
+
+    from herorun.schema import contract_schema
+
+    click.echo(json.dumps(contract_schema(), indent=2))
+    return 0

@@ -1,0 +1,161 @@
+"""Find checks and sources in our packages, and load an adapter by its name or an entry point.
+
+Adding one is adding a file. A third party's comes by entry point: `herorun.checks`, `herorun.schedulers`,
+`herorun.trackers`, `herorun.notifiers`.
+"""
+
+import pkgutil
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from herorun.core.check import Check, Gate
+from herorun.core.contract import Contract, explain_errors
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place
+
+KIND = re.compile(r"[a-z][a-z0-9_]*")
+ADAPTERS = ("schedulers", "trackers", "stores", "stores.layouts", "notifiers")
+
+
+@cache
+def checks(gate: Gate | None = None) -> tuple[Check, ...]:
+    """Every check of a gate, or of all, by name; two of one name are an error."""
+    gates = [gate] if gate else list(Gate)
+    found: dict[str, Check] = {}
+    for each in gates:
+        for module in _modules(f"herorun.checks.{each}"):
+            for check in _own_checks(module):
+                _add(found, check)
+    for check in _foreign_checks():
+        if check.gate in gates:
+            _add(found, check)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _add(found: dict[str, Check], check: Check) -> None:
+    if check.name in found:
+        raise WrongUse(f"Two checks are called {check.name}: rename or uninstall one.")
+    found[check.name] = check
+
+
+def _own_checks(module: ModuleType) -> list[Check]:
+    """The checks that the module itself defines, not those that it imports."""
+    return [
+        item
+        for item in vars(module).values()
+        if isinstance(item, Check) and item.ask.__module__ == module.__name__
+    ]
+
+
+def _modules(package: str) -> list[ModuleType]:
+    root = import_module(package)
+    names = sorted(found.name for found in pkgutil.iter_modules(root.__path__) if not found.ispkg)
+    return [import_module(f"{package}.{name}") for name in names]
+
+
+@cache
+def sources() -> Mapping[Any, Callable[..., Any]]:
+    """Every `read_...` function in `herorun.sources`, by the evidence that it returns."""
+    from herorun.gather import by_kind
+
+    return by_kind(
+        item
+        for module in _modules("herorun.sources")
+        for name, item in vars(module).items()
+        if name.startswith("read_") and getattr(item, "__module__", "") == module.__name__
+    )
+
+
+def connect(port: str, kind: str, options: Mapping[str, Any], place: Place) -> Any:
+    """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what there is."""
+    module = _adapter(port, kind)
+    try:
+        told = module.Options.model_validate(dict(options))
+    except ValidationError as error:
+        raise WrongUse(
+            f"[{port.rpartition('.')[2].removesuffix('s')}] {kind}: {explain_errors(error)}"
+        ) from None
+    return module.connect(told, place)
+
+
+def _adapter(port: str, kind: str) -> Any:
+    if not KIND.fullmatch(kind):
+        raise WrongUse(f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores.")
+    package = import_module(f"herorun.{port}")
+    known = adapter_kinds(port)
+    if kind in known:
+        return import_module(f"{package.__name__}.{kind}")
+    foreign = [point for point in _entry_points(f"herorun.{port}") if point.name == kind]
+    if len(foreign) > 1:
+        raise WrongUse(f"Two installed packages offer herorun.{port} called {kind}: uninstall one.")
+    if foreign:
+        return foreign[0].load()
+    raise WrongUse(f"There is no {port} adapter called {kind!r}. There are: {', '.join(known)}.")
+
+
+def adapter_kinds(port: str) -> tuple[str, ...]:
+    """The built-in kinds of a port: the modules that have `connect`."""
+    package = import_module(f"herorun.{port}")
+    names = sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.ispkg)
+    return tuple(n for n in names if hasattr(import_module(f"{package.__name__}.{n}"), "connect"))
+
+
+def adapter_options(port: str) -> Mapping[str, type[Any]]:
+    """`Options` of every built-in kind of a port, for the schema."""
+    return {kind: _adapter(port, kind).Options for kind in adapter_kinds(port)}
+
+
+def limits(contract: Contract) -> dict[str, Any]:
+    """The thresholds that the contract sets, by check, validated by each check's `Limits`."""
+    known = {check.name: check.limits for check in checks()}
+    set_here: dict[str, Any] = {}
+    for name, values in contract.babysit.thresholds.items():
+        kind = known.get(name)
+        if name not in known:
+            raise WrongUse(
+                f"[babysit.thresholds] names {name!r}, which is no check: see `herorun explain --list`."
+            )
+        if kind is None:
+            raise WrongUse(f"[babysit.thresholds.{name}]: that check has no thresholds.")
+        set_here[name] = _limits(kind, name, values)
+    return set_here
+
+
+def _limits(kind: type[Any], name: str, values: Mapping[str, Any]) -> Any:
+    assert is_dataclass(kind)
+    extra = values.keys() - kind.__dataclass_fields__.keys()
+    if extra:
+        there = ", ".join(kind.__dataclass_fields__)
+        raise WrongUse(f"[babysit.thresholds.{name}]: unknown key `{sorted(extra)[0]}`: there are {there}.")
+    try:
+        return TypeAdapter(kind).validate_python(_durations(kind, values))
+    except (ValidationError, ValueError) as error:
+        words = explain_errors(error) if isinstance(error, ValidationError) else f"{error}."
+        raise WrongUse(f"[babysit.thresholds.{name}]: {words}") from None
+
+
+def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    from datetime import timedelta
+
+    from herorun.core.contract import parse_duration
+
+    fields = kind.__dataclass_fields__
+    return {k: parse_duration(v) if fields[k].type is timedelta else v for k, v in values.items()}
+
+
+def _foreign_checks() -> list[Check]:
+    return [check for point in _entry_points("herorun.checks") for check in _own_checks(point.load())]
+
+
+def _entry_points(group: str) -> list[Any]:
+    """Looked up only where something is loaded: reading the metadata of every package is slow."""
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group=group))

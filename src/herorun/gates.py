@@ -1,0 +1,100 @@
+"""Ask a gate: gather what its checks need, evaluate, waive, and give the verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from herorun import discover
+from herorun.core.check import AtRelaunch, Check, Gate, GateVerdict, Response, evaluate, verdict_of
+from herorun.core.evidence import Evidence, Now
+from herorun.core.finding import Finding, Outcome, waive
+from herorun.core.scrub import scrub_tree
+from herorun.gather import gather
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+DEADLINE = 180.0  # seconds for all reads of a gate together
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a gate answered."""
+
+    gate: Gate
+    verdict: GateVerdict
+    findings: Sequence[Finding]
+    checks: Mapping[str, Check]
+    evidence: Evidence
+
+    @property
+    def blocking(self) -> list[Finding]:
+        """The open findings that stand in the way, failures first."""
+        responses = (Response.BLOCK, Response.REFUSE)
+        found = [f for f in self.findings if f.open and self.checks[f.check].response in responses]
+        return sorted(found, key=lambda finding: finding.verdict.outcome is not Outcome.FAIL)
+
+    @property
+    def summary(self) -> str:
+        """The reasons in one line."""
+        return "; ".join(f"{f.check}: {f.verdict.message}" for f in self.blocking)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [finding_json(finding, self.checks[finding.check]) for finding in self.findings]
+
+
+def ask(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
+    """Every check of the gate; `wanted` is evidence that the caller needs beside them."""
+    return _ask(run, gate, discover.checks(gate), wanted, given or {})
+
+
+def ask_relaunch(run: Run, given: Evidence) -> Report:
+    """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked."""
+    asked = [check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP]
+    report = _ask(run, Gate.LAUNCH, asked, (), given)
+    forgiven = {c.name for c in asked if c.at_relaunch is AtRelaunch.WARN}
+    counted = [
+        finding
+        for finding in report.findings
+        if not (finding.check in forgiven and finding.verdict.outcome is Outcome.UNKNOWN)
+    ]
+    return Report(
+        Gate.LAUNCH, verdict_of(counted, report.checks), report.findings, report.checks, report.evidence
+    )
+
+
+def _ask(run: Run, gate: Gate, checks: Sequence[Check], wanted: Sequence[Any], given: Evidence) -> Report:
+    at = now()
+    needs = [*(need for check in checks for need in check.needs), *wanted]
+    known = {**run.given(run.record.memory()), Now: Now(at), **given}
+    evidence = gather(needs, discover.sources(), known, DEADLINE)
+    findings = waive(evaluate(checks, evidence, run.limits), run.waivers, at)
+    by_name = {check.name: check for check in checks}
+    return Report(gate, verdict_of(findings, by_name), findings, by_name, evidence)
+
+
+def finding_json(finding: Finding, check: Check) -> dict[str, Any]:
+    """A finding in its promised shape."""
+    verdict, waiver = finding.verdict, finding.waiver
+    shape: dict[str, Any] = scrub_tree(
+        {
+            "check": finding.check,
+            "gate": check.gate.value,
+            "outcome": verdict.outcome.value,
+            "response": check.response.value,
+            "subject": verdict.subject,
+            "message": verdict.message,
+            "details": list(verdict.details),
+            "waiver": None
+            if waiver is None
+            else {
+                "check": waiver.check,
+                "subject": waiver.subject,
+                "reason": waiver.reason,
+                "approved_by": waiver.approved_by,
+                "expires": waiver.expires.isoformat().replace("+00:00", "Z"),
+            },
+            "why": check.why,
+            "fix": check.fix,
+        }
+    )
+    return shape

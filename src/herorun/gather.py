@@ -1,0 +1,112 @@
+"""Read only the evidence that is asked for: each source once, all at once, by a deadline.
+
+What fails or is late becomes `Unavailable`. A source whose last read still hangs is not started again.
+"""
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from graphlib import TopologicalSorter
+from queue import Empty, Queue
+from threading import Thread
+from time import monotonic
+from typing import Any, TypeAlias
+
+from herorun.core.check import name_of
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
+from herorun.core.scrub import scrub
+
+Source: TypeAlias = Callable[..., Any]
+Kind: TypeAlias = Any  # an evidence type
+
+_reading: dict[str, Thread] = {}  # sources whose read has not come back, by name
+
+
+def by_kind(sources: Iterable[Source]) -> dict[Kind, Source]:
+    """Index sources by the evidence that they return; `Job | Nothing` is a source of Job."""
+    return {evidence_type(typing.get_type_hints(source)["return"]): source for source in sources}
+
+
+def evidence_type(hint: Any) -> Kind:
+    if typing.get_origin(hint) not in (typing.Union, types.UnionType):
+        return hint
+    (kind,) = [part for part in typing.get_args(hint) if part not in (Nothing, Unavailable)]
+    return kind
+
+
+def gather(
+    wanted: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence, deadline: float = 60
+) -> dict[Kind, Any]:
+    """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not read."""
+    graph = _needed(wanted, sources, given)
+    order = TopologicalSorter(graph)
+    order.prepare()
+    evidence, answers = dict(given), Queue[tuple[Kind, Any]]()
+    until, waiting = monotonic() + deadline, 0
+    while order.is_active():
+        for kind in order.get_ready():
+            if kind in given:
+                order.done(kind)
+                continue
+            _start(kind, sources.get(kind), [evidence[need] for need in graph[kind]], answers)
+            waiting += 1
+        if waiting:
+            try:
+                kind, value = answers.get(timeout=max(0.0, until - monotonic()))
+            except Empty:
+                break
+            evidence[kind], waiting = value, waiting - 1
+            order.done(kind)
+    late = Unavailable(f"not read within {deadline:g} s")
+    evidence |= dict.fromkeys(graph.keys() - evidence.keys(), late)
+    return evidence | {Gaps: _gaps(evidence, graph)}
+
+
+def _needed(
+    wanted: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence
+) -> dict[Kind, list[Kind]]:
+    graph: dict[Kind, list[Kind]] = {}
+    queue = [kind for kind in wanted if kind is not Gaps]
+    while queue:
+        kind = queue.pop()
+        if kind not in graph:
+            graph[kind] = [] if kind in given or kind not in sources else _inputs(sources[kind])
+            queue += graph[kind]
+    return graph
+
+
+def _inputs(source: Source) -> list[Kind]:
+    hints = typing.get_type_hints(source)
+    return [evidence_type(kind) for name, kind in hints.items() if name != "return"]
+
+
+def _start(kind: Kind, source: Source | None, inputs: list[Any], answers: Queue[tuple[Kind, Any]]) -> None:
+    name = name_of(kind)
+    if source is None:
+        answers.put((kind, Unavailable(f"nothing here reads {name}")))
+        return
+    before = _reading.get(name)
+    if before is not None and before.is_alive():
+        answers.put((kind, Unavailable("the last read has not come back yet")))
+        return
+    # A daemon: a hung read must not keep the babysitter from its next tick.
+    thread = Thread(target=_read, args=(kind, source, inputs, answers), daemon=True)
+    _reading[name] = thread
+    thread.start()
+
+
+def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Kind, Any]]) -> None:
+    try:
+        gap = next((i for i in inputs if isinstance(i, Unavailable)), None)
+        nothing = next((i for i in inputs if isinstance(i, Nothing)), None)
+        answers.put((kind, gap or nothing or source(*inputs)))
+    except HerorunError as error:
+        answers.put((kind, Unavailable(scrub(str(error)))))
+    except Exception as error:
+        answers.put((kind, Unavailable(scrub(f"{type(error).__name__}: {error}"))))
+
+
+def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
+    lost = sorted(f"{name_of(k)}: {v.why}" for k, v in evidence.items() if isinstance(v, Unavailable))
+    return Gaps(tuple(lost), len(graph))

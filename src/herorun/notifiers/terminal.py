@@ -1,0 +1,78 @@
+"""Whoever sits at the terminal: a short block on standard error.
+
+A terminal cannot be asked what it has shown. What was said is known to this process alone, so after a restart
+`find` says no and the same key may be printed once more, which does no harm.
+"""
+
+import os
+import sys
+from typing import TextIO
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.ports import Place, Post
+from herorun.core.scrub import scrub
+
+REFERENCE = "standard error"
+MOST_LINES = 20
+LONGEST_LINE = 400
+_SAID: set[tuple[str, str, str]] = set()  # (state folder, run, key), for the life of the process
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "Terminal":
+    return Terminal(place)
+
+
+class Terminal:
+    """See `core.ports.Notifier`."""
+
+    def __init__(self, place: Place) -> None:
+        self._run = (place.state, place.slug)
+
+    def post(self, post: Post) -> str:
+        said = (*self._run, post.key)
+        if said not in _SAID:
+            _print(block(self._run[1], post))
+            _SAID.add(said)
+        return REFERENCE
+
+    def find(self, key: str) -> str | None:
+        return REFERENCE if (*self._run, key) in _SAID else None
+
+
+def block(slug: str, post: Post) -> list[str]:
+    """The lines to print: the run and the title, then the body, indented."""
+    body = [line for line in visible(scrub(post.body)).split("\n") if line.strip()]
+    more = [f"... ({len(body) - MOST_LINES} more lines)"] if len(body) > MOST_LINES else []
+    title = visible(scrub(post.title)).replace("\n", " ")
+    return [_short(f"{slug}: {title}"), *(_short(f"  {line}") for line in (*body[:MOST_LINES], *more))]
+
+
+def visible(text: str) -> str:
+    """The text with everything that would steer a terminal written out, as `\\x1b`."""
+    return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text.replace("\r\n", "\n"))
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..."
+
+
+def _print(lines: list[str]) -> None:
+    stream = sys.stderr
+    if stream is None or stream.closed:  # print() would fall back to standard output
+        raise OSError("this process has no standard error to write to")
+    if _in_colour(stream):
+        lines = [f"\x1b[1m{lines[0]}\x1b[0m", *lines[1:]]
+    text = "\n".join(lines) + "\n"
+    stream.write(
+        text.encode(stream.encoding or "utf-8", "backslashreplace").decode(stream.encoding or "utf-8")
+    )
+    stream.flush()
+
+
+def _in_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,186 @@
+"""The folder of one local instance: its files, and what they say about the job.
+
+`judge` is the whole judgement, and pure. `look` reads in the order that makes it sound: the lock before the
+records, because the exit record is written before the lock is freed.
+"""
+
+import json
+import os
+import socket
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from herorun.core.codec import read
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.schedulers._supervise import birth
+from herorun.system.files import is_locked
+
+BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")  # what people send; crashes and the kernel send others
+NO_RECORD = "ended without an exit record"
+NEVER_RAN = "its supervisor died before the start"
+BLOCK, MOST = 2**16, 2**20  # bytes of a log that are read at once, and in all
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Request:
+    host: str
+
+
+@dataclass(frozen=True)
+class Started:
+    pid: int  # of the job, which leads its own process group
+    birth: str
+    at: datetime
+
+    @property
+    def lives(self) -> bool:
+        """Whether that very process still runs; False also where the system does not say."""
+        return bool(self.birth) and birth(self.pid) == self.birth
+
+
+@dataclass(frozen=True)
+class Stop:
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class End:
+    ended: datetime
+    exit_code: int | None = None
+    signal: str | None = None
+    stopped_by: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What was seen of an instance in one look."""
+
+    alive: bool  # the supervisor, the job, or something that the job started
+    watched: bool  # the supervisor
+    started: Started | None = None
+    stop: Stop | None = None
+    end: End | None = None
+    host: str | None = None  # where it was started
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The files of one instance."""
+
+    jobs: Path
+    name: str
+
+    @property
+    def path(self) -> Path:
+        return self.jobs / self.name
+
+    @property
+    def lock(self) -> Path:
+        return self.jobs / f"{self.name}.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "job.log"
+
+    def job(self) -> Job | None:
+        """The job; None if there is none. What cannot be read is a `CouldNotLook` or an OSError."""
+        starting = is_locked(self.lock)
+        if not _is_there(self.path):
+            return Job(self.name, self.name, JobState.PENDING, "starting") if starting else None
+        sight = self.look()
+        if sight.end is None and not sight.alive and sight.host not in (None, socket.gethostname()):
+            raise CouldNotLook(
+                f"{self.name} was started on {sight.host} and has no exit record in {self.path}: only that "
+                "machine can tell whether it still runs. Ask there."
+            )
+        return judge(self.name, sight)
+
+    def look(self) -> Sight:
+        locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
+        started = self._read("started.json", Started)
+        request = self._read("request.json", Request)
+        return Sight(
+            alive=locked or watched or bool(started and started.lives),
+            watched=watched,
+            started=started,
+            stop=self._read("stop.json", Stop),
+            end=self._read("exit.json", End),
+            host=request.host if request else None,
+        )
+
+    def _read(self, name: str, kind: type[T]) -> T | None:
+        path = self.path / name
+        try:
+            return read(kind, json.loads(path.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            why = str(error).splitlines()[0]
+            raise CouldNotLook(
+                f"{path} is damaged ({why}), so nobody can tell how {self.name} stands. "
+                f"Judge by {self.log}, then put the file right."
+            ) from None
+
+
+def judge(name: str, sight: Sight) -> Job:
+    """What a look says about the job."""
+    started = sight.started.at if sight.started else None
+    if sight.end:
+        return _ended(name, started, sight.end)
+    if sight.alive and not sight.started:
+        return Job(name, name, JobState.PENDING, "starting")
+    if sight.alive:
+        reason = "" if sight.watched else "its supervisor is gone: its exit will not be recorded"
+        return Job(name, name, JobState.RUNNING, "running", reason, started=started)
+    reason = NO_RECORD if sight.started else NEVER_RAN
+    state = JobState.CANCELLED if sight.stop else JobState.FAILED
+    by = sight.stop.by if sight.stop else None
+    return Job(name, name, state, "no record", reason, stopped_by=by, started=started)
+
+
+def _ended(name: str, started: datetime | None, end: End) -> Job:
+    return Job(
+        id=name,
+        instance=name,
+        state=_state(end),
+        raw=end.signal or f"exit {end.exit_code}",
+        reason=end.reason,
+        exit_code=end.exit_code,
+        signal=end.signal,
+        stopped_by=end.stopped_by,
+        started=started,
+        ended=end.ended,
+    )
+
+
+def _state(end: End) -> JobState:
+    if end.stopped_by is not None or end.signal in BY_HAND:
+        return JobState.CANCELLED
+    return JobState.SUCCEEDED if end.exit_code == 0 else JobState.FAILED
+
+
+def _is_there(path: Path) -> bool:
+    """Unlike `Path.exists`, an unreadable folder is not an absent one."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def last_lines(path: Path, lines: int) -> bytes:
+    """The end of a file, however long the file is; at most its last MiB."""
+    data = b""
+    with path.open("rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at > 0 and len(data) < MOST and data.count(b"\n") <= lines:
+            at, before = max(at - BLOCK, 0), at
+            file.seek(at)
+            data = file.read(before - at) + data
+    return b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b""

@@ -1,0 +1,116 @@
+"""Starting a job on this machine: what it gets, and the supervisor that is told to run it."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.ports import Submission
+from herorun.schedulers import _supervise
+from herorun.system.files import hold
+
+# What an outer job or a git hook leaves in the environment would mislead this one.
+_OWN = ("HERORUN_START", "HERORUN_INSTANCE", "HERORUN_ADMISSION", "HERORUN_ATTEMPT")
+
+
+def request_of(submission: Submission, code: str, admission: str) -> dict[str, Any]:
+    """What is kept of the submission: names of secrets, never values."""
+    return {
+        "instance": submission.instance,
+        "argv": list(submission.argv),
+        "cwd": submission.cwd,
+        "env": dict(submission.env),
+        "secrets": list(submission.secrets),
+        "code": os.path.abspath(code),
+        "admission": admission,
+        "host": socket.gethostname(),
+    }
+
+
+def order_of(request: Mapping[str, Any], folder: str, lock: int, grace: timedelta) -> dict[str, Any]:
+    """What the supervisor is told, through its standard input."""
+    return {
+        "request": request,
+        "folder": _exact(folder),
+        "argv": [_exact(part) for part in request["argv"]],
+        "cwd": _exact(os.path.join(request["code"], request["cwd"])),
+        "lock": lock,
+        "grace": grace.total_seconds(),
+    }
+
+
+def environment(submission: Submission, admission: str) -> dict[str, str]:
+    """What the job gets: our own environment without what would mislead it, and the submission's on top."""
+    missing = [name for name in submission.secrets if name not in os.environ]
+    if missing:
+        raise WrongUse(
+            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
+            "or take it out of [command] secrets."
+        )
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in submission.secrets or not (name.startswith("GIT_") or name in _OWN)
+    }
+    return {
+        **kept,
+        "PYTHONUNBUFFERED": "1",
+        **submission.env,
+        "HERORUN_ADMISSION": admission,
+        "HERORUN_ATTEMPT": "1",
+    }
+
+
+@contextlib.contextmanager
+def lock_if_free(path: Path) -> Iterator[int | None]:
+    try:
+        lock = hold(path, 0, "another submission")
+    except WrongUse:
+        yield None
+        return
+    try:
+        yield lock
+    finally:
+        os.close(lock)  # the supervisor has it by now, and keeps it
+
+
+def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedelta) -> None:
+    """Returns when the job runs, or is recorded as failed."""
+    name = order["request"]["instance"]
+    command = (sys.executable, "-I", "-S", "-X", "utf8", _supervise.__file__, name)
+    try:
+        supervisor = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=env,
+            start_new_session=True,  # our Ctrl-C is not the job's
+            pass_fds=(order["lock"],),
+        )
+        _, said = supervisor.communicate(json.dumps(order).encode(), within.total_seconds())
+    except subprocess.TimeoutExpired:
+        return  # whether it has started is for the caller to see
+    except (OSError, ValueError) as error:
+        raise HerorunError(f"{name} was not started: {getattr(error, 'strerror', None) or error}.") from None
+    if supervisor.returncode:
+        why = said.decode("utf-8", "replace").strip().splitlines() or [f"exit code {supervisor.returncode}"]
+        raise HerorunError(f"{name} was not started: {why[-1]}")
+
+
+def _exact(text: str) -> str:
+    """The same bytes for the supervisor, which always speaks UTF-8, whatever the locale here."""
+    try:
+        return os.fsencode(text).decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise WrongUse(
+            f"{text!r} cannot be passed to a program in this locale: set LC_ALL=C.UTF-8."
+        ) from None

@@ -1,0 +1,260 @@
+"""The program that stands by one local job: it starts it, waits for it, and writes down how it ended.
+
+Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever is installed.
+It outlives whoever submitted the job. Killed itself, it leaves the job running; only the exit record is lost.
+
+What appears in the folder of an instance, in this order:
+
+    request.json    what was asked; making the folder is the claim
+    watched         locked for as long as this program lives
+    job.log         what the job prints
+    started.json    written by the job's own process right before it becomes the job: without it, nothing ran
+    stop.json       written by whoever wants the job to end
+    exit.json       how it ended
+
+The lock beside the folder comes from the submitter and is passed on to the job: it is held while any of them lives.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+GLANCE = 0.25  # seconds between two looks for stop.json
+LAST_WAIT = 5.0  # seconds that killed processes get to disappear
+FULL_DISK = 600.0  # seconds for which the exit record is tried again
+NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
+_DEAD = (b"Z", b"X")  # process states: dead, but not reaped
+_CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
+
+
+def main() -> None:
+    order = json.load(sys.stdin)  # a submitter that died has not written it whole: then nothing is started
+    try:
+        os.mkdir(order["folder"], 0o700)
+    except FileExistsError:
+        return  # somebody else's claim
+    _settle(order)
+    if os.fork():
+        os._exit(0)  # so that nobody but init has to reap the supervisor
+    wake = _wake_on_signals()
+    job = _start(order)
+    os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
+    if job:
+        _stand_by(job, order, wake)
+
+
+def _say(text: str) -> None:
+    """One line in the job's log; what it says is in the records too, so a full disk is no reason to end."""
+    with contextlib.suppress(OSError):
+        os.write(1, f"herorun: {text}\n".encode("utf-8", "surrogateescape"))
+
+
+def _settle(order: dict[str, Any]) -> None:
+    """Write the request down, make the claim durable, and let standard output be the log."""
+    folder = order["folder"]
+    watched = os.open(f"{folder}/watched", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(watched, fcntl.LOCK_EX)  # kept until this process ends
+    write(folder, "request.json", order["request"])
+    _sync(os.path.dirname(folder))
+    log = os.open(f"{folder}/job.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    os.dup2(log, 1)
+
+
+def _wake_on_signals() -> int:
+    """A descriptor that becomes readable at a signal.
+
+    Signals end the job, never the supervisor. They are caught and not ignored, because a new program begins with
+    the default for a caught signal, while it would inherit an ignored one.
+    """
+    wake, bell = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(bell, False)
+    signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    for name in _CAUGHT:
+        signal.signal(getattr(signal, name), lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    return wake
+
+
+def _start(order: dict[str, Any]) -> "subprocess.Popen[bytes] | None":
+    folder = order["folder"]
+    try:
+        return subprocess.Popen(
+            order["argv"],
+            cwd=order["cwd"],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(order["lock"],),
+            preexec_fn=lambda: _write_start(folder),
+        )
+    except Exception as error:  # whatever it is, the record says it and nobody waits for nothing
+        code, reason = _why(error, order)
+        _say(reason)
+        _write_end(folder, {"exit_code": code, "reason": reason, "ended": now()})
+        return None
+
+
+def _why(error: Exception, order: dict[str, Any]) -> tuple[int, str]:
+    """The exit code that a shell would give, and the reason in words."""
+    program, cwd = order["argv"][0], order["cwd"]
+    if isinstance(error, subprocess.SubprocessError):
+        return NOT_STARTED, f"its start could not be written down in {order['folder']}"
+    if isinstance(error, OSError) and error.filename == cwd:
+        return NOT_STARTED, f"the working directory {cwd} cannot be entered: {error.strerror}"
+    if isinstance(error, FileNotFoundError):
+        return NOT_FOUND, f"the program {program}, or the interpreter that it names, was not found"
+    return (
+        NOT_STARTED,
+        f"the program {program} could not be started: {getattr(error, 'strerror', '') or error}",
+    )
+
+
+def _write_start(folder: str) -> None:
+    pid = os.getpid()
+    write(folder, "started.json", {"pid": pid, "birth": birth(pid), "at": now()})
+
+
+def _stand_by(job: "subprocess.Popen[bytes]", order: dict[str, Any], wake: int) -> None:
+    """Wait for the end, pass on a request to stop, and write the record once nothing of the job is left."""
+    folder, grace = order["folder"], order["grace"]
+    stopped_by, deadline = None, float("inf")
+    while job.poll() is None:
+        if stopped_by is None and (stopped_by := _asked_by(folder)) is not None:
+            _say(f"asked to stop by {stopped_by}: SIGTERM, and SIGKILL in {grace:g} s")
+            signal_group(job.pid, signal.SIGTERM)
+            deadline = time.monotonic() + grace
+        if time.monotonic() >= deadline:
+            signal_group(job.pid, signal.SIGKILL)
+        _pause(wake)
+    end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
+    if _remains(job.pid):
+        _say(f"the main process has ended; the rest of its process group has {grace:g} s")
+    if not clear(job.pid, min(deadline, time.monotonic() + grace)):
+        end["reason"] = "some of its processes could not be killed"
+    _write_end(folder, end)
+
+
+def _exit(code: int) -> dict[str, Any]:
+    if code >= 0:
+        return {"exit_code": code}
+    with contextlib.suppress(ValueError):
+        return {"signal": signal.Signals(-code).name}
+    return {"signal": f"signal {-code}"}  # the real-time ones have no names
+
+
+def _asked_by(folder: str) -> str | None:
+    """Who asked for the end; None where nobody did."""
+    try:
+        with open(f"{folder}/stop.json", encoding="utf-8") as file:
+            return str(json.load(file)["by"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError):
+        return "somebody"  # the request is there, whatever it says
+
+
+def _pause(wake: int) -> None:
+    if select.select([wake], [], [], GLANCE)[0]:
+        with contextlib.suppress(BlockingIOError):
+            os.read(wake, 4096)
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Signal a process group; False if there is nothing left in it that we may signal."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _remains(group: int) -> bool:
+    """Whether a process group has a living member. The dead that nobody reaps, as in many containers, do not count."""
+    if not signal_group(group, 0):
+        return False
+    members = (
+        [stat for stat in map(_stat, os.listdir("/proc")) if stat] if os.path.isdir("/proc/self") else []
+    )
+    return not members or any(int(stat[2]) == group and stat[0] not in _DEAD for stat in members)
+
+
+def clear(group: int, deadline: float) -> bool:
+    """Wait until a process group is empty and kill what is left at the deadline; False if that did not help."""
+    while _remains(group):
+        over = time.monotonic() - deadline
+        if over >= LAST_WAIT:
+            return False
+        if over >= 0:
+            signal_group(group, signal.SIGKILL)
+        time.sleep(0.05)
+    return True
+
+
+def birth(pid: int) -> str:
+    """What tells a process from a later one with its number; empty if it has ended or the system does not say."""
+    stat = _stat(str(pid))
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot = file.read().strip()
+    except OSError:
+        return ""
+    return f"{boot} {int(stat[19])}" if stat and stat[0] not in _DEAD else ""
+
+
+def _stat(pid: str) -> list[bytes]:
+    """State, parent, process group and so on, as Linux tells; empty if there is no such process."""
+    if not pid.isdecimal():
+        return []
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def write(folder: str, name: str, value: dict[str, Any]) -> None:
+    """Write a file so that a reader sees all of it or nothing, and a crash of the machine does not lose it."""
+    aside = f"{folder}/.{name}.new"
+    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(json.dumps(value, sort_keys=True).encode("ascii") + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, f"{folder}/{name}")
+    _sync(folder)
+
+
+def _write_end(folder: str, end: dict[str, Any]) -> None:
+    """A full disk must not turn a success into a crash: try for a while."""
+    until = time.monotonic() + FULL_DISK
+    while True:
+        try:
+            return write(folder, "exit.json", end)
+        except OSError:
+            if time.monotonic() >= until or not os.path.isdir(folder):
+                raise
+        time.sleep(5)
+
+
+def _sync(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Jobs on this machine: each a detached process group with a supervisor, which outlives whoever submitted it.
+
+Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock `<state>/jobs/<instance>.lock` is held
+from the moment of the submission until neither supervisor nor job is left. The kernel frees it, however they end.
+Secrets travel by inheritance: the job gets the environment of the submitter.
+"""
+
+import contextlib
+import os
+import re
+import signal
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.canonical import canonical
+from herorun.core.contract import SLUG, Duration
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.schedulers import _supervise
+from herorun.schedulers._instance import Folder, last_lines
+from herorun.schedulers._start import environment, lock_if_free, order_of, request_of, start_supervisor
+from herorun.system.clock import now
+from herorun.system.files import create_whole
+
+_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    settle: Duration = timedelta(seconds=5)  # after an intent, before "there is no such job" counts
+    grace: Duration = timedelta(seconds=30)  # between SIGTERM and SIGKILL
+    start_within: Duration = timedelta(seconds=10)
+
+
+def connect(options: Options, place: Place) -> "Local":
+    return Local(options, Path(place.state).absolute() / "jobs")
+
+
+class Local:
+    """The scheduler `local`."""
+
+    def __init__(self, options: Options, jobs: Path) -> None:
+        self._options = options
+        self._jobs = jobs
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Start the instance; what cannot be run is a job that failed, with the reason."""
+        folder = self._folder(submission.instance)
+        self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        until = time.monotonic() + self._options.start_within.total_seconds()
+        while True:
+            job = folder.job() or self._claim(folder, submission, code, admission)
+            if job and job.state is not JobState.PENDING:
+                return job
+            if time.monotonic() >= until:
+                raise self._late(folder)
+            time.sleep(0.02)
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        folder = self._folder(instance)
+        try:
+            job = folder.job()
+        except (OSError, CouldNotLook) as error:
+            return Unsure(str(error))
+        if job and folder.path.exists():
+            return Found(job)
+        if job:
+            return Unsure(f"{instance} is being submitted right now")
+        if now() - intended_at <= self._options.settle:
+            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+        return Absent()
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
+        ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock)?")
+        try:
+            names = {found[1] for name in os.listdir(self._jobs) if (found := ours.fullmatch(name))}
+        except FileNotFoundError:
+            return ()
+        jobs = (self._folder(name).job() for name in sorted(names, key=lambda n: (len(n), n)))
+        return tuple(job for job in jobs if job and job.state.live)
+
+    def tail(self, instance: str, lines: int) -> str:
+        """At most the last MiB; FileNotFoundError where there is no such instance."""
+        return last_lines(self._folder(instance).log, lines).decode("utf-8", "replace")
+
+    def log(self, instance: str) -> str:
+        """The path of the instance's log."""
+        return str(self._folder(instance).log)
+
+    def stop(self, instance: str, by: str) -> None:
+        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a second."""
+        folder = self._folder(instance)
+        job = folder.job()
+        if job is None:
+            raise WrongUse(f"There is no job {instance} in {self._jobs}.")
+        if not job.state.live:
+            return
+        if not folder.path.is_dir():
+            raise CouldNotLook(f"{instance} is being submitted right now: stop it again in a few seconds.")
+        with contextlib.suppress(FileExistsError):  # asked before
+            create_whole(folder.path / "stop.json", canonical({"by": by, "at": now()}).encode(), 0o600)
+        if not folder.look().watched:
+            self._stop_unwatched(folder)
+
+    def _stop_unwatched(self, folder: Folder) -> None:
+        """The supervisor is gone, so its part is done here."""
+        sight = folder.look()
+        if sight.end or not sight.alive or not sight.started:
+            return
+        if not sight.started.lives:
+            raise CouldNotLook(
+                f"Supervisor and main process of {folder.name} are gone, but something that it started still "
+                f"runs. `fuser -v '{folder.lock}'` shows it; end it by hand."
+            )
+        _supervise.signal_group(sight.started.pid, signal.SIGTERM)
+        _supervise.clear(sight.started.pid, time.monotonic() + self._options.grace.total_seconds())
+
+    def _folder(self, instance: str) -> Folder:
+        if not _INSTANCE.fullmatch(instance):
+            raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+        return Folder(self._jobs, instance)
+
+    def _claim(self, folder: Folder, submission: Submission, code: str, admission: str) -> Job | None:
+        """Start a supervisor, unless somebody else is at it."""
+        env = environment(submission, admission)
+        with lock_if_free(folder.lock) as lock:
+            if lock is None or folder.path.exists():
+                return None
+            request = request_of(submission, code, admission)
+            order = order_of(request, str(folder.path), lock, self._options.grace)
+            start_supervisor(order, env, self._options.start_within)
+        return folder.job()
+
+    def _late(self, folder: Folder) -> CouldNotLook:
+        return CouldNotLook(
+            f"{folder.name} has not started within {self._options.start_within.total_seconds():g} s; it may yet. "
+            f"Look into {folder.path}, then submit it again: it cannot start twice."
+        )

@@ -1,0 +1,53 @@
+"""The contract's JSON Schema, with the options of every built-in adapter and the thresholds of every check."""
+
+from dataclasses import fields
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel
+
+from herorun import discover
+from herorun.core.contract import Contract, say_duration
+
+
+def contract_schema() -> dict[str, Any]:
+    """JSON Schema 2020-12 of a contract file."""
+    schema = Contract.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "herorun run contract"
+    for table, port in (("Tracker", "trackers"), ("Scheduler", "schedulers")):
+        _add_options(schema["$defs"][table], port)
+    schema["$defs"]["Babysit"]["properties"]["thresholds"] = _thresholds()
+    return schema
+
+
+def _add_options(table: dict[str, Any], port: str) -> None:
+    """The keys of each kind hold only where that kind is chosen."""
+    known = discover.adapter_options(port)
+    for kind, options in known.items():
+        shape = options.model_json_schema(by_alias=True) if issubclass(options, BaseModel) else {}
+        told = {
+            name: {**facts, "description": f"kind {kind}: {facts.get('description', name)}"}
+            for name, facts in shape.get("properties", {}).items()
+        }
+        table["properties"] |= told
+        table.setdefault("$defs", {}).update(shape.get("$defs", {}))
+    table["properties"]["kind"]["examples"] = sorted(known)
+
+
+def _thresholds() -> dict[str, Any]:
+    tables = {
+        check.name: {
+            "type": "object",
+            "additionalProperties": False,
+            "description": check.problem,
+            "properties": {field.name: {"default": _shown(field.default)} for field in fields(check.limits)},
+        }
+        for check in discover.checks()
+        if check.limits is not None
+    }
+    return {"type": "object", "additionalProperties": False, "properties": tables, "default": {}}
+
+
+def _shown(value: Any) -> Any:
+    return say_duration(value) if isinstance(value, timedelta) else value

@@ -1,0 +1,123 @@
+"""What people and programs see: findings, plans and one JSON document. rich is imported where a person looks."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from herorun.core.scrub import scrub
+
+MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "unknown": ("?", "yellow"), "n/a": ("-", "dim")}
+
+
+def show_json(document: Mapping[str, Any]) -> None:
+    """One document on standard output, and nothing else there."""
+    sys.stdout.write(json.dumps({"schema": 1, **document}, indent=2, allow_nan=False) + "\n")
+
+
+def console() -> Any:
+    """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when piped."""
+    from rich.console import Console
+
+    plain = not sys.stdout.isatty()
+    return Console(soft_wrap=plain, highlight=False, markup=False, emoji=False)
+
+
+def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
+    """One line a finding; what is open gets its details and its mend."""
+    from rich.text import Text
+
+    for finding in findings:
+        mark, colour = MARKS[finding["outcome"]]
+        signed = finding["waiver"]
+        style = "dim" if finding["outcome"] in ("pass", "n/a") else colour
+        line = Text.assemble(
+            (f"{mark} ", colour), (f"{finding['check']:<30}", style), clean(finding["message"])
+        )
+        out.print(line)
+        if finding["outcome"] not in ("fail", "unknown"):
+            continue
+        if signed:
+            out.print(
+                f"    waived by {clean(signed['approved_by'])} until {signed['expires']}: {clean(signed['reason'])}"
+            )
+            continue
+        for detail in finding["details"][:10]:
+            out.print(f"    {clean(detail)}", style="dim")
+        if len(finding["details"]) > 10:
+            out.print(f"    and {len(finding['details']) - 10} more", style="dim")
+        out.print(f"    fix: {finding['fix']}")
+
+
+def show_table(out: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:
+    out.print(title, style="bold")
+    for name, value in rows:
+        out.print(f"  {name + ':':<20} {clean(value)}".rstrip())
+
+
+def show_verdict(out: Any, verdict: str, words: str = "") -> None:
+    colour = {"clear": "bold green", "blocked": "bold red", "unknown": "bold yellow"}[verdict]
+    out.print(f"{verdict.upper()}{': ' + words if words else ''}", style=colour)
+
+
+def clean(text: str) -> str:
+    """Text from outside, harmless on a terminal."""
+    return "".join(c if c.isprintable() else "�" for c in " ".join(scrub(text).split(" ")))
+
+
+def show_turn(slug: str, turn: Any) -> None:
+    """One tick for people: a line for the run, one for each alert and each action."""
+    told = turn.as_json()
+    at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
+    out = console()
+    out.print(f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
+    for alert in told["alerts"]:
+        out.print(f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: {clean(alert['message'])}")
+    for action in told["actions"]:
+        how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
+        out.print(f"  {action['action']:<8} {clean(action['key'])}: {how}")
+    for doubt in turn.doubts:
+        out.print(f"  in doubt: {clean(doubt)}")
+    if turn.push:
+        out.print(f"  the record is not pushed: {clean(turn.push)}")
+    sys.stdout.flush()
+
+
+def show_status(told: Mapping[str, Any]) -> None:
+    out = console()
+    out.print(f"{told['slug']}: {told['stage']}", style="bold")
+    if told["stage"] == "launched":
+        out.print(f"  run        {told['run']}, {told['progress']}")
+        out.print(f"  monitor    {told['monitor']}; babysitter {clean(told['babysitter'])}")
+    for instance in told["instances"]:
+        out.print(
+            f"  instance   {instance['name']}, job {clean(instance['job'])}, since {instance['started']}"
+        )
+    for alert in told["alerts"]:
+        out.print(
+            f"  alert      {alert['state']} {alert['severity']} {alert['check']}: {clean(alert['message'])}"
+        )
+    for doubt in told["unfinished"]:
+        out.print(f"  unfinished {clean(doubt)}")
+    if told["sealed"]:
+        out.print(f"  sealed     {told['sealed']}")
+    pushed = "pushed" if told["pushed"] else "not pushed"
+    out.print(
+        f"  record     {told['record'] or 'none: `herorun init` begins it'}{' (' + pushed + ')' if told['record'] else ''}"
+    )
+
+
+def check_json(check: Any) -> dict[str, Any]:
+    """A check's page for programs."""
+    from herorun.core.check import name_of
+
+    return {
+        "check": check.name,
+        "gate": check.gate.value,
+        "response": check.response.value,
+        "severity": check.severity.value,
+        "problem": check.problem,
+        "why": check.why,
+        "fix": check.fix,
+        "evidence": [name_of(need) for need in check.needs],
+    }

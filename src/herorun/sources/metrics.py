@@ -1,0 +1,59 @@
+"""What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the cache."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from herorun.core.canonical import canonical, digest
+from herorun.core.codec import read
+from herorun.core.contract import Contract
+from herorun.core.evidence import Metrics, Nothing
+from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summarise
+from herorun.core.ports import Place, Tracker
+from herorun.system.files import write_whole
+
+
+def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics | Nothing:
+    """The folded state after all rows that there are now."""
+    names = names_of(contract)
+    cache = Path(place.state) / "metrics.json"
+    # Constants are part of the cache's name: another version folds again from the first row.
+    version = digest([rules_digest(), names, contract.tracker.model_dump(mode="json")])
+    state = _cached(cache, version)
+    try:
+        state = _catch_up(tracker, state, names)
+    except FileNotFoundError:
+        return Nothing("no metrics file yet")
+    write_whole(cache, (canonical({"version": version, "state": state}) + "\n").encode())
+    return summarise(state) or Nothing("no rows yet")
+
+
+def _catch_up(tracker: Tracker, state: MetricsState, names: Names) -> MetricsState:
+    first = True
+    while True:
+        batch = tracker.read(state.cursor)
+        if batch.restarted:
+            state = MetricsState()
+        state = fold_rows(state, batch.rows, names, batch.changed_at, keep_closed=not first)
+        state = replace(state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:])
+        first = False
+        if not batch.rows:
+            return state
+
+
+def names_of(contract: Contract) -> Names:
+    """Which columns are which, the contract's names first."""
+    told, usual = contract.tracker.metrics, Names()
+    loss = (told["loss"],) if "loss" in told else usual.loss
+    watched = tuple(name for ours, name in told.items() if ours not in ("loss", "step"))
+    return Names(loss, (*watched, *usual.watched), contract.tracker.first_step)
+
+
+def _cached(cache: Path, version: str) -> MetricsState:
+    """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are folded again."""
+    import json
+
+    try:
+        found = json.loads(cache.read_bytes())
+        return read(MetricsState, found["state"]) if found["version"] == version else MetricsState()
+    except (OSError, ValueError, KeyError, TypeError):
+        return MetricsState()

@@ -1,0 +1,106 @@
+"""The plan, and the commit's own content that it is made of. Everything is read from the commit, not from the disk."""
+
+import hashlib
+import json
+from typing import Any
+
+from herorun.core.config import UnreadableConfig, merge, parse_config
+from herorun.core.contract import Contract, ContractFile
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
+from herorun.core.plan import Plan, Sources, make_plan
+from herorun.core.ports import Place
+from herorun.system.exported import exported
+from herorun.system.git import Repository, environment
+from herorun.system.process import run
+
+CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
+
+
+def read_sources(
+    repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree, place: Place
+) -> Sources:
+    """The code tree's digest and the resolved config, of the commit that HEAD names."""
+    config, told = resolved_config(repository, contract, tree.commit, place)
+    return Sources(code_tree(repository, tree.commit, file.path), config, told, file.path)
+
+
+def read_plan(
+    contract: Contract,
+    tree: WorkTree,
+    sources: Sources,
+    checkpoints: Checkpoints,
+    siblings: StartSiblings,
+    history: History,
+) -> Plan:
+    return make_plan(contract, tree, sources, checkpoints, siblings, history)
+
+
+def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
+    """Digest of the commit's file list without the contract file, so that signing a waiver changes no code."""
+    rows = (row for row in repository.entries(commit) if row[2] != contract_path)
+    text = "\0".join(" ".join(row) for row in rows)
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def resolved_config(
+    repository: Repository, contract: Contract, commit: str, place: Place
+) -> tuple[dict[str, Any], str]:
+    """The merged config files of a commit, or what the config command prints in an exported copy of it."""
+    config: dict[str, Any] = {}
+    if contract.config.files:
+        paths = [in_repository(contract.command.cwd, name) for name in contract.config.files]
+        found = repository.read(commit, paths)
+        for path in paths:
+            data = found[path]
+            if data is None:
+                raise WrongUse(
+                    f"{path} is not in commit {commit[:9]}: commit it, or mend [config] files in {contract.path}."
+                )
+            config = merge(config, _parsed(path, data))
+    if contract.config.command:
+        config = merge(config, _printed(repository, contract, commit, place))
+    told = ", ".join(
+        (*contract.config.files, *([" ".join(contract.config.command)] if contract.config.command else []))
+    )
+    return config, told or "the contract names no config"
+
+
+def in_repository(cwd: str, name: str) -> str:
+    """A path relative to the command's working directory, as a path in the repository."""
+    parts: list[str] = []
+    for part in f"{cwd}/{name}".split("/"):
+        if part == "..":
+            if not parts:
+                raise WrongUse(
+                    f"{name} lies outside the repository: [config] files are relative to [command] cwd."
+                )
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _parsed(path: str, data: bytes) -> dict[str, Any]:
+    try:
+        return parse_config(path, data)
+    except UnreadableConfig as error:
+        raise WrongUse(f"{error}.") from None
+
+
+def _printed(repository: Repository, contract: Contract, commit: str, place: Place) -> dict[str, Any]:
+    command = contract.config.command
+    folder = exported(repository, commit, place.state) / contract.command.cwd
+    env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
+    answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
+    if answer.code:
+        raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
+    try:
+        printed = json.loads(answer.out)
+    except ValueError as error:
+        raise WrongUse(
+            f"[config] command `{' '.join(command)}` must print one JSON object: {error}."
+        ) from None
+    if not isinstance(printed, dict):
+        raise WrongUse(f"[config] command `{' '.join(command)}` printed no JSON object.")
+    return printed

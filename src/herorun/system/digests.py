@@ -1,0 +1,16 @@
+"""Digests of files on disk."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def file_digests(folder: str, names: Iterable[str]) -> dict[str, str]:
+    """`sha256:...` by name, for the regular files among them; links and folders have no content of their own."""
+    found = {}
+    for name in names:
+        path = Path(folder) / name
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                found[name] = "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+    return found

@@ -1,0 +1,110 @@
+"""One line of JSON as one row of metrics. Pure: bytes in, a row out."""
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from herorun.core.ports import Row
+
+STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
+TIME_KEYS = ("timestamp", "_timestamp")
+_EARLIEST = 1e8  # seconds: a smaller number counts from some other start than 1970
+_MILLISECONDS = 1e11
+_NON_FINITE = {
+    word: float(word) for word in ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
+}
+
+
+class Unusable(ValueError):
+    """Why a line gives no row, in words that hold nothing of its content."""
+
+
+def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None:
+    """One line as a row; None for a blank one and for json_logger events other than `log`."""
+    try:
+        record = _record(line)
+        if record is None:
+            return None
+        if record.get("tracker") != "json_logger":
+            fields = metrics = dict(_flat(record))
+        elif record.get("event") == "log":
+            logged = record.pop("metrics", None)
+            metrics = dict(_flat(logged)) if isinstance(logged, dict) else {}
+            fields = {**metrics, **dict(_flat(record))}
+        else:
+            return None
+    except RecursionError:
+        raise Unusable("nested too deeply") from None
+    key, step = _step(fields, step_keys)
+    numbers = {name: _number(value) for name, value in metrics.items() if name not in (key, *TIME_KEYS)}
+    return Row(step, {name: value for name, value in numbers.items() if value is not None}, _time(fields))
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """The line's object. Only a json_logger line may stand behind the prefix of a log."""
+    try:
+        text = line.decode().strip("\ufeff\0 \t\r\n")
+        begin = text.find("{")
+        if not text:
+            return None
+        record: dict[str, Any] = json.loads(text[max(begin, 0) :])
+    except UnicodeDecodeError:
+        raise Unusable("not UTF-8") from None
+    except ValueError:
+        raise Unusable("not JSON") from None
+    if begin and (begin < 0 or record.get("tracker") != "json_logger"):
+        raise Unusable("not a JSON object")
+    return record
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves under slash-joined names; null is no observation."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}/")
+        elif value is not None:
+            yield sys.intern(f"{prefix}{name}"), value
+
+
+def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
+    for key in keys:
+        value = fields.get(key)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return key, value
+    raise Unusable("no step")
+
+
+def _number(value: Any) -> float | None:
+    """A finite or non-finite number; None for everything else."""
+    match value:
+        case bool():
+            return None
+        case int() | float():
+            try:
+                return float(value)
+            except OverflowError:
+                return math.inf if value > 0 else -math.inf
+        case str():
+            return _NON_FINITE.get(value.strip().lower())
+        case _:
+            return None
+
+
+def _time(fields: Mapping[str, Any]) -> datetime | None:
+    """When the row was logged; None where it does not say so with a zone."""
+    told = next((fields[key] for key in TIME_KEYS if key in fields), None)
+    try:
+        if isinstance(told, str):
+            zoned = datetime.fromisoformat(told)
+            return zoned.astimezone(UTC) if zoned.tzinfo else None
+        seconds = _number(told)
+        if seconds is None or not seconds >= _EARLIEST:
+            return None
+        return datetime.fromtimestamp(seconds / 1000 if seconds > _MILLISECONDS else seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

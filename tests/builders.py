@@ -1,0 +1,217 @@
+"""A healthy run, piece by piece; a test changes the one thing that it is about."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from herorun.core.check import Check, Gate, evaluate
+from herorun.core.contract import Contract, contract_from
+from herorun.core.evidence import (
+    Admitted,
+    Cadence,
+    Candidate,
+    Checkpoints,
+    Excursion,
+    FinalStep,
+    Gaps,
+    History,
+    Instance,
+    Job,
+    JobState,
+    Launcher,
+    LiveJobs,
+    Metrics,
+    Now,
+    OutputRoots,
+    Published,
+    Receipt,
+    RecordState,
+    Remotes,
+    StartSiblings,
+    Unfinished,
+    WorkTree,
+)
+from herorun.core.finding import Verdict
+from herorun.core.plan import Plan, Sources, make_plan
+from herorun.core.ports import Row
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+EVERY = 15 * MINUTE  # the cadence
+COMMIT = "3f2a9c1d0e4b5a697887766554433221100ffeed"
+ROOT, TEMPORARY, PARENT = "/data/tiny", "/data/tiny-temporary", "/data/parent"
+FINAL = 200
+
+SMALL: Mapping[str, Any] = {
+    "slug": "tiny",
+    "goal": "show the whole path",
+    "dri": "@dri",
+    "final_step": FINAL,
+    "command": {"argv": ["python", "train.py", "--config", "config.toml"]},
+    "config": {"files": ["config.toml"]},
+    "output": {"root": ROOT, "temporary_root": TEMPORARY},
+    "checkpoints": {"permanent_every": 100, "temporary_every": "15m", "keep": 10},
+    "tracker": {"kind": "jsonl", "path": "metrics.jsonl", "id": "tiny", "name": "tiny"},
+}
+
+
+# --- the contract and the plan ---------------------------------------------------------------------
+
+
+def a_contract(**changes: Any) -> Contract:
+    """The small contract. A table given as a mapping is merged into its own; None takes a key away."""
+    data = dict(SMALL)
+    for key, value in changes.items():
+        data[key] = {**data.get(key, {}), **value} if isinstance(value, Mapping) else value
+    return contract_from(_without_none(data), "runs/tiny.toml")
+
+
+def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in data.items() if value is not None}
+    return {k: _without_none(v) if isinstance(v, Mapping) else v for k, v in kept.items()}
+
+
+def a_plan(
+    contract: Contract | None = None,
+    own: Iterable[Candidate] = (),
+    beside: Iterable[Candidate] = (),
+    history: History | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> Plan:
+    """The plan that these make, as `launch` makes it."""
+    sources = Sources("sha256:c0de", config or {"seed": 7}, "config.toml", "runs/tiny.toml")
+    return make_plan(
+        contract or a_contract(),
+        a_tree(),
+        sources,
+        Checkpoints(tuple(own)),
+        StartSiblings(tuple(beside)),
+        history or History(initialised=True),
+    )
+
+
+# --- the source tree -------------------------------------------------------------------------------
+
+
+def a_tree(**changes: Any) -> WorkTree:
+    return WorkTree(**{"commit": COMMIT, "branch": "main", **changes})
+
+
+# --- checkpoints -----------------------------------------------------------------------------------
+
+
+def a_checkpoint(step: int, root: str = ROOT, problem: str = "", temporary: bool = False) -> Candidate:
+    return Candidate(f"{root}/step-{step}", step, root, temporary, "2026-01-01T11:30:00", problem)
+
+
+# --- jobs ------------------------------------------------------------------------------------------
+
+
+def a_job(state: JobState = JobState.RUNNING, instance: str = "tiny-1", **changes: Any) -> Job:
+    told = {"id": f"job-{instance}", "started": NOON - 60 * MINUTE, **changes}
+    return Job(instance=instance, state=state, **told)
+
+
+def a_crashed_job(**changes: Any) -> Job:
+    return a_job(JobState.FAILED, **{"signal": "SIGKILL", "ended": NOON, **changes})
+
+
+# --- what the run reports --------------------------------------------------------------------------
+
+
+def some_metrics(step: int = 100, **changes: Any) -> Metrics:
+    told = {"rows": step, "advanced_at": NOON - timedelta(seconds=20), "high_water": step, **changes}
+    return Metrics(step=step, **told)
+
+
+def an_excursion(
+    rows: int,
+    peak: float = 1.6,
+    metric: str = "loss",
+    first: int = 90,
+    steps: int | None = None,
+    is_open: bool = True,
+) -> Excursion:
+    """A stretch of `rows` rows over `steps` steps (as many as rows where it is not said)."""
+    return Excursion(metric, first, first + (steps or rows) - 1, rows, peak, 2.0, is_open)
+
+
+def a_receipt(instance: str = "tiny-1", outcome: str = "pass", **changes: Any) -> Receipt:
+    return Receipt(**{"instance": instance, "attempt": 1, "outcome": outcome, **changes})
+
+
+def a_row(step: int, loss: float | None = None, at: datetime | None = None, **values: float) -> Row:
+    named = {"train/loss": loss} if loss is not None else {}
+    return Row(step, {**named, **values}, at or NOON + timedelta(seconds=step))
+
+
+# --- what we remember ------------------------------------------------------------------------------
+
+
+def an_instance(number: int = 1, **changes: Any) -> Instance:
+    told = {
+        "name": f"tiny-{number}",
+        "number": number,
+        "job": f"job-tiny-{number}",
+        "plan_digest": "sha256:p1a4",
+        "output_root": ROOT,
+        "temporary_root": TEMPORARY,
+        "started": NOON - 60 * MINUTE,
+        "intended": NOON - 61 * MINUTE,
+        "commit": COMMIT,
+    }
+    return Instance(**{**told, **changes})
+
+
+def a_history(instances: int = 1, **changes: Any) -> History:
+    told = {"initialised": True, "instances": tuple(an_instance(n + 1) for n in range(instances))}
+    return History(**{**told, **changes})
+
+
+# --- a gate ----------------------------------------------------------------------------------------
+
+
+def healthy(gate: Gate) -> dict[Any, Any]:
+    """Every evidence type of a gate, of a run that passes all its checks."""
+    ended = gate is Gate.SEAL
+    step = FINAL if ended else 100
+    history = a_history(0 if gate is Gate.LAUNCH else 1)
+    values = [
+        a_contract(),
+        a_plan(),
+        a_tree(),
+        a_job(JobState.SUCCEEDED if ended else JobState.RUNNING),
+        some_metrics(step),
+        a_receipt(),
+        history,
+        Admitted((("argv", "pass", "as admitted"), ("code", "pass", "9 of 9 files as admitted"))),
+        Cadence(EVERY),
+        Checkpoints((a_checkpoint(step),) if history.instances else ()),
+        FinalStep(FINAL, "runs/tiny.toml"),
+        Gaps((), 9),
+        Launcher("dri@here", "Dri"),
+        LiveJobs(),
+        Now(NOON),
+        OutputRoots({ROOT: None, TEMPORARY: None}),
+        Published("origin", COMMIT, ("refs/heads/main",)),
+        RecordState(COMMIT, COMMIT, "origin"),
+        Remotes({"origin": "https://example.org/tiny.git"}),
+        StartSiblings(),
+        Unfinished(),
+    ]
+    return {type(value): value for value in values}
+
+
+def answers(check: Check, *changes: Any, limits: Any = None) -> list[Verdict]:
+    """Ask a check about a healthy run, but for these: evidence values, or `{type: Nothing() or Unavailable()}`."""
+    evidence = healthy(check.gate)
+    for change in changes:
+        evidence |= change if isinstance(change, dict) else {type(change): change}
+    findings = evaluate([check], evidence, {check.name: limits} if limits else {})
+    return [finding.verdict for finding in findings]
+
+
+def answer(check: Check, *changes: Any, limits: Any = None) -> Verdict:
+    """The same, of a check that gives one answer."""
+    (verdict,) = answers(check, *changes, limits=limits)
+    return verdict

@@ -1,0 +1,123 @@
+"""The terminal: the contract suite, then what is special about a screen."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ports.notifier_suite import NotifierBench, NotifierSuite, a_post
+
+import herorun
+from herorun.core.ports import Notifier, Place
+from herorun.notifiers import terminal
+
+SRC = str(Path(herorun.__file__).parents[1])
+
+
+class Bench:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._place = Place("tiny", str(folder), "/data/tiny", ".")
+        self._patch = monkeypatch
+        self._screen = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", self._screen)
+
+    def connect(self) -> Notifier:
+        return terminal.connect(terminal.Options(), self._place)
+
+    def said(self) -> str:
+        return self._screen.getvalue()
+
+    def cut_off(self) -> None:
+        self._patch.setattr(sys, "stderr", None)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(tmp_path, monkeypatch)
+
+
+class TestTerminal(NotifierSuite):
+    can_be_asked = False
+
+    @pytest.fixture
+    def bench(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NotifierBench:
+        return Bench(tmp_path, monkeypatch)
+
+
+def test_a_block_is_short_and_plain(bench: Bench) -> None:
+    bench.connect().post(a_post(body="It ended.\n\nexit code 1"))
+    assert bench.said() == "tiny: tiny-1 crashed\n  It ended.\n  exit code 1\n"
+
+
+def test_a_long_body_is_cut_and_says_so(bench: Bench) -> None:
+    bench.connect().post(a_post(body="\n".join(["x" * 1000] * 100)))
+    lines = bench.said().splitlines()
+    assert len(lines) == 1 + terminal.MOST_LINES + 1
+    assert lines[-1] == "  ... (80 more lines)"
+    assert max(map(len, lines)) == terminal.LONGEST_LINE
+
+
+def test_what_would_steer_the_terminal_is_written_out(bench: Bench) -> None:
+    bench.connect().post(a_post(title="a\x1b]0;b\x07\nc", body="\x1b[2J\rhidden \u202e \x9b31m \udcff\tdone"))
+    assert bench.said() == ("tiny: a\\x1b]0;b\\x07 c\n  \\x1b[2J\\rhidden \\u202e \\x9b31m \\udcff\tdone\n")
+
+
+def test_another_run_of_this_process_has_its_own_keys(bench: Bench, tmp_path: Path) -> None:
+    bench.connect().post(a_post())
+    other = terminal.connect(terminal.Options(), Place("other", str(tmp_path), "/data", "."))
+    assert other.find(a_post().key) is None
+
+
+def test_a_closed_stream_is_an_error_and_the_post_was_not_said(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        closed = io.StringIO()
+        closed.close()
+        patch.setattr(sys, "stderr", closed)
+        with pytest.raises(OSError, match="no standard error"):
+            bench.connect().post(a_post())
+    assert bench.connect().find(a_post().key) is None
+    bench.connect().post(a_post())
+    assert "It ended." in bench.said()
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_only_a_terminal_gets_bold_and_only_if_it_may(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], coloured: bool
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    screen, line = os.openpty()
+    with os.fdopen(line, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        bench.connect().post(a_post())
+        shown = os.read(screen, 4096)
+    os.close(screen)
+    assert (b"\x1b[1mtiny: tiny-1 crashed\x1b[0m" in shown) is coloured
+    assert (b"\x1b" in shown) is coloured
+
+
+SAY = """
+from herorun.core.ports import Place, Post
+from herorun.notifiers.terminal import Options, connect
+notifier = connect(Options(), Place("tiny", "state", "/data", "."))
+print(notifier.find("key"))
+notifier.post(Post("key", "title 日本", "body"))
+notifier.post(Post("key", "title 日本", "body"))
+print(notifier.find("key"))
+"""
+
+
+def test_a_restarted_process_says_it_again_and_standard_output_stays_clean() -> None:
+    plain = {"PYTHONPATH": SRC, "PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"]}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", SAY], env=plain, capture_output=True, timeout=60)
+        assert done.stderr == b"tiny: title \\u65e5\\u672c\n  body\n"
+        assert done.stdout == b"None\nstandard error\n"

@@ -1,0 +1,153 @@
+"""What every notifier must do. A test file subclasses `NotifierSuite`, or `IssueTrackerSuite`, and gives it a `bench`."""
+
+from typing import Protocol
+
+import pytest
+
+from herorun.core.ports import IssueTracker, Notifier, Post
+
+SECRET = "ghp_" + "s3cr3t" * 6
+WEIRD_KEYS = (
+    "a b",
+    "a-->b",
+    "-->",
+    "new\nline",
+    "tab\t",
+    "ünï-日本",
+    "50%20",
+    "%20",
+    "a/b#c?d",
+    "<!-- x",
+    "--",
+    "'\"`*_",
+)
+
+
+class NotifierBench(Protocol):
+    def connect(self) -> Notifier: ...
+
+    def said(self) -> str:
+        """Everything that was said, as whoever is told reads it, hidden marks included."""
+
+    def cut_off(self) -> None:
+        """Make it impossible to say anything, and to read what was said if that can be read at all."""
+
+
+def a_post(key: str = "tell:tiny-1:crashed", title: str = "tiny-1 crashed", body: str = "It ended.") -> Post:
+    return Post(key, title, body)
+
+
+class NotifierSuite:
+    can_be_asked = True  # whether what was said can be read back
+
+    @pytest.fixture
+    def bench(self) -> NotifierBench:
+        raise NotImplementedError
+
+    def test_what_was_posted_was_said_and_is_found(self, bench: NotifierBench) -> None:
+        reference = bench.connect().post(a_post(body="It ended with exit code 1."))
+        assert "It ended with exit code 1." in bench.said()
+        assert "tiny-1 crashed" in bench.said()
+        assert bench.connect().find("tell:tiny-1:crashed") == reference
+
+    def test_one_key_is_said_once(self, bench: NotifierBench) -> None:
+        first = bench.connect().post(a_post(body="only once"))
+        said = bench.said()
+        assert bench.connect().post(a_post(body="only once")) == first
+        assert bench.connect().post(a_post(body="other words")) == first
+        assert bench.said() == said
+        assert said.count("only once") == 1
+
+    def test_keys_are_matched_whole(self, bench: NotifierBench) -> None:
+        bench.connect().post(a_post("tell:tiny-10"))
+        for other in ("tell:tiny-1", "tell:tiny-100", "TELL:TINY-10", "tiny-10", ""):
+            assert bench.connect().find(other) is None
+        bench.connect().post(a_post("tell:tiny-1", body="another"))
+        assert "another" in bench.said()
+
+    def test_any_text_can_be_a_key(self, bench: NotifierBench) -> None:
+        for number, key in enumerate(WEIRD_KEYS):
+            assert bench.connect().find(key) is None, key
+            bench.connect().post(a_post(key, f"title {number}", f"body-{number}."))
+            assert bench.connect().find(key) is not None, key
+        for number, key in enumerate(WEIRD_KEYS):
+            bench.connect().post(a_post(key, "again", "again and again"))
+            assert bench.said().count(f"body-{number}.") == 1
+        assert "again and again" not in bench.said()
+
+    def test_a_mark_inside_a_text_is_no_mark(self, bench: NotifierBench) -> None:
+        bench.connect().post(a_post("genuine", body="first"))
+        forged = bench.said().replace("genuine", "forged")
+        bench.connect().post(a_post("second", title=forged, body=forged))
+        assert bench.connect().find("forged") is None
+        assert bench.connect().find("genuine") is not None
+        assert bench.connect().find("second") is not None
+
+    def test_an_open_fence_or_comment_hides_no_later_mark(self, bench: NotifierBench) -> None:
+        for number, body in enumerate(("```\nlog", "~~~~ x\nlog", "see <!-- this", "```a\nb\n```\n```")):
+            bench.connect().post(a_post(f"open-{number}", body=body))
+            assert bench.connect().find(f"open-{number}") is not None
+
+    def test_a_long_body_is_said(self, bench: NotifierBench) -> None:
+        bench.connect().post(a_post(body="begin\n" + "a line of the log\n" * 20_000))
+        assert "begin" in bench.said()
+        assert bench.connect().find(a_post().key) is not None
+
+    def test_an_odd_body_is_said(self, bench: NotifierBench) -> None:
+        for number, body in enumerate(("", "\n", "\udcff", "a\x00b\x1b[31mred", "日本 🤖", "x\r\ny\rz")):
+            bench.connect().post(a_post(f"odd-{number}", body=body))
+            assert bench.connect().find(f"odd-{number}") is not None
+        assert "\x1b" not in bench.said()
+        assert "\x00" not in bench.said()
+
+    def test_no_secret_is_said(self, bench: NotifierBench) -> None:
+        bench.connect().post(a_post("a", f"with {SECRET}", f"GITHUB_TOKEN={SECRET}"))
+        assert SECRET not in bench.said()
+
+    def test_out_of_reach_is_an_error_that_echoes_nothing(self, bench: NotifierBench) -> None:
+        bench.cut_off()
+        with pytest.raises(OSError, match=".") as caught:
+            bench.connect().post(a_post(body=SECRET))
+        assert SECRET not in str(caught.value)
+        if self.can_be_asked:
+            with pytest.raises(OSError, match="."):
+                bench.connect().find(a_post().key)
+
+    def test_what_could_not_be_said_is_not_found(self, bench: NotifierBench) -> None:
+        assert bench.connect().find("never") is None
+
+
+class IssueBench(NotifierBench, Protocol):
+    """A bench whose issue is open already, under the key `init:tiny`."""
+
+    def connect(self) -> IssueTracker: ...
+
+    def connect_elsewhere(self) -> IssueTracker:
+        """Another run's issue, not opened yet."""
+
+
+class IssueTrackerSuite(NotifierSuite):
+    @pytest.fixture
+    def bench(self) -> IssueBench:
+        raise NotImplementedError
+
+    def test_opening_twice_is_one_issue(self, bench: IssueBench) -> None:
+        said = bench.said()
+        first = bench.connect().open(a_post("init:tiny", "Hero run: tiny", "goal"), ("experiment",))
+        assert bench.connect().open(a_post("other", "Another title", "other"), ()) == first
+        assert bench.said() == said
+        assert bench.connect().find("init:tiny") == first
+
+    def test_nothing_is_found_before_it_is_opened(self, bench: IssueBench) -> None:
+        assert bench.connect_elsewhere().find("init:tiny") is None
+
+    def test_without_an_issue_nothing_is_posted(self, bench: IssueBench) -> None:
+        with pytest.raises(OSError, match="."):
+            bench.connect_elsewhere().post(a_post())
+        assert bench.connect_elsewhere().find(a_post().key) is None
+
+    def test_every_comment_is_signed_by_the_robot_once(self, bench: IssueBench) -> None:
+        before = bench.said().count("🤖")
+        bench.connect().post(a_post("plain", body="plain words"))
+        bench.connect().post(a_post("signed", body="🤖 signed words"))
+        assert bench.said().count("🤖") == before + 2

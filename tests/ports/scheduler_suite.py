@@ -1,0 +1,187 @@
+"""What every Scheduler must do. An adapter's tests subclass `SchedulerSuite` and give it the fixture `rig`.
+
+```python
+class TestMine(SchedulerSuite):
+    @pytest.fixture
+    def rig(self, tmp_path): return Rig(...)
+```
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Scheduler, Submission, Unsure
+
+WEIRD = "a b\n'\"$(echo no);*é"
+SECRET = "correct-horse-battery-9f2c"
+
+
+@dataclass(frozen=True)
+class Rig:
+    """One adapter on a back end of its own, which runs the submitted commands for real."""
+
+    connect: Callable[[], Scheduler]  # a new adapter on the same back end, as after a restart of herorun
+    blind: Callable[[], Scheduler]  # one whose back end cannot be read, or does not answer
+    traces: Callable[[], Iterable[bytes]]  # all that the adapter has written anywhere
+    code: Path  # an existing folder
+    slug: str = "tiny"
+    patience: float = 10.0  # seconds for anything
+    admission: str = "/state/tiny/admission.json"
+    env: dict[str, str] = field(default_factory=dict)
+
+    def job(self, script: str, number: int = 1, **changes: object) -> Submission:
+        """A submission that runs a shell script."""
+        name = f"{self.slug}-{number}"
+        env = {**self.env, "HERORUN_INSTANCE": name}
+        return replace(Submission(name, ("sh", "-c", script), ".", env, ()), **changes)
+
+    def submit(self, submission: Submission) -> Job:
+        return self.connect().submit(submission, str(self.code), self.admission)
+
+    def run(self, submission: Submission) -> Job:
+        """Submit it and wait for its end."""
+        self.submit(submission)
+        return self.ended(submission.instance)
+
+    def now(self, instance: str) -> Job:
+        found = self.connect().find(instance, long_ago())
+        assert isinstance(found, Found), found
+        return found.job
+
+    def ended(self, instance: str) -> Job:
+        until = time.monotonic() + self.patience
+        while not (job := self.now(instance)).state.ended:
+            assert time.monotonic() < until, job
+            time.sleep(0.02)
+        return job
+
+    def tail(self, instance: str, lines: int = 100) -> str:
+        return self.connect().tail(instance, lines)
+
+
+def long_ago() -> datetime:
+    return datetime.now(UTC) - timedelta(hours=1)
+
+
+class SchedulerSuite:
+    """The contract of `herorun.core.ports.Scheduler`."""
+
+    def test_a_job_that_exits_with_zero_has_succeeded(self, rig: Rig) -> None:
+        job = rig.run(rig.job("exit 0"))
+        assert (job.instance, job.state, job.exit_code) == ("tiny-1", JobState.SUCCEEDED, 0)
+
+    @pytest.mark.parametrize("code", [1, 3, 78])
+    def test_another_exit_code_is_kept(self, rig: Rig, code: int) -> None:
+        job = rig.run(rig.job(f"exit {code}"))
+        assert (job.state, job.exit_code) == (JobState.FAILED, code)
+        assert job.refused == (code == 78)
+
+    def test_times_have_a_zone_and_are_in_order(self, rig: Rig) -> None:
+        before = datetime.now(UTC)
+        job = rig.run(rig.job("exit 0"))
+        assert before <= job.started <= job.ended <= datetime.now(UTC)
+
+    def test_submitting_twice_is_one_job(self, rig: Rig) -> None:
+        submission = rig.job("echo ran >> ran; sleep 0.2")
+        first, again = rig.submit(submission), rig.submit(submission)
+        rig.ended("tiny-1")
+        after = rig.submit(submission)
+        assert first.id == again.id == after.id
+        assert after.state is JobState.SUCCEEDED
+        assert (rig.code / "ran").read_text() == "ran\n"
+
+    def test_an_unknown_instance_is_absent_once_the_intent_has_settled(self, rig: Rig) -> None:
+        rig.run(rig.job("exit 0"))
+        assert rig.connect().find("tiny-2", long_ago()) == Absent()
+
+    def test_an_unknown_instance_is_unsure_right_after_the_intent(self, rig: Rig) -> None:
+        assert isinstance(rig.connect().find("tiny-1", datetime.now(UTC)), Unsure)
+
+    def test_names_are_matched_whole(self, rig: Rig) -> None:
+        rig.submit(rig.job("sleep 30", number=11))
+        scheduler = rig.connect()
+        assert scheduler.find("tiny-1", long_ago()) == Absent()
+        assert [job.instance for job in scheduler.live("tiny")] == ["tiny-11"]
+        assert scheduler.live("tin") == scheduler.live("tiny-1") == scheduler.live("iny") == ()
+
+    def test_an_ended_job_is_not_live(self, rig: Rig) -> None:
+        rig.run(rig.job("exit 0"))
+        assert rig.connect().live("tiny") == ()
+
+    def test_nothing_is_live_before_the_first_launch(self, rig: Rig) -> None:
+        assert rig.connect().live("tiny") == ()
+
+    def test_stop_ends_it_and_says_who_asked(self, rig: Rig) -> None:
+        rig.submit(rig.job("sleep 30"))
+        rig.connect().stop("tiny-1", "ada@box")
+        job = rig.ended("tiny-1")
+        assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
+        assert not job.crashed
+
+    def test_stopping_an_ended_job_does_nothing(self, rig: Rig) -> None:
+        before = rig.run(rig.job("exit 0"))
+        rig.connect().stop("tiny-1", "ada@box")
+        assert rig.now("tiny-1") == before
+
+    def test_stopping_an_unknown_job_is_an_error(self, rig: Rig) -> None:
+        with pytest.raises(HerorunError, match="tiny-1"):
+            rig.connect().stop("tiny-1", "ada@box")
+
+    def test_the_log_holds_both_outputs_and_tail_its_end(self, rig: Rig) -> None:
+        rig.run(rig.job("echo one; echo two >&2; printf 'three \\377\\n'"))
+        assert rig.tail("tiny-1") == "one\ntwo\nthree \ufffd\n"
+        assert rig.tail("tiny-1", 2) == "two\nthree \ufffd\n"
+
+    def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
+        with pytest.raises(FileNotFoundError):
+            rig.tail("tiny-1")
+
+    def test_each_instance_has_its_own_log(self, rig: Rig) -> None:
+        rig.run(rig.job("echo one"))
+        rig.run(rig.job("echo two", number=2))
+        assert (rig.tail("tiny-1"), rig.tail("tiny-2")) == ("one\n", "two\n")
+
+    def test_the_job_is_told_what_it_is(self, rig: Rig) -> None:
+        rig.run(rig.job('echo "$HERORUN_INSTANCE $HERORUN_ATTEMPT $HERORUN_ADMISSION"'))
+        assert rig.tail("tiny-1") == f"tiny-1 1 {rig.admission}\n"
+
+    def test_nothing_is_split_quoted_or_expanded_on_the_way(self, rig: Rig) -> None:
+        (rig.code / WEIRD).mkdir()
+        submission = rig.job("", argv=("sh", "-c", 'printf "%s|" "$1" "$ODD" "$PWD"', "sh", WEIRD), cwd=WEIRD)
+        rig.run(replace(submission, env={**submission.env, "ODD": WEIRD}))
+        assert rig.tail("tiny-1") == f"{WEIRD}|{WEIRD}|{rig.code.resolve() / WEIRD}|"
+
+    def test_a_secret_reaches_the_job_and_nothing_else(self, rig: Rig, monkeypatch, capfd) -> None:
+        monkeypatch.setenv("TRAINING_TOKEN", SECRET)
+        script = 'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && echo same'
+        submission = rig.job(script, secrets=("TRAINING_TOKEN",))
+        job = rig.run(submission)
+        assert rig.tail("tiny-1") == "same\n"
+        assert not [trace for trace in rig.traces() if SECRET.encode() in trace]
+        assert SECRET not in f"{submission} {job} {capfd.readouterr()}"
+
+    def test_a_missing_secret_is_named_before_anything_starts(self, rig: Rig, monkeypatch) -> None:
+        monkeypatch.delenv("TRAINING_TOKEN", raising=False)
+        with pytest.raises(WrongUse, match="TRAINING_TOKEN"):
+            rig.submit(rig.job("echo ran > ran", secrets=("TRAINING_TOKEN",)))
+        assert rig.connect().find("tiny-1", long_ago()) == Absent()
+        assert not (rig.code / "ran").exists()
+
+    def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
+        scheduler, began = rig.blind(), time.monotonic()
+        assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+        for look in (
+            lambda: scheduler.live("tiny"),
+            lambda: scheduler.tail("tiny-1", 5),
+            lambda: scheduler.stop("tiny-1", "ada@box"),
+        ):
+            with pytest.raises((OSError, HerorunError)):
+                look()
+        assert time.monotonic() - began < rig.patience

@@ -1,0 +1,131 @@
+"""What every tracker must do. A test file subclasses `TrackerSuite` and gives it a `bench`: a real source to log to."""
+
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Protocol
+
+import pytest
+
+from herorun.core.ports import Row, Tracker
+
+SECRET = "ghp_" + "s3cr3t" * 6
+Logged = tuple[int, Mapping[str, float]]
+
+
+class TrackerBench(Protocol):
+    """One source, which does not exist until something is logged to it."""
+
+    def connect(self) -> Tracker: ...
+
+    def log(self, *rows: Logged) -> None:
+        """Append rows as the trainer does."""
+
+    def replace(self, *rows: Logged) -> None:
+        """Let the source begin anew with other rows."""
+
+    def spoil(self, text: str) -> None:
+        """Get something that is no row, and holds the text, into the source."""
+
+    def cut_off(self) -> None:
+        """Leave the source where it is, out of reach."""
+
+
+def drain(tracker: Tracker, cursor: str = "") -> tuple[list[Row], str, list[str]]:
+    """Read until there are no more rows, as the metrics source does."""
+    rows: list[Row] = []
+    problems: list[str] = []
+    while True:
+        batch = tracker.read(cursor)
+        rows += batch.rows
+        problems += batch.problems
+        cursor = batch.cursor
+        if not batch.rows:
+            return rows, cursor, problems
+
+
+class TrackerSuite:
+    @pytest.fixture
+    def bench(self) -> TrackerBench:
+        raise NotImplementedError
+
+    def test_rows_come_in_order_with_their_values(self, bench: TrackerBench) -> None:
+        bench.log((0, {"train/loss": 3.5, "grad": 1.0}), (1, {"train/loss": 3.25}))
+        rows, _, problems = drain(bench.connect())
+        assert [(row.step, dict(row.values)) for row in rows] == [
+            (0, {"train/loss": 3.5, "grad": 1.0}),
+            (1, {"train/loss": 3.25}),
+        ]
+        assert problems == []
+
+    def test_the_cursor_goes_on_where_it_stopped_also_for_another_connection(
+        self, bench: TrackerBench
+    ) -> None:
+        bench.log((0, {"loss": 1.0}))
+        _, cursor, _ = drain(bench.connect())
+        bench.log((1, {"loss": 2.0}))
+        batch = bench.connect().read(cursor)
+        assert [row.step for row in batch.rows] == [1]
+        assert not batch.restarted
+
+    def test_nothing_new_gives_nothing_and_the_same_cursor(self, bench: TrackerBench) -> None:
+        bench.log((0, {"loss": 1.0}))
+        _, cursor, _ = drain(bench.connect())
+        again = bench.connect().read(cursor)
+        assert (again.rows, again.cursor, again.restarted) == ((), cursor, False)
+
+    def test_a_missing_source_is_told_from_an_unreadable_one(self, bench: TrackerBench) -> None:
+        with pytest.raises(FileNotFoundError):
+            bench.connect().read("")
+        bench.log((0, {"loss": 1.0}))
+        bench.cut_off()
+        with pytest.raises(OSError, match=".") as caught:
+            bench.connect().read("")
+        assert not isinstance(caught.value, FileNotFoundError)
+
+    def test_non_finite_values_are_kept_apart(self, bench: TrackerBench) -> None:
+        bench.log((0, {"a": math.nan, "b": math.inf, "c": -math.inf, "d": 1.0}))
+        (row,), _, _ = drain(bench.connect())
+        assert math.isnan(row.values["a"])
+        assert (row.values["b"], row.values["c"], row.values["d"]) == (math.inf, -math.inf, 1.0)
+
+    def test_a_replaced_source_is_read_from_its_start(self, bench: TrackerBench) -> None:
+        bench.log(*((step, {"loss": 3.0}) for step in range(5)))
+        _, cursor, _ = drain(bench.connect())
+        bench.replace(*((step, {"loss": 2.0}) for step in range(9)))
+        batch = bench.connect().read(cursor)
+        assert batch.restarted
+        assert [row.step for row in batch.rows] == list(range(9))
+
+    def test_a_cursor_from_elsewhere_is_no_place_to_go_on_from(self, bench: TrackerBench) -> None:
+        bench.log((0, {"loss": 1.0}))
+        batch = bench.connect().read("gibberish")
+        assert batch.restarted
+        assert [row.step for row in batch.rows] == [0]
+
+    def test_a_step_that_goes_back_and_a_row_that_comes_twice_are_passed_on(
+        self, bench: TrackerBench
+    ) -> None:
+        bench.log((5, {"loss": 1.0}), (6, {"loss": 1.0}), (6, {"loss": 1.0}), (3, {"loss": 1.0}))
+        rows, _, _ = drain(bench.connect())
+        assert [row.step for row in rows] == [5, 6, 6, 3]
+
+    def test_a_large_source_arrives_whole(self, bench: TrackerBench) -> None:
+        bench.log(*((step, {"loss": 1.0}) for step in range(20_000)))
+        rows, _, _ = drain(bench.connect())
+        assert [row.step for row in rows] == list(range(20_000))
+
+    def test_times_are_in_utc_or_missing(self, bench: TrackerBench) -> None:
+        bench.log((0, {"loss": 1.0}))
+        batch = bench.connect().read("")
+        times = [row.at for row in batch.rows] + [batch.changed_at]
+        assert all(at is None or at.utcoffset() == timedelta(0) for at in times)
+
+    def test_what_is_no_row_is_named_and_never_quoted(self, bench: TrackerBench) -> None:
+        bench.log((0, {"loss": 1.0}))
+        bench.spoil(f"token={SECRET}")
+        bench.log((1, {"loss": 2.0}))
+        rows, _, problems = drain(bench.connect())
+        assert [row.step for row in rows] == [0, 1]
+        assert len(problems) == 1
+        assert SECRET not in problems[0]

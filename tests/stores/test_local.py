@@ -1,0 +1,163 @@
+"""The local store: the contract suite, then what is special about files."""
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ports.store_suite import StoreBench, StoreSuite
+
+import herorun
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Store
+from herorun.stores import local
+from herorun.system.files import locked
+
+SRC = str(Path(herorun.__file__).parents[1])
+
+
+def connect() -> Store:
+    return local.connect(local.Options(), Place("tiny", "state", "/data/tiny", "."))
+
+
+class Bench:
+    def __init__(self, root: Path) -> None:
+        self.root = str(root)
+
+    def connect(self) -> Store:
+        return connect()
+
+    def cut_off(self, path: str) -> None:
+        os.symlink(os.path.basename(path), path)  # a loop: there, and not to be opened
+
+
+class TestLocal(StoreSuite):
+    @pytest.fixture(params=["out", "with space/ünï\nline"])
+    def bench(self, request: pytest.FixtureRequest, tmp_path: Path) -> StoreBench:
+        return Bench(tmp_path / request.param)
+
+
+def test_a_name_that_is_not_utf_8_survives(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9")).mkdir()
+    (name,) = connect().names(str(tmp_path))
+    assert os.fsencode(name) == b"caf\xe9/"
+    connect().create(f"{tmp_path}/{name}a", b"1")
+    assert connect().read(f"{tmp_path}/{name}a") == b"1"
+
+
+def test_a_linked_folder_is_a_folder_and_a_dangling_link_is_none(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to("real")
+    (tmp_path / "dangling").symlink_to("gone")
+    assert connect().names(str(tmp_path)) == ("dangling", "linked/", "real/")
+
+
+def test_a_parent_that_is_a_file_is_not_taken_for_an_existing_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for path in ("file/lease", "file/deeper/lease"):
+        with pytest.raises(NotADirectoryError):
+            connect().create(f"{tmp_path}/{path}", b"")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "folder"])
+def test_only_regular_files_are_read(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
+    if kind == "pipe":
+        os.mkfifo("odd")
+    elif kind == "folder":
+        os.mkdir("odd")
+    else:
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind("odd")
+    with pytest.raises(OSError, match="regular file|directory"):
+        connect().read(str(tmp_path / "odd"))
+
+
+def test_a_read_that_fails_is_said(tmp_path: Path) -> None:
+    (tmp_path / "broken").symlink_to("/proc/self/mem")  # its first page cannot be read
+    with pytest.raises(OSError, match="Input/output"):
+        connect().read(str(tmp_path / "broken"))
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", "gs://bucket/x", "file:///data"])
+def test_what_is_no_local_path_is_wrong_use(path: str) -> None:
+    with pytest.raises(WrongUse, match="local paths only"):
+        connect().read(path)
+
+
+def test_swap_keeps_the_mode(tmp_path: Path) -> None:
+    file = tmp_path / "lease"
+    file.write_bytes(b"one")
+    file.chmod(0o640)
+    assert connect().swap(str(file), b"one", b"two")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_lock_that_is_never_freed_is_a_time_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "LOCK_WAIT", 0.1)
+    file = tmp_path / "lease"
+    file.write_bytes(b"one")
+    with locked(tmp_path / ".lease.lock"), pytest.raises(TimeoutError):
+        connect().swap(str(file), b"one", b"two")
+    assert file.read_bytes() == b"one"
+
+
+COUNT = """
+import sys
+from herorun.stores.local import LocalStore
+store, path = LocalStore(), sys.argv[1]
+for _ in range(20):
+    while not store.swap(path, before := store.read(path), b"%d" % (int(before) + 1)):
+        pass
+"""
+
+
+def test_no_swap_is_lost_between_processes(tmp_path: Path) -> None:
+    path = str(tmp_path / "count")
+    connect().create(path, b"0")
+    started = [
+        subprocess.Popen([sys.executable, "-c", COUNT, path], env={**os.environ, "PYTHONPATH": SRC})
+        for _ in range(3)
+    ]
+    assert [process.wait(60) for process in started] == [0, 0, 0]
+    assert connect().read(path) == b"60"
+
+
+FULL = """
+import resource, signal, sys
+from herorun.stores.local import LocalStore
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+try:
+    LocalStore().probe(sys.argv[1])
+except OSError as error:
+    sys.exit(0 if "cannot write" in str(error) and type(error) is OSError else 2)
+sys.exit(1)
+"""
+
+
+def test_a_probe_that_fails_names_the_step_and_leaves_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(root)], env={**os.environ, "PYTHONPATH": SRC}, timeout=60
+    )
+    assert done.returncode == 0
+    assert list(root.iterdir()) == []
+
+
+def test_a_root_that_cannot_be_made_fails_the_probe(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for root in (tmp_path / "file", tmp_path / "file" / "root"):
+        with pytest.raises(OSError, match="cannot make") as caught:
+            connect().probe(str(root))
+        assert type(caught.value) is OSError
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_root_fails_the_probe(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(OSError, match="cannot make"):
+        connect().probe(str(tmp_path))
