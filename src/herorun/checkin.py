@@ -16,6 +16,7 @@ from herorun.core.admission import FAIL, PASS, Item, Presented, compare, refused
 
 EXIT_REFUSED = 78
 HASHING = 0.040  # seconds that hashing the code may take; what was seen until then is said
+UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
 
 
@@ -32,13 +33,13 @@ def check_in(
     config: Mapping[str, Any] | None = None,
     output_root: str | os.PathLike[str] | None = None,
     tracker_id: str | None = None,
-    loaded: str | os.PathLike[str] | None = None,
+    loaded: str | os.PathLike[str] | None = UNSAID,
     required: bool = False,
 ) -> dict[str, Any] | None:
     """Compare this process with its admission, and return the receipt.
 
     Pass what the script really uses: its resolved `config` (nested tables), the `output_root` that it writes to,
-    the `tracker_id` that it reports under, and the checkpoint that it `loaded` (None from scratch). What is not
+    the `tracker_id` that it reports under, and the checkpoint that it `loaded` (None: from scratch). What is not
     passed is read from the command line, the environment and the config files, or said to be unseen.
 
     Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns None; with
@@ -88,6 +89,7 @@ def _present(
     tracker_id: str | None,
     loaded: str | os.PathLike[str] | None,
 ) -> Presented:
+    said = loaded is not UNSAID
     code = str(admission.get("code", ""))
     files, seen = _hash_files(code, admission.get("files", {}))
     return Presented(
@@ -98,7 +100,8 @@ def _present(
         config=config,
         output_root=os.fspath(output_root) if output_root is not None else None,
         tracker_id=tracker_id if tracker_id is not None else os.environ.get("WANDB_RUN_ID"),
-        loaded=os.fspath(loaded) if loaded is not None else None,
+        loaded=os.fspath(loaded) if said and loaded is not None else None,
+        loaded_said=said,
         files=files,
         files_seen=seen,
         files_total=len(admission.get("files", {})),

@@ -4,12 +4,13 @@ The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches
 never dirty the tree that it records.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from herorun.core.canonical import plain
+from herorun.core.canonical import canonical, plain
 from herorun.core.codec import read as decode
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Done, Event, Initialised, Launched, Launching, Noted, Sealed
@@ -223,7 +224,8 @@ def _places(segments: Mapping[str, bytes]) -> Iterable[tuple[str, str]]:
 
 
 def _scrubbed(event: Event) -> Event:
-    return decode(type(event), scrub_tree(plain(event)))
+    # Through canonical JSON, so that what is rendered now is what will be rendered from the journal.
+    return decode(type(event), json.loads(canonical(scrub_tree(plain(event)))))
 
 
 def _subject(events: Sequence[Event]) -> str:

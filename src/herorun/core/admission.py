@@ -26,7 +26,8 @@ class Presented(NamedTuple):
     config: Mapping[str, Any] | None = None  # the resolved config, where the script passes it
     output_root: str | None = None
     tracker_id: str | None = None
-    loaded: str | None = None  # the checkpoint it loaded
+    loaded: str | None = None  # the checkpoint it loaded; None: it started from scratch
+    loaded_said: bool = False  # whether the script said what it loaded
     files: Mapping[str, str | None] = {}  # code file -> digest
     files_seen: int = 0
     files_total: int = 0
@@ -57,7 +58,11 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
     if list(shown) == wanted or arguments == _arguments(wanted) or _is_tail(arguments, wanted):
         return Item("argv", PASS, "as admitted")
     if not _is_python(wanted):
-        return Item("argv", UNSEEN, f"started through {wanted[0] if wanted else 'nothing'}; this process runs {arguments}")
+        return Item(
+            "argv",
+            UNSEEN,
+            f"started through {wanted[0] if wanted else 'nothing'}; this process runs {arguments}",
+        )
     return Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
 
 
@@ -113,10 +118,14 @@ def _text(item: str, wanted: Any, shown: str | None) -> Item:
 
 def _start(admission: Mapping[str, Any], presented: Presented) -> Item:
     wanted = admission.get("start")
-    if wanted is None and presented.loaded is not None:
-        return Item("start", FAIL, f"loaded {presented.loaded}, admitted to start from scratch")
+    if not presented.loaded_said:
+        return Item("start", UNSEEN, "the script did not say what it loaded")
+    if presented.loaded is None:
+        if wanted is None:
+            return Item("start", PASS, "from scratch")
+        return Item("start", FAIL, f"loaded nothing, admitted to start from {wanted}")
     if wanted is None:
-        return Item("start", PASS, "from scratch")
+        return Item("start", FAIL, f"loaded {presented.loaded}, admitted to start from scratch")
     return _text("start", wanted, presented.loaded)
 
 

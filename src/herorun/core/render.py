@@ -40,6 +40,8 @@ INSTANCE_LINES = (
     "Checkpoint policy",
     "Babysitter/check cadence",
 )
+INSTANCE_FURTHER = ("DRI", "W&B run id/display name", "Output root", "Scheduler job", "Plan")
+SEAL_FURTHER = ("W&B", "Output root", "Launch command", "Caveats")
 EVENT_LINES = ("Status", "Evidence", "Decision", "Next")
 
 
@@ -99,7 +101,7 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Launched():
             return (
                 INSTANCES,
-                f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, INSTANCE_LINES)}",
+                f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, INSTANCE_LINES + INSTANCE_FURTHER)}",
             )
         case Launching():
             lines = {
@@ -145,9 +147,9 @@ def entry_of(event: Event) -> tuple[str, str] | None:
             facts = {k: one_line(v) for k, v in event.facts.items()}
             return _event(event.at, f"handed off to {event.to}", facts)
         case Sealed():
-            return _event(
-                event.at, f"sealed as {event.tag}", {k: one_line(v) for k, v in event.lines.items()}
-            )
+            told = {k: one_line(v) for k, v in event.lines.items()}
+            title = headline(event.at, f"sealed as {event.tag}")
+            return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + SEAL_FURTHER)}"
         case _:
             return None
 
