@@ -163,8 +163,8 @@ def an_instance(number: int = 1, **changes: Any) -> Instance:
     return Instance(**{**told, **changes})
 
 
-def a_history(instances: int = 1, **changes: Any) -> History:
-    told = {"initialised": True, "instances": tuple(an_instance(n + 1) for n in range(instances))}
+def a_history(count: int = 1, **changes: Any) -> History:
+    told = {"initialised": True, "instances": tuple(an_instance(n + 1) for n in range(count))}
     return History(**{**told, **changes})
 
 

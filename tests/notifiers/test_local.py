@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from ports.notifier_suite import IssueBench, IssueTrackerSuite, a_post
 
 import herorun
 from herorun.core.ports import IssueTracker, Place
 from herorun.notifiers import local
 from herorun.system.files import locked
+from ports.notifier_suite import IssueBench, IssueTrackerSuite, a_post
 
 SRC = str(Path(herorun.__file__).parents[1])
 
@@ -80,7 +80,7 @@ def test_a_title_that_the_body_says_is_not_said_twice(bench: Bench) -> None:
 
 def test_what_people_wrote_into_it_stays(bench: Bench) -> None:
     with bench.page.open("ab") as file:
-        file.write("\r\nA person's note, caf".encode() + b"\xe9\r\n")
+        file.write(b"\r\nA person's note, caf\xe9\r\n")
     bench.connect().post(a_post())
     assert b"A person's note, caf\xe9" in bench.page.read_bytes()
     assert bench.connect().find(a_post().key)

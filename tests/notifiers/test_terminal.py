@@ -7,43 +7,48 @@ import sys
 from pathlib import Path
 
 import pytest
-from ports.notifier_suite import NotifierBench, NotifierSuite, a_post
 
 import herorun
 from herorun.core.ports import Notifier, Place
 from herorun.notifiers import terminal
+from ports.notifier_suite import NotifierBench, NotifierSuite, a_post
 
 SRC = str(Path(herorun.__file__).parents[1])
 
 
 class Bench:
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self._place = Place("tiny", str(folder), "/data/tiny", ".")
+        self._capsys = capsys
         self._patch = monkeypatch
-        self._screen = io.StringIO()
-        monkeypatch.setattr(sys, "stderr", self._screen)
+        self._said = ""
 
     def connect(self) -> Notifier:
         return terminal.connect(terminal.Options(), self._place)
 
     def said(self) -> str:
-        return self._screen.getvalue()
+        self._said += self._capsys.readouterr().err
+        return self._said
 
     def cut_off(self) -> None:
         self._patch.setattr(sys, "stderr", None)
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    return Bench(tmp_path, monkeypatch)
+def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(tmp_path, capsys, monkeypatch)
 
 
 class TestTerminal(NotifierSuite):
     can_be_asked = False
 
     @pytest.fixture
-    def bench(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NotifierBench:
-        return Bench(tmp_path, monkeypatch)
+    def bench(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> NotifierBench:
+        return Bench(tmp_path, capsys, monkeypatch)
 
 
 def test_a_block_is_short_and_plain(bench: Bench) -> None:

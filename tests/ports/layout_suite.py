@@ -75,7 +75,7 @@ class LayoutSuite:
     def test_an_unreadable_one_is_never_called_incomplete(self, bench: LayoutBench) -> None:
         bench.save(10)
         bench.cut_off(bench.save(20))
-        with pytest.raises(OSError, match=".") as caught:
+        with pytest.raises(OSError, match=r".") as caught:
             bench.layout.candidates(bench.store, bench.root, temporary=False)
         assert not isinstance(caught.value, FileNotFoundError)
 

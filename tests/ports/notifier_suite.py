@@ -106,11 +106,11 @@ class NotifierSuite:
 
     def test_out_of_reach_is_an_error_that_echoes_nothing(self, bench: NotifierBench) -> None:
         bench.cut_off()
-        with pytest.raises(OSError, match=".") as caught:
+        with pytest.raises(OSError, match=r".") as caught:
             bench.connect().post(a_post(body=SECRET))
         assert SECRET not in str(caught.value)
         if self.can_be_asked:
-            with pytest.raises(OSError, match="."):
+            with pytest.raises(OSError, match=r"."):
                 bench.connect().find(a_post().key)
 
     def test_what_could_not_be_said_is_not_found(self, bench: NotifierBench) -> None:
@@ -142,7 +142,7 @@ class IssueTrackerSuite(NotifierSuite):
         assert bench.connect_elsewhere().find("init:tiny") is None
 
     def test_without_an_issue_nothing_is_posted(self, bench: IssueBench) -> None:
-        with pytest.raises(OSError, match="."):
+        with pytest.raises(OSError, match=r"."):
             bench.connect_elsewhere().post(a_post())
         assert bench.connect_elsewhere().find(a_post().key) is None
 

@@ -78,7 +78,7 @@ class StoreSuite:
             lambda: store.probe(blocked),
         )
         for act in acts:
-            with pytest.raises(OSError, match=".") as caught:
+            with pytest.raises(OSError, match=r".") as caught:
                 act()
             assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
 

@@ -79,7 +79,7 @@ class TrackerSuite:
             bench.connect().read("")
         bench.log((0, {"loss": 1.0}))
         bench.cut_off()
-        with pytest.raises(OSError, match=".") as caught:
+        with pytest.raises(OSError, match=r".") as caught:
             bench.connect().read("")
         assert not isinstance(caught.value, FileNotFoundError)
 

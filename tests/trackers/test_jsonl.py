@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
 from herorun.trackers import jsonl
 from herorun.trackers.json_rows import Unusable, parse_row
+from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 
 
 def plain(step: int, values: Mapping[str, float]) -> str:

@@ -23,7 +23,7 @@ _RULES = (
 )
 _USERINFO = re.compile(r"(?P<head>\b[a-z][a-z0-9+.-]*://)[^/\s@'\"]+@", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    rf"(?P<head>[\w.-]*{_NAME}[\w.-]*[\"']?(?:\s*[=:]\s*|\s+)[\"']?)(?P<value>[^\s\"',;&}}\]]{{4,}})",
+    rf"(?P<head>(?<![\w.-])[\w.-]*{_NAME}[\w.-]*[\"']?(?:\s*[=:]\s*|\s+)[\"']?)(?P<value>[^\s\"',;&}}\]]{{4,}})",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?P<head>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)

@@ -8,6 +8,7 @@ import os
 import stat
 import uuid
 from collections.abc import Callable, Iterator
+from errno import ELOOP
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -34,7 +35,7 @@ class LocalStore:
 
     def names(self, path: str) -> tuple[str, ...]:
         with os.scandir(_local(path)) as entries:
-            return tuple(sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries))
+            return tuple(sorted(f"{entry.name}/" if _is_folder(entry) else entry.name for entry in entries))
 
     def read(self, path: str) -> bytes:
         file = _local(path)
@@ -103,6 +104,16 @@ def _try(word: str, root: str, act: Callable[[], object]) -> None:
 def _demand(fact: bool, why: str) -> None:
     if not fact:
         raise OSError(why)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """A link to a folder is one. A link that leads nowhere is none; one that cannot be followed raises."""
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        if error.errno == ELOOP:
+            return False
+        raise
 
 
 def _make_folder(folder: Path) -> None:

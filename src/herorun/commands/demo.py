@@ -1,0 +1,40 @@
+"""`herorun demo`."""
+
+import click
+
+
+@click.command(short_help="Tell the whole story on a real small training job.")
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="An empty or new folder; a temporary one by default.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end, and no story.")
+def command(folder: str | None, as_json: bool) -> int:
+    """From contract to seal in about a minute, in a scratch folder: a blocked preflight, a launch, a killed
+    trainer, one relaunch, a loss spike, the seal and the record. Needs the extra `demo`.
+
+    \b
+    Example:
+      pip install "herorun[demo]" && herorun demo
+    """
+    import os
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.core.errors import WrongUse
+    from herorun.demo import tell_story
+
+    scratch = Path(folder).absolute() if folder else Path(tempfile.mkdtemp(prefix="herorun-demo-"))
+    scratch.mkdir(parents=True, exist_ok=True)
+    if any(scratch.iterdir()):
+        raise WrongUse(f"{scratch} is not empty: name a new folder for the demo.")
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    told = tell_story(scratch, as_json, colour)
+    if as_json:
+        screen.show_json(told)
+    return 0

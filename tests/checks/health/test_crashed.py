@@ -1,0 +1,36 @@
+import pytest
+
+from builders import a_crashed_job, a_job, answer
+from herorun.checks.health.crashed import crashed
+from herorun.core.evidence import Job, JobState, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+ENDINGS = {
+    JobState.PENDING: Outcome.PASS,
+    JobState.BUILDING: Outcome.PASS,
+    JobState.RUNNING: Outcome.PASS,
+    JobState.SUCCEEDED: Outcome.PASS,
+    JobState.CANCELLED: Outcome.NOT_APPLICABLE,
+    JobState.UNKNOWN: Outcome.UNKNOWN,
+}
+
+
+@pytest.mark.parametrize("state", JobState)
+def test_every_state(state):
+    assert answer(crashed, a_job(state)).outcome is ENDINGS.get(state, Outcome.FAIL)
+
+
+def test_it_says_how_it_ended_and_which():
+    verdict = answer(crashed, a_crashed_job())
+
+    assert (verdict.subject, verdict.message) == ("tiny-1", "tiny-1 is failed: signal SIGKILL")
+
+
+def test_a_refusal_is_no_crash():
+    assert answer(crashed, a_job(JobState.FAILED, exit_code=78)).outcome is Outcome.NOT_APPLICABLE
+    assert answer(crashed, a_job(JobState.FAILED, exit_code=77)).outcome is Outcome.FAIL
+
+
+def test_no_instance_is_not_applicable_and_an_unread_one_unknown():
+    assert answer(crashed, {Job: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(crashed, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN

@@ -1,0 +1,74 @@
+import pytest
+
+from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, answers, some_metrics
+from herorun.checks.health.loss_spike import Limits, loss_spike
+from herorun.core.check import Topic
+from herorun.core.evidence import Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+
+def outcome_of(*spikes, limits=None):
+    return answer(loss_spike, some_metrics(spikes=spikes), limits=limits).outcome
+
+
+def test_a_quiet_curve_passes():
+    assert answer(loss_spike).message == "no lasting spike up to step 100"
+
+
+@pytest.mark.parametrize(
+    ("rows", "steps", "peak", "outcome"),
+    [
+        (10, 10, 1.6, Outcome.FAIL),
+        (9, 9, 1.6, Outcome.PASS),
+        (8, 9, 1.6, Outcome.PASS),
+        (8, 10, 1.6, Outcome.FAIL),  # logged steps may be missing
+        (3, 21, 1.6, Outcome.FAIL),  # logged every 10 steps
+        (2, 11, 1.6, Outcome.PASS),
+        (3, 3, 3.0, Outcome.FAIL),  # the fast tier
+        (3, 3, 2.9, Outcome.PASS),
+        (2, 2, 100.0, Outcome.PASS),
+        (2, 20, 100.0, Outcome.PASS),
+    ],
+)
+def test_it_must_last_in_steps_or_be_very_high(rows, steps, peak, outcome):
+    assert outcome_of(an_excursion(rows, peak, steps=steps)) is outcome
+
+
+def test_each_limit_is_the_contracts():
+    assert outcome_of(an_excursion(8), limits=Limits(steps=8)) is Outcome.FAIL
+    assert outcome_of(an_excursion(10), limits=Limits(steps=12)) is Outcome.PASS
+    assert outcome_of(an_excursion(2, steps=11), limits=Limits(least_rows=2)) is Outcome.FAIL
+    assert outcome_of(an_excursion(3, 2.5), limits=Limits(fast_ratio=2.4)) is Outcome.FAIL
+    assert outcome_of(an_excursion(2, 4.0), limits=Limits(fast_rows=2)) is Outcome.FAIL
+
+
+def test_each_spike_is_its_own_subject_with_its_values():
+    verdicts = answers(
+        loss_spike,
+        some_metrics(
+            spikes=(an_excursion(12, 1.75, first=40, is_open=False), an_excursion(11, 2.5, first=412))
+        ),
+    )
+
+    assert [v.subject for v in verdicts] == ["loss from step 40", "loss from step 412"]
+    assert (
+        verdicts[0].message
+        == "loss up to 1.75 times the expected 2 for 12 steps from step 40, over at step 51"
+    )
+    assert verdicts[1].message.endswith("still going on")
+
+
+def test_what_an_earlier_instance_reported_is_not_this_ones():
+    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    old = some_metrics(spikes=(an_excursion(20),), advanced_at=NOON - MINUTE)
+
+    assert answer(loss_spike, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_no_rows_are_not_applicable_and_unread_ones_unknown():
+    assert answer(loss_spike, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(loss_spike, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_holds_a_relaunch_back():
+    assert loss_spike.vetoes_relaunch and loss_spike.topic is Topic.METRIC

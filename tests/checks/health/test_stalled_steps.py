@@ -1,0 +1,98 @@
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, a_history, a_job, an_instance, answer, some_metrics
+from herorun.checks.health.stalled_steps import Limits, stalled_steps
+from herorun.core.evidence import Cadence, Job, JobState, Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+SECOND = timedelta(seconds=1)
+LONG_RUNNING = a_job(started=NOON - timedelta(days=1))
+
+
+def after(idle, cadence=MINUTE, limits=None, **job):
+    """The newest row is `idle` old, in a job that started long before."""
+    metrics = some_metrics(advanced_at=NOON - idle)
+    running = a_job(**{"started": NOON - timedelta(days=1), **job})
+    return answer(stalled_steps, running, metrics, Cadence(cadence), limits=limits)
+
+
+def before_the_first_row(running_for, limits=None):
+    return answer(stalled_steps, a_job(started=NOON - running_for), {Metrics: Nothing()}, limits=limits)
+
+
+def test_a_run_that_advances_passes():
+    assert answer(stalled_steps).message == "tiny-1: last step 100, 20 s ago; the limit is 45.0 min"
+
+
+@pytest.mark.parametrize(
+    ("cadence", "limit"),
+    [
+        (timedelta(seconds=1), 15 * MINUTE),
+        (5 * MINUTE, 15 * MINUTE),
+        (6 * MINUTE, 18 * MINUTE),
+        (EVERY, 3 * EVERY),
+    ],
+)
+def test_the_limit_is_15_minutes_or_three_cadences(cadence, limit):
+    assert after(limit, cadence).outcome is Outcome.PASS
+    assert after(limit + SECOND, cadence).outcome is Outcome.FAIL
+
+
+def test_it_says_how_long_and_at_which_step():
+    verdict = after(16.5 * MINUTE)
+
+    assert verdict.message == "tiny-1: last step 100, 16.5 min ago; the limit is 15.0 min"
+    assert verdict.subject == "tiny-1"
+
+
+def test_each_limit_is_the_contracts():
+    tight = Limits(idle=timedelta(seconds=5), cadences=2, startup=timedelta(seconds=30))
+
+    assert after(6 * SECOND, SECOND, tight).outcome is Outcome.FAIL
+    assert after(9 * SECOND, 4 * SECOND, tight).outcome is Outcome.FAIL
+    assert after(8 * SECOND, 4 * SECOND, tight).outcome is Outcome.PASS
+    assert before_the_first_row(31 * SECOND, tight).outcome is Outcome.FAIL
+
+
+def test_before_the_first_row_the_startup_budget_counts():
+    assert before_the_first_row(45 * MINUTE).outcome is Outcome.PASS
+    assert before_the_first_row(45 * MINUTE + SECOND).outcome is Outcome.FAIL
+    assert "no step yet" in before_the_first_row(50 * MINUTE).message
+
+
+def test_an_earlier_instances_rows_do_not_count():
+    started = a_job(started=NOON - 20 * MINUTE)
+    old = some_metrics(advanced_at=NOON - 10 * EVERY)
+
+    assert answer(stalled_steps, started, old, Cadence(MINUTE)).outcome is Outcome.PASS
+
+
+def test_a_scheduler_without_a_start_time_goes_by_the_record():
+    launched = a_history(instances=(an_instance(started=NOON - 46 * MINUTE),))
+    unset = a_job(started=None)
+
+    assert answer(stalled_steps, unset, launched, {Metrics: Nothing()}).outcome is Outcome.FAIL
+    assert answer(stalled_steps, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("state", [s for s in JobState if s not in (JobState.RUNNING, JobState.UNKNOWN)])
+def test_a_job_that_does_not_run_is_not_applicable(state):
+    stale = some_metrics(advanced_at=NOON - timedelta(days=2))
+
+    assert answer(stalled_steps, a_job(state), stale).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_clocks_that_differ_are_said():
+    assert after(-60 * SECOND).details == ()
+    verdict = after(-75 * SECOND)
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.details == ("the newest row is 75 s in the future: the clocks differ",)
+
+
+def test_what_could_not_be_read_is_unknown():
+    assert answer(stalled_steps, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+    assert answer(stalled_steps, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+    assert answer(stalled_steps, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN

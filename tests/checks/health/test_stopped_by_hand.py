@@ -1,0 +1,26 @@
+from builders import a_crashed_job, a_job, answer
+from herorun.checks.health.stopped_by_hand import stopped_by_hand
+from herorun.core.evidence import Job, JobState, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+
+def test_a_running_job_and_a_crashed_one_pass():
+    assert answer(stopped_by_hand).outcome is Outcome.PASS
+    assert answer(stopped_by_hand, a_crashed_job()).outcome is Outcome.PASS
+
+
+def test_a_cancelled_one_fails_and_says_by_whom():
+    assert answer(stopped_by_hand, a_job(JobState.CANCELLED, stopped_by="ada@here")).message == (
+        "tiny-1 was stopped by ada@here"
+    )
+    assert answer(stopped_by_hand, a_job(JobState.CANCELLED)).outcome is Outcome.FAIL
+
+
+def test_it_holds_a_relaunch_back():
+    assert stopped_by_hand.vetoes_relaunch
+
+
+def test_what_the_scheduler_cannot_say_is_unknown():
+    assert answer(stopped_by_hand, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
+    assert answer(stopped_by_hand, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+    assert answer(stopped_by_hand, {Job: Nothing()}).outcome is Outcome.NOT_APPLICABLE

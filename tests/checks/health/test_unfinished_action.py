@@ -1,0 +1,28 @@
+from builders import answer, answers
+from herorun.checks.health.unfinished_action import unfinished_action
+from herorun.core.check import Hold, Topic
+from herorun.core.evidence import Unavailable, Unfinished
+from herorun.core.finding import Outcome
+
+
+def test_nothing_in_doubt_passes():
+    assert answer(unfinished_action).outcome is Outcome.PASS
+
+
+def test_each_action_is_its_own_subject():
+    doubts = Unfinished(("relaunch/tiny-1: relaunch after tiny-1: it crashed", "submit/tiny-2: x"))
+    first, second = answers(unfinished_action, doubts)
+
+    assert (first.subject, first.outcome) == ("relaunch/tiny-1", Outcome.FAIL)
+    assert "it crashed" in first.message
+    assert second.subject == "submit/tiny-2"
+
+
+def test_an_unread_record_is_unknown():
+    assert answer(unfinished_action, {Unfinished: Unavailable("damaged")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_holds_a_relaunch_back_after_two_ticks():
+    assert unfinished_action.vetoes_relaunch
+    assert unfinished_action.hold == Hold(ticks=2)
+    assert unfinished_action.topic is Topic.MONITOR

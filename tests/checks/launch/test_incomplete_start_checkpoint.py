@@ -1,0 +1,71 @@
+from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
+from herorun.checks.launch.incomplete_start_checkpoint import incomplete_start_checkpoint
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import Checkpoints, Nothing, StartSiblings, Unavailable
+from herorun.core.finding import Outcome
+
+
+def ask(named, beside=(), own=(), history=None, **changes):
+    contract = a_contract(start={"from": named})
+    plan = a_plan(contract, own, beside, history)
+    found = {StartSiblings: StartSiblings(tuple(beside)), Checkpoints: Checkpoints(tuple(own)), **changes}
+    return answer(incomplete_start_checkpoint, plan, found)
+
+
+def test_a_run_from_scratch_has_none():
+    assert answer(incomplete_start_checkpoint).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_complete_one_passes():
+    verdict = ask(f"{PARENT}/step-100/", [a_checkpoint(100, PARENT)])
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.subject == f"{PARENT}/step-100"
+
+
+def test_an_incomplete_one_fails_with_its_problem():
+    verdict = ask(f"{PARENT}/step-100", [a_checkpoint(100, PARENT, "no metadata.json")])
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == f"{PARENT}/step-100 is incomplete: no metadata.json"
+
+
+def test_one_that_is_not_there_fails():
+    assert ask(f"{PARENT}/step-100", [a_checkpoint(200, PARENT)]).outcome is Outcome.FAIL
+
+
+def test_a_name_is_matched_whole():
+    assert ask(f"{PARENT}/step-10", [a_checkpoint(100, PARENT)]).outcome is Outcome.FAIL
+
+
+def test_an_unread_folder_is_unknown():
+    dark = {StartSiblings: Unavailable("permission denied")}
+
+    assert answer(
+        incomplete_start_checkpoint, a_plan(a_contract(start={"from": "/p/step-1"})), dark
+    ).outcome is (Outcome.UNKNOWN)
+
+
+def test_a_parent_out_of_reach_does_not_matter_once_the_run_has_its_own():
+    own = [a_checkpoint(150)]
+    verdict = ask(f"{PARENT}/step-100", (), own, a_history(), **{})
+    dark = answer(
+        incomplete_start_checkpoint,
+        a_plan(a_contract(start={"from": f"{PARENT}/step-100"}), own, (), a_history()),
+        Checkpoints(tuple(own)),
+        {StartSiblings: Unavailable("permission denied")},
+    )
+
+    assert verdict == dark
+    assert dark.outcome is Outcome.PASS and dark.subject == f"{ROOT}/step-150"
+
+
+def test_nothing_beside_it_is_not_a_pass():
+    assert ask("/p/step-1", **{}).outcome is Outcome.FAIL
+    plan = a_plan(a_contract(start={"from": "/p/step-1"}))
+    nothing = {StartSiblings: Nothing(), Checkpoints: Nothing()}
+    assert answer(incomplete_start_checkpoint, plan, nothing).outcome is Outcome.FAIL
+
+
+def test_it_is_asked_at_a_relaunch_too():
+    assert incomplete_start_checkpoint.at_relaunch is AtRelaunch.BLOCK

@@ -1,0 +1,25 @@
+from builders import a_job, answer, answers
+from herorun.checks.launch.live_duplicate import live_duplicate
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import JobState, LiveJobs, Unavailable
+from herorun.core.finding import Outcome
+
+
+def test_no_job_passes():
+    assert answer(live_duplicate).outcome is Outcome.PASS
+
+
+def test_every_live_job_is_named():
+    jobs = LiveJobs((a_job(JobState.UNKNOWN, "tiny-2"), a_job(JobState.RUNNING, "tiny-1")))
+    first, second = answers(live_duplicate, jobs)
+
+    assert first.message == "tiny-1 is running as job job-tiny-1"
+    assert (second.subject, second.outcome) == ("tiny-2", Outcome.FAIL)
+
+
+def test_a_scheduler_that_does_not_answer_is_unknown():
+    assert answer(live_duplicate, {LiveJobs: Unavailable("squeue: time-out")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_is_asked_at_a_relaunch_too():
+    assert live_duplicate.at_relaunch is AtRelaunch.BLOCK

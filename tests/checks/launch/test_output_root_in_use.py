@@ -1,0 +1,61 @@
+import pytest
+
+from builders import ROOT, TEMPORARY, a_history, an_instance, answers
+from herorun.checks.launch.output_root_in_use import output_root_in_use
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import OutputRoots, Unavailable
+from herorun.core.finding import Outcome
+
+
+def ask(permanent, temporary=None, history=None):
+    roots = OutputRoots({ROOT: permanent, TEMPORARY: temporary})
+    found = answers(output_root_in_use, roots, history or a_history(0))
+    return {verdict.subject: verdict for verdict in found}
+
+
+@pytest.mark.parametrize("entries", [None, ()])
+def test_a_missing_or_empty_root_passes(entries):
+    assert {verdict.outcome for verdict in ask(entries).values()} == {Outcome.PASS}
+
+
+def test_a_strangers_root_fails_and_names_what_lies_there():
+    verdict = ask(("step-100/", "step-200/"))[ROOT]
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "step-100/, step-200/" in verdict.message
+
+
+def test_each_root_is_judged_apart():
+    verdicts = ask(None, ("step-7/",))
+
+    assert verdicts[ROOT].outcome is Outcome.PASS
+    assert verdicts[TEMPORARY].outcome is Outcome.FAIL
+
+
+def test_a_root_of_an_earlier_instance_of_this_run_passes():
+    verdicts = ask(("step-100/",), ("step-110/",), a_history(1))
+
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+    assert "tiny-1" in verdicts[ROOT].message
+
+
+def test_a_temporary_root_that_no_instance_used_is_a_strangers():
+    past = a_history(instances=(an_instance(temporary_root="/data/elsewhere"),))
+
+    assert ask(("step-100/",), ("step-110/",), past)[TEMPORARY].outcome is Outcome.FAIL
+
+
+def test_a_slash_at_the_end_makes_no_other_root():
+    past = a_history(instances=(an_instance(output_root=f"{ROOT}/"),))
+
+    assert ask(("step-100/",), None, past)[ROOT].outcome is Outcome.PASS
+
+
+def test_a_root_out_of_reach_is_unknown_and_never_empty():
+    (verdict,) = answers(output_root_in_use, {OutputRoots: Unavailable("permission denied")})
+
+    assert verdict.outcome is Outcome.UNKNOWN
+
+
+def test_a_relaunch_goes_on_without_a_reading():
+    assert output_root_in_use.at_relaunch is AtRelaunch.WARN

@@ -1,0 +1,59 @@
+import pytest
+
+from builders import PARENT, a_checkpoint, a_contract, a_history, a_plan, answer
+from herorun.checks.launch.unknown_final_step import unknown_final_step
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import Unavailable
+from herorun.core.finding import Outcome
+from herorun.core.plan import Plan
+
+CONFIG = {"trainer": {"num_train_steps": 5155, "name": "x", "zero": 0, "flag": True}}
+
+
+def ask(final_step, **changes):
+    return answer(unknown_final_step, a_plan(a_contract(final_step=final_step), config=CONFIG, **changes))
+
+
+@pytest.mark.parametrize("stated", [5155, "trainer.num_train_steps"])
+def test_a_number_or_a_key_of_the_config_passes(stated):
+    assert ask(stated).message.startswith("ends at step 5155 (")
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        (None, "the contract states no final_step"),
+        ("trainer.steps", "trainer.steps is missing in config.toml"),
+        ("trainer.name", "trainer.name is 'x' in config.toml"),
+        ("trainer.flag", "trainer.flag is True in config.toml"),
+        (0, "must be positive"),
+        (-5, "must be positive"),
+        ("trainer.zero", "must be positive"),
+    ],
+)
+def test_what_is_no_step_fails_in_the_words_of_its_source(stated, words):
+    verdict = ask(stated)
+
+    assert verdict.outcome is Outcome.FAIL
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize(("final", "outcome"), [(100, Outcome.FAIL), (99, Outcome.FAIL), (101, Outcome.PASS)])
+def test_it_must_lie_beyond_the_start(final, outcome):
+    assert ask(final, own=[a_checkpoint(100)], history=a_history()).outcome is outcome
+
+
+def test_weights_alone_are_trained_from_step_0():
+    contract = a_contract(final_step=50, start={"from": f"{PARENT}/step-100", "kind": "weights-only"})
+
+    assert (
+        answer(unknown_final_step, a_plan(contract, (), [a_checkpoint(100, PARENT)])).outcome is Outcome.PASS
+    )
+
+
+def test_a_plan_that_could_not_be_made_is_unknown():
+    assert answer(unknown_final_step, {Plan: Unavailable("no config.toml")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_is_asked_at_a_relaunch_too():
+    assert unknown_final_step.at_relaunch is AtRelaunch.BLOCK

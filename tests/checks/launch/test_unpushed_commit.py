@@ -1,0 +1,25 @@
+from builders import COMMIT, answer
+from herorun.checks.launch.unpushed_commit import unpushed_commit
+from herorun.core.evidence import Nothing, Published, Unavailable
+from herorun.core.finding import Outcome
+
+
+def test_a_published_commit_passes():
+    assert answer(unpushed_commit).message == "3f2a9c1d0 is on origin: refs/heads/main"
+
+
+def test_a_commit_on_no_ref_fails():
+    verdict = answer(unpushed_commit, Published("origin", COMMIT, ()))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "origin" in verdict.message and "3f2a9c1d0" in verdict.message
+
+
+def test_without_a_remote_there_is_nothing_to_ask():
+    verdict = answer(unpushed_commit, {Published: Nothing("there is no remote called origin")})
+
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_remote_that_does_not_answer_is_unknown():
+    assert answer(unpushed_commit, {Published: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
