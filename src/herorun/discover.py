@@ -15,9 +15,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from herorun.core.check import Check, Gate
+from herorun.core.check import Check, Gate, Response
+from herorun.core.check import check as make_check
 from herorun.core.contract import Contract, explain_errors
 from herorun.core.errors import WrongUse
+from herorun.core.finding import Verdict, unknown
 from herorun.core.ports import Place
 
 KIND = re.compile(r"[a-z][a-z0-9_]*")
@@ -151,7 +153,28 @@ def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _foreign_checks() -> list[Check]:
-    return [check for point in _entry_points("herorun.checks") for check in _own_checks(point.load())]
+    found = []
+    for point in _entry_points("herorun.checks"):
+        try:
+            found += _own_checks(point.load())
+        except Exception as error:  # a site's check that cannot be asked is not a check that passed
+            found += [_broken(point.name, gate, repr(error)) for gate in (Gate.LAUNCH, Gate.SEAL)]
+    return found
+
+
+def _broken(name: str, gate: Gate, why: str) -> Check:
+    """Stands for an installed check that cannot be imported: it answers UNKNOWN, so it blocks."""
+
+    def ask() -> Verdict:
+        """An installed check cannot be imported.
+
+        Why: a check that a site relies on and that is not asked is not a check that passed.
+        Fix: mend, upgrade or uninstall the package that brings it.
+        """
+        return unknown(f"the installed check {name} cannot be imported: {why}", subject=name)
+
+    ask.__name__ = f"broken_check_{name}_{gate}"
+    return make_check(gate, Response.BLOCK)(ask)
 
 
 def _entry_points(group: str) -> list[Any]:

@@ -13,8 +13,8 @@ from types import FrameType
 
 from herorun.acts.turn import Turn, take_turn
 from herorun.core.canonical import canonical, timestamp
-from herorun.core.errors import CouldNotLook, HerorunError
-from herorun.core.tick import RunHealth
+from herorun.core.errors import CouldNotLook
+from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked, write_whole
 from herorun.workspace import Run, watched_run
@@ -92,24 +92,27 @@ def tick_once(name: str, start: Path) -> tuple[Run, Turn]:
 
 
 def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
+    pause = FIRST_CHECK.total_seconds()
     while True:
-        run, drift = watched_run(name, start)
         began = time.monotonic()
         try:
+            run, drift = watched_run(name, start)
             turn = take_turn(run, drift)
-        except HerorunError as error:
-            print(f"{timestamp(now())} herorun: this tick failed: {error}", file=sys.stderr, flush=True)
-            turn = None
-        if turn is not None:
             beat(run)
             report(run, turn)
             if turn.over:
-                return 0 if turn.tick is None or turn.tick.run is RunHealth.FINISHED else 1
-        pause = _pause(run, turn).total_seconds()
+                return 0
+            pause = _pause(run).total_seconds()
+        except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
+            print(
+                f"{timestamp(now())} herorun: this tick failed: {scrub(str(error))}",
+                file=sys.stderr,
+                flush=True,
+            )
         time.sleep(max(0.0, pause - (time.monotonic() - began)))
 
 
-def _pause(run: Run, turn: Turn | None) -> timedelta:
+def _pause(run: Run) -> timedelta:
     """One cadence; sooner within the first minutes of an instance."""
     cadence = run.contract.babysit.cadence
     current = run.record.memory().current

@@ -14,14 +14,14 @@ from herorun import discover
 from herorun.acts.posting import deliver
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Failed, Intended, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, Job, Sourced, StartSiblings, WorkTree
 from herorun.core.finding import Finding
 from herorun.core.journal import Memory, as_json
 from herorun.core.lease import PATH, Lease, may_take, read_lease
 from herorun.core.plan import Plan, Sources, StartPoint, is_rejected, make_plan
-from herorun.core.ports import Found, Submission, Unsure, submission_of
+from herorun.core.ports import Absent, Found, Search, Submission, Unsure, submission_of
 from herorun.core.render import command_line, instance_lines
 from herorun.core.scrub import scrub
 from herorun.gates import ask_relaunch
@@ -52,12 +52,32 @@ def start_instance(run: Run, order: Order) -> Launched:
     launching = _intend(run, order)
     try:
         _announce(run, order, launching)
-        job = _submit(run, order.plan, launching.instance)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), launching.key, 1, scrub(str(error))))
-        run.record.push()
+        _not_submitted(run, launching, error)
         raise
+    try:
+        job = _submit(run, order.plan, launching.instance)
+    except WrongUse as error:  # refused before anything was started
+        _not_submitted(run, launching, error)
+        raise
+    except (HerorunError, OSError) as error:
+        job = _found_after(run, launching, error)
     return _confirm(run, order, launching, job)
+
+
+def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
+    run.record.append(Failed(now(), launching.key, 1, scrub(str(error))))
+    run.record.push()
+
+
+def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
+    """A submission that failed may have gone through all the same: only the scheduler's own answer counts."""
+    answer = _search(run, launching, time.sleep)
+    if isinstance(answer, Found):
+        return answer.job
+    if isinstance(answer, Absent):
+        _not_submitted(run, launching, error)
+    raise error
 
 
 def _intend(run: Run, order: Order) -> Launching:
@@ -205,11 +225,7 @@ def settle_launching(
     launching = memory.unsettled
     if launching is None:
         return None
-    until = now() + timedelta(seconds=SETTLING)
-    answer = run.scheduler.find(launching.instance, launching.at)
-    while isinstance(answer, Unsure) and now() < until:
-        wait(0.5)
-        answer = run.scheduler.find(launching.instance, launching.at)
+    answer = _search(run, launching, wait)
     if isinstance(answer, Unsure):
         raise CouldNotLook(
             f"Nobody knows yet whether {launching.instance} was submitted: {answer.why}. Try again."
@@ -219,6 +235,16 @@ def settle_launching(
         order = Order(plan, launching.why, babysitter, launching.relaunch_of)
         return _confirm(run, order, launching, answer.job)
     return None
+
+
+def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Search:
+    """The scheduler's answer, waiting a little for its settle time."""
+    until = now() + timedelta(seconds=SETTLING)
+    answer = run.scheduler.find(launching.instance, launching.at)
+    while isinstance(answer, Unsure) and now() < until:
+        wait(0.5)
+        answer = run.scheduler.find(launching.instance, launching.at)
+    return answer
 
 
 # --- relaunch --------------------------------------------------------------------------------------

@@ -108,7 +108,8 @@ class Check:
 
     @property
     def doc(self) -> str:
-        return getdoc(getmodule(self.ask)) or ""
+        """The page on top of its file; a check that is made on the fly brings its own."""
+        return getdoc(self.ask) or getdoc(getmodule(self.ask)) or ""
 
     @property
     def problem(self) -> str:

@@ -1,0 +1,171 @@
+"""The alert clock: what starts, holds, fires and ends an alert."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON
+from herorun.core.alert import Moment, State, advance, muted_topics
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.evidence import Gaps, Job, JobState, Unavailable
+from herorun.core.finding import Finding, Outcome, Verdict, Waiver
+
+FAIL, PASS, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.UNKNOWN
+
+
+def a_check(**told):
+    @check(Gate.HEALTH, Response.ESCALATE, **told)
+    def ill(gaps: Gaps) -> Verdict:
+        raise NotImplementedError
+
+    return ill
+
+
+def story(outcomes, hold=None, every=EVERY, steps=None, gaps=None):
+    """The alert's state after each tick; `-` where there is none. `gaps` widens the time before a tick."""
+    asked, alerts, now, states = a_check(hold=hold), {}, NOON, []
+    for index, outcome in enumerate(outcomes):
+        now += (gaps or {}).get(index, every) if index else timedelta()
+        moment = Moment(now, EVERY, (steps or {}).get(index, index))
+        alerts = advance(alerts, [Finding("ill", Verdict(outcome, "m"))], {"ill": asked}, moment)
+        states.append(next(iter(alerts.values())).state.value if alerts else "-")
+    return states
+
+
+def test_without_a_hold_it_fires_at_once():
+    assert story([FAIL, FAIL, PASS, PASS]) == ["firing", "firing", "resolved", "-"]
+
+
+@pytest.mark.parametrize(
+    ("hold", "expected"),
+    [
+        (Hold(30 * MINUTE), ["pending", "pending", "firing"]),
+        (Hold(31 * MINUTE), ["pending", "pending", "pending"]),
+        (Hold(ticks=2), ["pending", "firing", "firing"]),
+        (Hold(ticks=3), ["pending", "pending", "firing"]),
+        (Hold(steps=2), ["pending", "pending", "firing"]),
+        (Hold(15 * MINUTE, ticks=3), ["pending", "pending", "firing"]),
+    ],
+)
+def test_a_hold_of_each_measure(hold, expected):
+    assert story([FAIL] * 3, hold) == expected
+
+
+def test_steps_are_counted_from_where_the_alert_began():
+    assert story([FAIL] * 3, Hold(steps=10), steps={0: 500, 1: 509, 2: 510}) == [
+        "pending",
+        "pending",
+        "firing",
+    ]
+
+
+def test_a_pending_one_that_passes_ends_without_a_word():
+    assert story([FAIL, PASS, FAIL, FAIL, FAIL], Hold(30 * MINUTE))[:2] == ["pending", "-"]
+
+
+def test_a_blip_begins_anew():
+    assert story([FAIL, PASS, FAIL, FAIL], Hold(ticks=3)) == ["pending", "-", "pending", "pending"]
+
+
+def test_unknown_neither_adds_nor_resets():
+    held = story([FAIL, UNKNOWN, FAIL, UNKNOWN, FAIL], Hold(ticks=3))
+
+    assert held == ["pending", "pending", "pending", "pending", "firing"]
+    assert story([UNKNOWN, UNKNOWN], Hold(ticks=1)) == ["-", "-"]
+    assert story([FAIL, UNKNOWN, UNKNOWN]) == ["firing", "firing", "firing"]
+
+
+def test_a_gap_adds_two_cadences_at_most():
+    late = {1: 3 * EVERY}
+
+    assert story([FAIL, FAIL], Hold(2 * EVERY), gaps=late) == ["pending", "firing"]
+    assert story([FAIL, FAIL], Hold(2 * EVERY + MINUTE), gaps=late) == ["pending", "pending"]
+
+
+def test_a_gap_over_three_cadences_begins_anew():
+    assert story([FAIL, FAIL, FAIL], Hold(ticks=2), gaps={1: 3 * EVERY}) == ["pending", "firing", "firing"]
+    assert story([FAIL, FAIL, FAIL], Hold(ticks=2), gaps={1: 3 * EVERY + MINUTE}) == [
+        "pending",
+        "pending",
+        "firing",
+    ]
+
+
+def test_a_firing_one_survives_a_long_gap():
+    assert story([FAIL, FAIL], gaps={1: 100 * EVERY}) == ["firing", "firing"]
+
+
+def one(outcome, subject="", waiver=None):
+    return Finding("ill", Verdict(outcome, f"m {subject}", subject), waiver)
+
+
+def carry(alerts, findings, now=NOON, muted=frozenset(), **told):
+    return advance(alerts, findings, {"ill": a_check(**told)}, Moment(now, EVERY), muted)
+
+
+def test_each_subject_has_its_own_clock():
+    first = carry({}, [one(FAIL, "a")])
+    second = carry(first, [one(FAIL, "a"), one(FAIL, "b")], NOON + EVERY)
+
+    assert [(a.subject, a.since) for a in second.values()] == [("a", NOON), ("b", NOON + EVERY)]
+
+
+def test_a_subject_that_is_no_longer_named_is_over():
+    after = carry(carry({}, [one(FAIL, "a")]), [one(PASS)], NOON + EVERY)
+
+    assert [a.state for a in after.values()] == [State.RESOLVED]
+
+
+def test_a_waived_finding_ends_its_alert():
+    waiver = Waiver("ill", "declared", "@dri", NOON + timedelta(days=1))
+    after = carry(carry({}, [one(FAIL)]), [one(FAIL, waiver=waiver)], NOON + EVERY)
+
+    assert [a.state for a in after.values()] == [State.RESOLVED]
+
+
+def test_the_key_changes_when_the_alert_begins_anew():
+    first = carry({}, [one(FAIL, "a")])
+    gone = carry(carry(first, [one(PASS)], NOON + EVERY), [one(PASS)], NOON + 2 * EVERY)
+    again = carry(gone, [one(FAIL, "a")], NOON + 3 * EVERY)
+    keys = [a.key for a in (*first.values(), *again.values())]
+
+    assert keys == ["ill[a]@2026-01-01T12:00:00Z", "ill[a]@2026-01-01T12:45:00Z"]
+
+
+def test_a_muted_topic_neither_starts_nor_ends_an_alert():
+    muted = frozenset({Topic.METRIC})
+    firing = carry({}, [one(FAIL)], topic=Topic.METRIC)
+
+    assert carry({}, [one(FAIL)], muted=muted, topic=Topic.METRIC) == {}
+    assert carry(firing, [one(FAIL)], NOON + EVERY, muted, topic=Topic.METRIC) == firing
+
+
+def test_a_muted_check_may_still_say_that_its_problem_is_over():
+    firing = carry({}, [one(FAIL)], topic=Topic.PROGRESS)
+    after = carry(firing, [one(PASS)], NOON + EVERY, frozenset({Topic.PROGRESS}), topic=Topic.PROGRESS)
+
+    assert [a.state for a in after.values()] == [State.RESOLVED]
+
+
+MUTED_BY_STATE = {
+    JobState.RUNNING: set(),
+    JobState.UNKNOWN: set(),
+    JobState.PENDING: {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.NUMERIC},
+    JobState.BUILDING: {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.NUMERIC},
+}
+
+
+@pytest.mark.parametrize("state", JobState)
+def test_what_a_jobs_state_mutes(state):
+    expected = MUTED_BY_STATE.get(state, {Topic.PROGRESS, Topic.CHECKPOINTS})
+
+    assert muted_topics({Job: Job("1", "tiny-1", state)}, [], {}) == expected
+
+
+def test_an_unread_job_mutes_nothing():
+    assert muted_topics({Job: Unavailable("time-out")}, [], {}) == frozenset()
+
+
+@pytest.mark.parametrize(("outcome", "muted"), [(FAIL, {Topic.METRIC}), (UNKNOWN, set()), (PASS, set())])
+def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, muted):
+    assert muted_topics({}, [one(outcome)], {"ill": a_check(topic=Topic.NUMERIC)}) == muted

@@ -1,0 +1,171 @@
+"""The engine: what a check asks for, and what stands in for an answer that there is not."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from herorun.core.check import (
+    AtRelaunch,
+    Check,
+    Gate,
+    GateVerdict,
+    Hold,
+    Response,
+    Severity,
+    check,
+    evaluate,
+    verdict_of,
+)
+from herorun.core.evidence import Gaps, Job, Metrics, Nothing, Unavailable, WorkTree
+from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
+
+TREE = WorkTree("3f2a9c1d0")
+
+
+@dataclass(frozen=True)
+class Limits:
+    most: int = 3
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def plain(tree: WorkTree) -> Verdict:
+    return passed(tree.commit)
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(timedelta(minutes=5)), at_relaunch=AtRelaunch.WARN)
+def choosy(
+    tree: WorkTree, job: Job | Nothing, metrics: Metrics | Nothing | Unavailable, limits: Limits
+) -> Verdict:
+    """This text is not the page: the page is the module's."""
+    return passed(f"{type(job).__name__} {type(metrics).__name__} {limits.most}")
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def broken(tree: WorkTree) -> Verdict:
+    raise ZeroDivisionError("oops")
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def several(tree: WorkTree) -> list[Verdict]:
+    return [failed("a", subject="a"), passed("b", subject="b")]
+
+
+def ask(asked, evidence, limits=None):
+    return [(f.verdict.outcome, f.verdict.message) for f in evaluate([asked], evidence, limits)]
+
+
+def test_the_needs_are_the_annotations():
+    assert plain.needs == (WorkTree,)
+    assert choosy.needs == (WorkTree, Job, Metrics)
+    assert choosy.accepts == (frozenset(), frozenset({Nothing}), frozenset({Nothing, Unavailable}))
+    assert choosy.limits is Limits
+
+
+def test_the_name_is_the_functions():
+    @check(Gate.SEAL, Response.INFO)
+    def two_words(gaps: Gaps) -> Verdict:
+        return passed("")
+
+    assert two_words.name == "two-words"
+
+
+def test_a_check_can_be_called_as_the_function_it_is():
+    assert plain(TREE) == passed("3f2a9c1d0")
+
+
+def test_what_could_not_be_read_is_unknown_with_its_reason():
+    evidence = {WorkTree: Unavailable("git: no answer")}
+
+    assert ask(plain, evidence) == [(Outcome.UNKNOWN, "could not look: git: no answer")]
+
+
+def test_what_nobody_read_is_unknown():
+    assert ask(plain, {}) == [(Outcome.UNKNOWN, "could not look: nobody read it")]
+
+
+def test_nothing_yet_is_not_applicable():
+    assert ask(plain, {WorkTree: Nothing("no tree")}) == [(Outcome.NOT_APPLICABLE, "no tree")]
+    assert ask(plain, {WorkTree: Nothing()}) == [(Outcome.NOT_APPLICABLE, "there is no WorkTree yet")]
+
+
+def test_a_check_may_deal_with_nothing_and_with_what_could_not_be_read():
+    evidence = {WorkTree: TREE, Job: Nothing(), Metrics: Unavailable("503")}
+
+    assert ask(choosy, evidence) == [(Outcome.PASS, "Nothing Unavailable 3")]
+
+
+def test_unavailable_outranks_nothing():
+    evidence = {WorkTree: Nothing(), Job: Unavailable("time-out"), Metrics: Nothing()}
+
+    assert ask(choosy, evidence)[0][0] is Outcome.UNKNOWN
+
+
+def test_thresholds_come_by_the_checks_name():
+    evidence = {WorkTree: TREE, Job: Nothing(), Metrics: Nothing()}
+
+    assert ask(choosy, evidence, {"choosy": Limits(7)}) == [(Outcome.PASS, "Nothing Nothing 7")]
+    assert ask(choosy, evidence, {"other": Limits(7)}) == [(Outcome.PASS, "Nothing Nothing 3")]
+
+
+def test_a_broken_check_reads_unknown_and_the_rest_are_still_asked():
+    findings = evaluate([broken, plain], {WorkTree: TREE})
+
+    assert [f.verdict.outcome for f in findings] == [Outcome.UNKNOWN, Outcome.PASS]
+    assert "ZeroDivisionError" in findings[0].verdict.message
+
+
+def test_several_answers_are_several_findings():
+    assert [f.verdict.subject for f in evaluate([several], {WorkTree: TREE})] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "response"),
+    [
+        (Gate.LAUNCH, Response.RELAUNCH),
+        (Gate.HEALTH, Response.BLOCK),
+        (Gate.SEAL, Response.STOP),
+        (Gate.CHECKIN, Response.BLOCK),
+    ],
+)
+def test_a_response_must_make_sense_at_its_gate(gate, response):
+    with pytest.raises(ValueError, match="makes no sense"):
+        check(gate, response)
+
+
+@pytest.mark.parametrize(
+    ("response", "severity"),
+    [
+        (Response.INFO, Severity.INFO),
+        (Response.WARN, Severity.WARN),
+        (Response.RELAUNCH, Severity.CRITICAL),
+        (Response.ESCALATE, Severity.CRITICAL),
+        (Response.STOP, Severity.CRITICAL),
+    ],
+)
+def test_the_severity_follows_the_response(response, severity):
+    @check(Gate.HEALTH, response)
+    def some(gaps: Gaps) -> Verdict:
+        return passed("")
+
+    assert some.severity is severity
+
+
+def found(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
+    return Finding(asked.name, Verdict(outcome, ""), waiver)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        ([], GateVerdict.CLEAR),
+        ([(plain, Outcome.PASS), (plain, Outcome.NOT_APPLICABLE)], GateVerdict.CLEAR),
+        ([(plain, Outcome.UNKNOWN), (plain, Outcome.FAIL)], GateVerdict.BLOCKED),
+        ([(plain, Outcome.UNKNOWN)], GateVerdict.UNKNOWN),
+        ([(broken, Outcome.FAIL), (broken, Outcome.UNKNOWN)], GateVerdict.CLEAR),  # a WARN
+    ],
+)
+def test_the_verdict_of_a_gate(outcomes, verdict):
+    checks = {c.name: c for c in (plain, broken)}
+
+    assert verdict_of([found(c, outcome) for c, outcome in outcomes], checks) is verdict

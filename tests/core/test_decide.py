@@ -1,0 +1,243 @@
+"""From alerts to actions: keys, budgets, back-off, vetoes, and at most one intervention."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON
+from herorun.core.alert import Alert, State
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Recovery
+from herorun.core.decide import (
+    MOST_TRIES,
+    Escalate,
+    Ledger,
+    Policy,
+    Relaunch,
+    Stop,
+    Tell,
+    Tries,
+    back_off,
+    decide,
+)
+from herorun.core.evidence import Gaps
+from herorun.core.finding import Verdict
+
+HOUR = 60 * MINUTE
+
+
+def make(name, response, **told):
+    def ask(gaps: Gaps) -> Verdict:
+        raise NotImplementedError
+
+    ask.__name__ = name
+    return check(Gate.HEALTH, response, **told)(ask)
+
+
+CHECKS = {
+    c.name: c
+    for c in (
+        make("crashed", Response.RELAUNCH),
+        make("lost", Response.RELAUNCH),
+        make("spike", Response.ESCALATE, vetoes_relaunch=True),
+        make("blind", Response.ESCALATE),
+        make("burning", Response.STOP),
+        make("slow", Response.WARN),
+        make("note", Response.INFO),
+    )
+}
+
+
+def alert(name, state=State.FIRING, seen=NOON, subject="", since=NOON):
+    return Alert(name, subject, since, seen, state, f"{name} message")
+
+
+def act(*alerts, policy=None, now=NOON, **ledger):
+    told = {"instance": "tiny-1", **ledger}
+    return decide({a.id: a for a in alerts}, CHECKS, policy or Policy(), Ledger(**told), now)
+
+
+def kinds(actions):
+    return [type(action) for action in actions]
+
+
+def intervention(*alerts, **told):
+    (last,) = [a for a in act(*alerts, **told) if "relaunch" in a.key or isinstance(a, Stop)]
+    return last
+
+
+def test_a_healthy_run_is_left_alone():
+    assert act() == []
+
+
+def test_a_crash_is_told_and_relaunched():
+    assert act(alert("crashed")) == [
+        Tell("tell/crashed@2026-01-01T12:00:00Z/firing", "crashed (critical)", "crashed message"),
+        Relaunch("relaunch/tiny-1", "tiny-1", "crashed message"),
+    ]
+
+
+def test_two_reasons_are_one_relaunch():
+    action = intervention(alert("crashed"), alert("lost"))
+
+    assert isinstance(action, Relaunch)
+    assert action.why == "crashed message; lost message"
+
+
+def test_every_escalation_escalates_and_names_its_subject():
+    actions = act(alert("spike", subject="loss from step 412"), alert("blind"))
+
+    assert [a.title for a in actions if isinstance(a, Escalate)] == ["blind", "spike [loss from step 412]"]
+
+
+def test_pending_says_nothing_and_info_neither():
+    assert act(alert("spike", State.PENDING), alert("crashed", State.PENDING), alert("note")) == []
+
+
+def test_a_warning_is_told_and_no_more():
+    assert kinds(act(alert("slow"))) == [Tell]
+
+
+def test_the_end_is_told_once():
+    (tell,) = act(alert("spike", State.RESOLVED))
+
+    assert tell == Tell("tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message")
+    assert act(alert("spike", State.RESOLVED), done=frozenset({tell.key})) == []
+
+
+def test_what_is_done_is_never_done_again():
+    done = frozenset(action.key for action in act(alert("crashed"), alert("spike")))
+
+    assert act(alert("crashed"), alert("spike"), done=done) == []
+
+
+def test_what_is_in_doubt_is_not_done_blindly():
+    unfinished = frozenset({"relaunch/tiny-1"})
+
+    assert kinds(act(alert("crashed"), unfinished=unfinished)) == [Tell]
+
+
+def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
+    stale = alert("crashed", seen=NOON - EVERY)
+
+    assert kinds(act(stale)) == [Tell]
+    assert not any(isinstance(a, Stop) for a in act(alert("burning", seen=NOON - EVERY)))
+
+
+def test_stop_outranks_relaunch():
+    actions = act(alert("burning"), alert("crashed"))
+
+    assert [a for a in actions if isinstance(a, (Stop, Relaunch))] == [
+        Stop("stop/tiny-1", "tiny-1", "burning message")
+    ]
+
+
+def test_a_veto_asks_a_person_instead():
+    action = intervention(alert("crashed"), alert("spike"))
+
+    assert isinstance(action, Escalate)
+    assert action.key == "escalate/relaunch/tiny-1"
+    assert "Held back by spike." in action.why
+
+
+def test_an_escalation_without_a_veto_lets_the_relaunch_be():
+    assert isinstance(intervention(alert("crashed"), alert("blind")), Relaunch)
+
+
+def test_a_pending_veto_does_not_hold_back():
+    assert isinstance(intervention(alert("crashed"), alert("spike", State.PENDING)), Relaunch)
+
+
+def test_a_veto_that_was_not_seen_this_tick_still_holds_back():
+    assert isinstance(intervention(alert("crashed"), alert("spike", seen=NOON - EVERY)), Escalate)
+
+
+@pytest.mark.parametrize("recovery", [Recovery.ASK, Recovery.OBSERVE])
+def test_the_contract_may_forbid_a_relaunch(recovery):
+    action = intervention(alert("crashed"), policy=Policy(recovery=recovery))
+
+    assert isinstance(action, Escalate) and f"recovery = {recovery}" in action.why
+
+
+def relaunched(*hours_ago):
+    return tuple(NOON - hours * HOUR for hours in hours_ago)
+
+
+@pytest.mark.parametrize(
+    ("history", "kind"),
+    [
+        (relaunched(1, 2, 3, 4, 5), Relaunch),
+        (relaunched(1, 2, 3, 4, 5, 24), Escalate),
+        (relaunched(1, 2, 3, 4, 5, 24.1), Relaunch),
+    ],
+)
+def test_the_budget_is_six_in_a_day(history, kind):
+    assert isinstance(intervention(alert("crashed"), relaunched=history), kind)
+
+
+def test_the_budget_is_the_contracts():
+    policy = Policy(relaunches=1, window=HOUR)
+
+    spent = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
+    assert isinstance(spent, Escalate) and "budget of 1 relaunches is spent" in spent.why
+    assert isinstance(intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch)
+    assert isinstance(intervention(alert("crashed"), policy=Policy(relaunches=0)), Escalate)
+
+
+def failed_tries(count, ago):
+    return {"relaunch/tiny-1": Tries(count, NOON - ago, "sbatch: time-out")}
+
+
+def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
+    told = frozenset(a.key for a in act(alert("crashed")) if isinstance(a, Tell))
+
+    assert act(alert("crashed"), done=told, failed=failed_tries(1, 14 * MINUTE)) == []
+    assert kinds(act(alert("crashed"), done=told, failed=failed_tries(1, 15 * MINUTE))) == [Relaunch]
+
+
+def test_three_failed_tries_ask_a_person():
+    assert MOST_TRIES == 3
+    assert isinstance(intervention(alert("crashed"), failed=failed_tries(2, HOUR)), Relaunch)
+    action = intervention(alert("crashed"), failed=failed_tries(3, HOUR))
+
+    assert isinstance(action, Escalate) and "sbatch: time-out" in action.why
+
+
+@pytest.mark.parametrize(
+    ("tries", "cadence", "wait"),
+    [
+        (1, EVERY, 15),
+        (2, EVERY, 30),
+        (3, EVERY, 30),
+        (10**6, EVERY, 30),
+        (1, MINUTE, 1),
+        (2, MINUTE, 2),
+        (5, MINUTE, 16),
+        (6, MINUTE, 30),
+        (4, HOUR, 60),
+    ],
+)
+def test_the_back_off_doubles_up_to_half_an_hour_or_a_cadence(tries, cadence, wait):
+    assert back_off(tries, cadence) == wait * MINUTE
+
+
+def test_the_order_does_not_depend_on_the_order_of_alerts():
+    alerts = [alert(name) for name in ("spike", "crashed", "blind", "slow", "lost")]
+
+    assert act(*alerts) == act(*reversed(alerts))
+
+
+def test_a_new_instance_has_keys_of_its_own():
+    done = frozenset({"relaunch/tiny-1"})
+
+    later = act(
+        alert("crashed", since=NOON + EVERY, seen=NOON + EVERY),
+        done=done,
+        instance="tiny-2",
+        now=NOON + EVERY,
+    )
+    assert Relaunch("relaunch/tiny-2", "tiny-2", "crashed message") in later
+
+
+def test_a_day_is_the_default_window():
+    assert Policy().window == timedelta(hours=24) and Policy().relaunches == 6
