@@ -109,7 +109,8 @@ class Check:
     @property
     def doc(self) -> str:
         """The page on top of its file; a check that is made on the fly brings its own."""
-        return getdoc(self.ask) or getdoc(getmodule(self.ask)) or ""
+        own = getdoc(self.ask) or ""
+        return own if "\nWhy: " in own else getdoc(getmodule(self.ask)) or ""
 
     @property
     def problem(self) -> str:
