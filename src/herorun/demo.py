@@ -59,6 +59,7 @@ class Stage:
             cwd=within or self.work,
             env=_environment(),
             stdout=subprocess.DEVNULL if self.quiet else None,
+            stderr=subprocess.DEVNULL if self.quiet else None,
             timeout=PATIENCE,
             check=False,
         )
@@ -96,7 +97,7 @@ def tell_story(folder: Path, quiet: bool, colour: bool) -> dict[str, object]:
     """Run the story in an empty folder, and say how it ended."""
     _needs_numpy()
     stage = Stage(folder, quiet, colour)
-    _set_the_stage(stage)
+    set_the_stage(stage)
     _launch_gate(stage)
     try:
         _launch_and_babysit(stage)
@@ -113,7 +114,8 @@ def _needs_numpy() -> None:
         raise WrongUse('The demo trains with numpy: `pip install "herorun[demo]"`.')
 
 
-def _set_the_stage(stage: Stage) -> None:
+def set_the_stage(stage: Stage) -> None:
+    """A scratch repository with its origin, the training job in it, and a parent run's checkpoints."""
     stage.tell(f"A scratch repository with a bare origin, and a real training job, in {stage.folder}")
     stage.do("git", "init", "--quiet", "--bare", str(stage.folder / "origin.git"), within=stage.folder)
     stage.do("git", "init", "--quiet", "--initial-branch=main", str(stage.work), within=stage.folder)
@@ -154,31 +156,36 @@ def _commit(stage: Stage, message: str) -> None:
     stage.do("git", "push", "--quiet", "--set-upstream", "origin", "main")
 
 
-def _launch_gate(stage: Stage) -> None:
+def block_the_gate(stage: Stage) -> None:
+    """Up to the launch gate, with two faults in front of it."""
     stage.tell(
         "init writes a contract; a person fills it in, and picks the start checkpoint by looking at a listing"
     )
     stage.do("herorun", "init", SLUG)
-    contract = stage.work / "runs" / f"{SLUG}.toml"
-    parent = stage.data / "parent"
-    contract.write_text(
-        CONTRACT.format(data=stage.data, slug=SLUG, start=parent / "step-90"), encoding="utf-8"
-    )
+    _sign(stage, "step-90")
     _commit(stage, "The run contract")
     stage.do("herorun", "init", SLUG)
+    with (stage.work / "train.py").open("a", encoding="utf-8") as file:
+        file.write("\n# a last-minute edit\n")
+
+
+def _sign(stage: Stage, checkpoint: str) -> None:
+    contract = stage.work / "runs" / f"{SLUG}.toml"
+    start = stage.data / "parent" / checkpoint
+    contract.write_text(CONTRACT.format(data=stage.data, slug=SLUG, start=start), encoding="utf-8")
+
+
+def _launch_gate(stage: Stage) -> None:
+    block_the_gate(stage)
     stage.tell(
         "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after step-100 as text"
     )
-    with (stage.work / "train.py").open("a", encoding="utf-8") as file:
-        file.write("\n# a last-minute edit\n")
     stage.do("herorun", "preflight", SLUG, expect=(1,))
     stage.do("herorun", "explain", "start-checkpoint-not-newest")
     stage.tell(
         "Mended: the edit is committed and pushed, and the contract names the newest checkpoint by number"
     )
-    contract.write_text(
-        CONTRACT.format(data=stage.data, slug=SLUG, start=parent / "step-100"), encoding="utf-8"
-    )
+    _sign(stage, "step-100")
     _commit(stage, "The edit, and the right start checkpoint")
     stage.do("herorun", "preflight", SLUG, "--out", str(stage.folder / "plan.json"))
 

@@ -3,9 +3,11 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from herorun.core.scrub import scrub
+from herorun.core.canonical import plain
+from herorun.core.scrub import scrub, scrub_argv
 
 MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "unknown": ("?", "yellow"), "n/a": ("-", "dim")}
 
@@ -47,6 +49,45 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
         if len(finding["details"]) > 10:
             out.print(f"    and {len(finding['details']) - 10} more", style="dim")
         out.print(f"    fix: {finding['fix']}")
+
+
+def show_preflight(out: Any, slug: str, answer: Any) -> None:
+    """The plan, the exact submission, the findings and the verdict of an `acts.preflight.Preflight`."""
+    from shlex import join
+
+    told = answer.as_json()
+    if answer.plan:
+        show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)])
+        out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
+        out.print(f"  $ {clean(join(told['submission']['argv']))}")
+    out.print("\nFindings", style="bold")
+    show_findings(out, told["findings"])
+    count = len(answer.report.blocking)
+    out.print()
+    show_verdict(out, told["verdict"], f"{count} open finding{'s' if count != 1 else ''}" if count else "")
+
+
+def plan_rows(plan: Any) -> list[tuple[str, str]]:
+    """The plan for people: what was left unsaid is left out; what is inferred says so."""
+    rows = []
+    for field in fields(plan):
+        told = getattr(plan, field.name)
+        if field.name == "config" or told.value in (None, (), {}, False):
+            continue
+        rows.append(
+            (field.name, f"{_words(told.value)} ({'inferred from ' if told.inferred else ''}{told.source})")
+        )
+    return rows
+
+
+def _words(value: Any) -> str:
+    form = plain(value)
+    if isinstance(form, Mapping):
+        told = [(k, _words(v)) for k, v in form.items() if v not in (None, {}, [])]
+        return ", ".join(f"{k} {v}" for k, v in told)
+    if isinstance(form, list):
+        return " ".join(scrub_argv(tuple(str(part) for part in form)))
+    return str(form)
 
 
 def show_table(out: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -1,13 +1,11 @@
 """The launch gate as people meet it: the plan, the exact submission, the findings and the verdict."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from herorun.core.canonical import plain
 from herorun.core.check import Gate, GateVerdict
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.core.evidence import Sourced
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
 from herorun.core.scrub import scrub_argv, scrub_tree
@@ -70,25 +68,3 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 def submission_json(submission: Submission) -> dict[str, Any]:
     shape: dict[str, Any] = scrub_tree(plain(submission))
     return {**shape, "argv": list(scrub_argv(submission.argv))}
-
-
-def plan_rows(plan: Plan) -> list[tuple[str, str]]:
-    """The plan for people: what was left unsaid is left out; what is inferred says so."""
-    rows = []
-    for field in fields(plan):
-        told: Sourced[Any] = getattr(plan, field.name)
-        if field.name == "config" or told.value in (None, (), {}, False):
-            continue
-        rows.append(
-            (field.name, f"{_words(told.value)} ({'inferred from ' if told.inferred else ''}{told.source})")
-        )
-    return rows
-
-
-def _words(value: Any) -> str:
-    form = plain(value)
-    if isinstance(form, Mapping):
-        return ", ".join(f"{k} {v}" for k, v in form.items() if v not in (None, {}, []))
-    if isinstance(form, list):
-        return " ".join(scrub_argv(tuple(str(part) for part in form)))
-    return str(form)

@@ -26,7 +26,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.preflight import plan_json, plan_rows, preflight
+    from herorun.acts.preflight import plan_json, preflight
     from herorun.acts.probe import probe_roots
     from herorun.core.errors import WrongUse
     from herorun.workspace import open_run
@@ -46,20 +46,5 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if as_json:
         screen.show_json(answer.as_json())
     else:
-        from shlex import join
-
-        page = screen.console()
-        if answer.plan and answer.submission:
-            screen.show_table(page, f"Plan of {opened.slug}", plan_rows(answer.plan))
-            page.print(f"  {'digest:':<20} {answer.plan.digest}")
-            page.print(f"\nSubmission of {answer.submission.instance}", style="bold")
-            page.print(f"  $ {screen.clean(join(answer.as_json()['submission']['argv']))}")
-        page.print("\nFindings", style="bold")
-        screen.show_findings(page, answer.report.as_json())
-        page.print()
-        screen.show_verdict(page, answer.verdict.value, _reasons(len(answer.report.blocking)))
+        screen.show_preflight(screen.console(), opened.slug, answer)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]
-
-
-def _reasons(count: int) -> str:
-    return f"{count} open finding{'s' if count != 1 else ''}" if count else ""

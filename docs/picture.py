@@ -1,0 +1,42 @@
+"""Export the README's picture: a preflight that is really blocked, in the demo's scratch repository.
+
+Run `python docs/picture.py`; it writes docs/preflight-blocked.svg.
+"""
+
+import io
+import re
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from herorun import screen
+from herorun.acts.preflight import preflight
+from herorun.demo import Stage, block_the_gate, set_the_stage
+
+TARGET = Path(__file__).with_name("preflight-blocked.svg")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="herorun-") as scratch:
+        stage = Stage(Path(scratch), quiet=True, colour=False)
+        set_the_stage(stage)
+        block_the_gate(stage)
+        page = Console(
+            record=True,
+            width=150,
+            force_terminal=True,
+            highlight=False,
+            markup=False,
+            file=io.StringIO(),
+        )
+        page.print("$ herorun preflight tiny-lm", style="bold")
+        screen.show_preflight(page, "tiny-lm", preflight(stage.run))
+        svg = page.export_svg(title="herorun preflight").replace(scratch, "/scratch")
+    # No font from elsewhere: a README's picture must load from this repository alone.
+    own = re.sub(r"@font-face \{.*?\}\n|<!-- Generated.*?-->", "", svg, flags=re.DOTALL)
+    TARGET.write_text(own, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""A run's story, tick by tick, through the real memory: what was decided is journalled as `babysit` does."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from builders import EVERY, NOON, ROOT, healthy, some_metrics
+from herorun.core.alert import State
+from herorun.core.canonical import canonical
+from herorun.core.check import Gate
+from herorun.core.decide import Policy, Relaunch
+from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Launched, Launching
+from herorun.core.evidence import History, Metrics, Now, Unfinished
+from herorun.core.finding import Waiver
+from herorun.core.journal import Memory, fold
+from herorun.core.tick import Rules, Tick, tick
+from herorun.discover import checks
+
+
+def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
+    name = f"tiny-{number}"
+    plan = {"temporary_root": {"value": None, "source": ""}}
+    return [
+        Launching(at, name, number, plan, "sha256:p1a4", "why", "runs/tiny.toml", relaunch_of),
+        Launched(at, name, number, f"job-{name}", "sha256:p1a4", ROOT, "c0ffee", {}, relaunch_of),
+    ]
+
+
+def begun() -> Memory:
+    start = NOON - timedelta(hours=1)
+    return fold([Initialised(start, "tiny", {}), *launched(1, start)])
+
+
+class Story:
+    """Ticks through evidence. `fails` names the ticks at which a relaunch cannot be submitted."""
+
+    def __init__(
+        self, policy: Policy | None = None, waivers: Iterable[Waiver] = (), fails: Iterable[int] = ()
+    ) -> None:
+        self.memory = begun()
+        self.rules = Rules(checks(Gate.HEALTH), policy or Policy(), tuple(waivers))
+        self.fails = frozenset(fails)
+
+    def ticks(self, seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY) -> Iterator[Tick]:
+        for index, changes in enumerate(seen):
+            now = NOON + index * every
+            evidence = {**healthy(Gate.HEALTH), **self._known(now, index), **changes}
+            turn = tick(self.memory.alerts, self.memory.ledger, evidence, self.rules, now)
+            self._journal(turn, index in self.fails)
+            yield turn
+
+    def _known(self, now: datetime, index: int) -> dict[Any, Any]:
+        """What moves by itself: the clock, the memory, and the newest row."""
+        rows = some_metrics(100 + index, advanced_at=now - timedelta(seconds=20))
+        return {
+            Now: Now(now),
+            History: self.memory.history,
+            Unfinished: self.memory.unfinished,
+            Metrics: rows,
+        }
+
+    def _journal(self, turn: Tick, submit_fails: bool) -> None:
+        alerts = tuple(turn.alerts.values())
+        events: list[Any] = [Decided(turn.at, turn.run, turn.monitor, "~1/2", alerts)]
+        for action in turn.actions:
+            attempt = self.memory.attempt(action.key)
+            events.append(Intended(turn.at, action.key, attempt, action.why))
+            if isinstance(action, Relaunch) and submit_fails:
+                events.append(Failed(turn.at, action.key, attempt, "no answer"))
+                continue
+            if isinstance(action, Relaunch):
+                events += launched(self.memory.next_number, turn.at, action.instance)
+            events.append(Done(turn.at, action.key, attempt))
+        self.memory = fold(events, self.memory)
+
+
+def actions(seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY, **told: Any) -> list[list[str]]:
+    """What was done at each tick, by kind."""
+    return [[type(action).__name__ for action in turn.actions] for turn in Story(**told).ticks(seen, every)]
+
+
+def firing(turn: Tick) -> list[str]:
+    return [alert.check for alert in turn.alerts.values() if alert.state is State.FIRING]
+
+
+def written(seen: Iterable[Mapping[Any, Any]]) -> str:
+    """Every tick in canonical form, one a line."""
+    return "\n".join(
+        canonical([t.at, t.run, t.monitor, t.findings, list(t.alerts.values()), t.actions])
+        for t in Story().ticks(seen)
+    )

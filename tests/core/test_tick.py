@@ -1,0 +1,328 @@
+"""One turn of the babysitter, told as stories with the real health checks."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from builders import (
+    EVERY,
+    FINAL,
+    MINUTE,
+    NOON,
+    a_crashed_job,
+    a_history,
+    a_job,
+    a_receipt,
+    an_excursion,
+    healthy,
+    some_metrics,
+)
+from core.story import Story, actions, firing, written
+from herorun.core.check import Gate
+from herorun.core.contract import Recovery
+from herorun.core.decide import Ledger, Policy, Tell
+from herorun.core.evidence import (
+    FinalStep,
+    Gaps,
+    History,
+    Job,
+    JobState,
+    Metrics,
+    Nothing,
+    Receipt,
+    Unavailable,
+    Unfinished,
+)
+from herorun.core.finding import Outcome, Waiver
+from herorun.core.tick import (
+    MonitorHealth,
+    Rules,
+    RunHealth,
+    milestones,
+    monitor_health,
+    progress,
+    run_health,
+    tick,
+)
+from herorun.discover import checks
+
+QUIET: dict = {}
+DOWN = {Job: a_crashed_job()}
+DARK = {
+    Job: Unavailable("squeue: time-out"),
+    Metrics: Unavailable("503"),
+    Gaps: Gaps(("Job: squeue: time-out", "Metrics: 503"), 9),
+}
+NO_RECEIPT = {Receipt: Nothing()}
+
+
+def reporting(at=NOON + timedelta(days=1), **changes):
+    """Rows so fresh that they are every instance's own."""
+    return {Metrics: some_metrics(advanced_at=at, **changes)}
+
+
+SPIKE = reporting(spikes=(an_excursion(12, first=412),))
+NAN = reporting(non_finite=(an_excursion(1, metric="train/loss"),))
+
+
+def test_a_healthy_run_is_left_alone():
+    assert actions([QUIET] * 4) == [[], [], [], []]
+
+
+def test_a_crash_is_relaunched_at_once_and_once():
+    assert actions([DOWN, QUIET, QUIET]) == [["Tell", "Relaunch"], [], []]
+
+
+def test_a_crash_loop_spends_the_budget_then_asks_once():
+    two = Policy(relaunches=2)
+
+    assert actions([DOWN] * 5, policy=two) == [
+        ["Tell", "Relaunch"],
+        ["Tell", "Relaunch"],
+        ["Tell", "Escalate"],
+        [],
+        [],
+    ]
+
+
+def test_a_relaunch_that_failed_is_tried_again_and_not_told_again():
+    assert actions([DOWN] * 3 + [QUIET], fails=[0, 1]) == [["Tell", "Relaunch"], ["Relaunch"], [], ["Tell"]]
+    assert actions([DOWN] * 4, fails=[0, 1])[3] == ["Relaunch"]  # the second wait is two cadences
+
+
+def test_a_relaunch_that_fails_thrice_asks_a_person():
+    told = actions([DOWN] * 8, fails=range(8))
+
+    assert [step for step in told if step] == [["Tell", "Relaunch"], ["Relaunch"], ["Relaunch"], ["Escalate"]]
+
+
+def test_an_escalation_is_not_repeated():
+    assert actions([SPIKE] * 4) == [["Tell", "Escalate"], [], [], []]
+
+
+def test_a_spike_that_ended_is_told_as_over():
+    ended = reporting(spikes=(an_excursion(12, first=412, is_open=False),))
+
+    assert actions([SPIKE, ended, QUIET, QUIET]) == [["Tell", "Escalate"], [], ["Tell"], []]
+
+
+@pytest.mark.parametrize("trouble", [SPIKE, NAN])
+def test_numeric_trouble_is_not_relaunched_as_infrastructure(trouble):
+    (first,) = actions([trouble | DOWN])
+
+    assert "Relaunch" not in first and first.count("Escalate") == 2
+
+
+def test_a_job_stopped_by_hand_stays_stopped():
+    stopped = {Job: a_job(JobState.CANCELLED, stopped_by="ada@here")}
+
+    assert actions([stopped] * 3) == [["Tell", "Escalate"], [], []]
+
+
+def test_a_refused_job_stays_refused():
+    refused = {Job: a_job(JobState.FAILED, exit_code=78), Receipt: a_receipt(outcome="fail")}
+
+    assert actions([refused] * 2) == [["Tell", "Escalate"], []]
+
+
+def test_a_contract_that_says_ask_is_asked():
+    assert actions([DOWN], policy=Policy(recovery=Recovery.ASK)) == [["Tell", "Escalate"]]
+
+
+def test_not_finite_mutes_the_spike():
+    (turn,) = Story().ticks([reporting(spikes=SPIKE[Metrics].spikes, non_finite=NAN[Metrics].non_finite)])
+
+    assert firing(turn) == ["not-finite"]
+
+
+def test_an_ended_job_does_not_also_stall():
+    old = {Metrics: some_metrics(advanced_at=NOON - timedelta(minutes=50))}
+    stalled, down = Story().ticks([old, old | DOWN], every=MINUTE)
+
+    assert firing(stalled) == ["stalled-steps"]
+    assert firing(down) == ["crashed"]
+
+
+def test_blindness_neither_starts_nor_ends_an_alert():
+    turns = list(Story().ticks([SPIKE, DARK, SPIKE]))
+
+    assert [firing(turn) for turn in turns] == [["loss-spike"]] * 3
+    assert actions([SPIKE, DARK, SPIKE]) == [["Tell", "Escalate"], [], []]
+
+
+def test_nothing_is_done_to_a_run_that_cannot_be_seen():
+    """The crash was seen and its relaunch failed; then the scheduler is silent."""
+    assert actions([DOWN, DARK], fails=[0]) == [["Tell", "Relaunch"], []]
+
+
+def test_half_an_hour_of_blindness_asks_a_person_once():
+    assert actions([DARK] * 5, every=10 * MINUTE) == [[], [], [], ["Tell", "Escalate"], []]
+
+
+def test_a_single_gap_is_no_alarm():
+    assert actions([DARK, QUIET, DARK, QUIET, DARK]) == [[]] * 5
+
+
+def test_a_missing_receipt_is_told_at_the_second_tick():
+    assert actions([NO_RECEIPT] * 3) == [[], ["Tell"], []]
+
+
+def test_an_action_in_doubt_holds_the_relaunch_back():
+    doubt = {Unfinished: Unfinished(("relaunch/tiny-0: x",), NOON)}
+    first, second, third = actions([doubt, doubt, doubt | DOWN])
+
+    assert (first, second) == ([], ["Tell", "Escalate"])
+    assert "Relaunch" not in third
+
+
+def test_a_waiver_signs_and_expires():
+    end = NOON + 20 * MINUTE
+    waiver = Waiver("loss-spike", "expected at the data switch", "@dri", end)
+
+    assert actions([SPIKE] * 3, waivers=[waiver]) == [[], [], ["Tell", "Escalate"]]
+
+
+def test_a_new_instance_begins_without_alerts():
+    story = Story()
+    list(story.ticks([DOWN]))
+
+    assert story.memory.alerts == {}
+    assert story.memory.history.current.name == "tiny-2"
+
+
+def test_a_broken_check_reads_unknown():
+    (turn,) = Story().ticks([{Gaps: None}])
+    (blind,) = [f for f in turn.findings if f.check == "blind"]
+
+    assert blind.verdict.outcome is Outcome.UNKNOWN
+
+
+# --- purity ----------------------------------------------------------------------------------------
+
+DOUBT = {Unfinished: Unfinished(("relaunch/tiny-0: x", "submit/tiny-9: y"), NOON)}
+MIXED = [QUIET, SPIKE | NO_RECEIPT | DOUBT, DARK | DOUBT, NAN | DOWN | DOUBT, DOWN, QUIET]
+
+
+def test_a_tick_is_a_function_of_its_inputs():
+    assert written(MIXED) == written(MIXED)
+
+
+def test_the_order_of_the_checks_does_not_matter():
+    turns = []
+    for order in (1, -1):
+        rules = Rules(checks(Gate.HEALTH)[::order], Policy())
+        turns.append(tick({}, Ledger(instance="tiny-1"), healthy(Gate.HEALTH) | SPIKE | DOWN, rules, NOON))
+
+    assert turns[0] == turns[1]
+
+
+def test_two_hash_seeds_give_the_same_bytes():
+    here = Path(__file__).parent
+    code = "from core.test_tick import MIXED; from core.story import written; print(written(MIXED))"
+    outputs = set()
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{here.parent}:{here.parents[1] / 'src'}"}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=True
+        )
+        outputs.add(done.stdout)
+
+    assert len(outputs) == 1
+    assert outputs.pop().count(b"\n") == len(MIXED)
+
+
+# --- health ----------------------------------------------------------------------------------------
+
+HEALTH = {
+    JobState.PENDING: RunHealth.HEALTHY,
+    JobState.BUILDING: RunHealth.HEALTHY,
+    JobState.RUNNING: RunHealth.HEALTHY,
+    JobState.SUCCEEDED: RunHealth.FINISHED,
+    JobState.UNKNOWN: RunHealth.UNKNOWN,
+}
+
+
+@pytest.mark.parametrize("state", JobState)
+def test_the_jobs_end_decides_the_runs_health(state):
+    assert run_health({Job: a_job(state)}, [], {}) is HEALTH.get(state, RunHealth.DOWN)
+
+
+@pytest.mark.parametrize("job", [Unavailable("time-out"), Nothing()])
+def test_a_job_that_was_not_seen_is_unknown(job):
+    assert run_health({Job: job}, [], {}) is RunHealth.UNKNOWN
+
+
+def test_a_firing_alert_degrades_the_run():
+    (turn,) = Story().ticks([SPIKE])
+
+    assert (turn.run, turn.monitor) == (RunHealth.DEGRADED, MonitorHealth.FRESH)
+
+
+def test_a_stale_monitor_is_not_an_ill_run():
+    partial = {Gaps: Gaps(("Receipt: 403",), 9), Receipt: Unavailable("403")}
+    *_, last = Story().ticks([partial] * 4)
+
+    assert firing(last) == ["blind"]
+    assert (last.run, last.monitor) == (RunHealth.HEALTHY, MonitorHealth.PARTIAL)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "health"),
+    [
+        ((), MonitorHealth.FRESH),
+        (("Receipt: 403",), MonitorHealth.PARTIAL),
+        (("Job: x",), MonitorHealth.PARTIAL),
+        (("Job: x", "Metrics: y"), MonitorHealth.STALE),
+    ],
+)
+def test_the_monitors_health_is_told_apart(gaps, health):
+    assert monitor_health({Gaps: Gaps(gaps)}) is health
+
+
+@pytest.mark.parametrize(
+    ("step", "final", "text"),
+    [
+        (4600, 5155, "~4600/5155"),
+        (4600, None, "~4600/unknown"),
+        (None, 5155, "~unknown/5155"),
+        (0, 10**6, "~0/1000000"),
+    ],
+)
+def test_progress_is_exact(step, final, text):
+    assert progress(step, final) == text
+
+
+# --- news that no alert brings -----------------------------------------------------------------------
+
+
+def news(health, days=0.0, ledger=None, **evidence):
+    started = a_history().current.started
+    known = {History: a_history(), Metrics: some_metrics(FINAL), FinalStep: FinalStep(FINAL)}
+    return milestones(health, known, ledger or Ledger(), started + timedelta(days=days))
+
+
+def test_the_end_is_told_once():
+    (tell,) = news(RunHealth.FINISHED)
+
+    assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", "~200/200; next: seal")
+    assert news(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
+
+
+@pytest.mark.parametrize(("days", "count"), [(0.99, 0), (1.0, 1), (1.9, 1)])
+def test_a_digest_every_24_hours(days, count):
+    assert len(news(RunHealth.HEALTHY, days)) == count
+
+
+def test_each_day_is_a_key_of_its_own():
+    assert {a.key for day in (1.1, 1.5, 2.1) for a in news(RunHealth.HEALTHY, day)} == {
+        "tell/tiny-1/day-1",
+        "tell/tiny-1/day-2",
+    }
+
+
+def test_before_a_launch_there_is_no_news():
+    assert milestones(RunHealth.UNKNOWN, {History: a_history(0)}, Ledger(), NOON + 9 * EVERY) == []
