@@ -187,6 +187,7 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
         run, problem = open_run(name, start), ""
     except HerorunError as error:
         run, problem = _admitted_by_name(name, start, error), str(error)
+    run.record.fetch()
     admitted = admitted_contract(run)
     if admitted is None or plan_part(admitted) == plan_part(run.contract):
         return run, problem

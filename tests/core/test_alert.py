@@ -59,6 +59,11 @@ def test_steps_are_counted_from_where_the_alert_began():
     ]
 
 
+@pytest.mark.parametrize("later", [None, 3])
+def test_a_step_that_is_unread_or_rolled_back_does_not_stop_the_other_clocks(later):
+    assert story([FAIL] * 2, Hold(ticks=2), steps={0: 500, 1: later}) == ["pending", "firing"]
+
+
 def test_a_pending_one_that_passes_ends_without_a_word():
     assert story([FAIL, PASS, FAIL, FAIL, FAIL], Hold(30 * MINUTE))[:2] == ["pending", "-"]
 

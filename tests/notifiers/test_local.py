@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import herorun
 from herorun.core.ports import IssueTracker, Place
@@ -76,6 +77,16 @@ def test_the_reference_leads_to_the_comment(bench: Bench) -> None:
 def test_a_title_that_the_body_says_is_not_said_twice(bench: Bench) -> None:
     bench.connect().post(a_post(title="tiny-1 crashed", body="🤖 **tiny-1 crashed** with exit code 1"))
     assert bench.said().count("tiny-1 crashed") == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["```\nlog", "~~~~ text\n~~~\nlog", "````\n```\nlog", "see <!-- this", "```\nlog\n```", "a <!-- b --> c"],
+)
+def test_what_a_body_leaves_open_hides_no_later_comment(bench: Bench, body: str) -> None:
+    bench.connect().post(a_post("cut", body=body))
+    bench.connect().post(a_post("later", title="later", body="**shown**"))
+    assert "<strong>shown</strong>" in MarkdownIt().render(bench.said())
 
 
 def test_what_people_wrote_into_it_stays(bench: Bench) -> None:

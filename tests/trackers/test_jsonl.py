@@ -135,6 +135,7 @@ def test_one_read_is_bounded_by_bytes_and_never_ends_on_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonl, "MOST_BYTES", 100)
+    bench.write(b'{"tracker": "json_logger", "event": "hparams"}\n' * 50)
     bench.write(b"garbage that fills more than a read\n" * 50)
     bench.log(*((step, {"loss": 1.0}) for step in range(20)))
     assert [row.step for row in bench.connect().read("").rows] == [0]
@@ -229,6 +230,11 @@ def test_a_logger_line_without_a_step_takes_it_from_its_metrics() -> None:
     text = (
         '{"tracker": "json_logger", "event": "log", "step": null, "metrics": {"global_step": 4, "loss": 1}}'
     )
+    assert row(text) == Row(4, {"loss": 1.0})
+
+
+def test_the_step_of_a_logger_line_wins_over_a_metric_of_that_name() -> None:
+    text = '{"tracker": "json_logger", "event": "log", "step": 4, "metrics": {"step": 99, "loss": 1}}'
     assert row(text) == Row(4, {"loss": 1.0})
 
 

@@ -48,6 +48,7 @@ class Preflight:
 
 def preflight(run: Run) -> Preflight:
     """Ask the launch gate. Only reads."""
+    run.record.fetch()
     memory = run.record.memory()
     report = ask(run, Gate.LAUNCH, wanted=[Plan])
     plan = report.evidence[Plan]

@@ -95,7 +95,7 @@ def take_turn(run: Run, drift: str = "") -> Turn:
             return Turn(run, None, {})
         if not memory.instances and not memory.unsettled:
             raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
-        doubts = _settle(run)
+        doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *_settle(run)]
         seen, evidence = judge(run)
         _journal(run, seen, evidence)
         take_lease_quietly(run)

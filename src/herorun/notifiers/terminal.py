@@ -67,10 +67,7 @@ def _print(lines: list[str]) -> None:
         raise OSError("this process has no standard error to write to")
     if _in_colour(stream):
         lines = [f"\x1b[1m{lines[0]}\x1b[0m", *lines[1:]]
-    text = "\n".join(lines) + "\n"
-    stream.write(
-        text.encode(stream.encoding or "utf-8", "backslashreplace").decode(stream.encoding or "utf-8")
-    )
+    stream.write("\n".join(lines) + "\n")
     stream.flush()
 
 

@@ -7,7 +7,7 @@ from herorun.core.ports import Absent, Found, Scheduler, Unsure
 
 
 def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
-    """The current instance's job. One that the scheduler no longer knows is `gone`, which is no success."""
+    """The current instance's job. Of one that the scheduler no longer knows, nobody can say how it ended."""
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -15,10 +15,24 @@ def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
         case Found(job):
             return job
         case Absent():
-            return Job(current.job, current.name, JobState.GONE, reason="the scheduler does not know it")
+            raise CouldNotLook(f"the scheduler does not know {current.name}; it may run elsewhere, or its traces are gone")
         case Unsure(why):
             raise CouldNotLook(why)
 
 
-def read_live_jobs(scheduler: Scheduler, contract: Contract) -> LiveJobs:
-    return LiveJobs(scheduler.live(contract.slug))
+def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -> LiveJobs:
+    """What is live, and the recorded current instance where this scheduler does not know it: it may run elsewhere."""
+    live = scheduler.live(contract.slug)
+    current = history.current
+    if current is None or any(job.instance == current.name for job in live):
+        return LiveJobs(live)
+    match scheduler.find(current.name, current.started):
+        case Found(job) if job.state.ended:
+            return LiveJobs(live)
+        case Found(job):
+            return LiveJobs((*live, job))
+        case Absent():
+            lost = Job(current.job, current.name, JobState.UNKNOWN, reason="recorded, and not known here")
+            return LiveJobs((*live, lost))
+        case Unsure(why):
+            raise CouldNotLook(why)

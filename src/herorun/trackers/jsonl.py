@@ -102,13 +102,11 @@ def _resumed(file: BinaryIO, cursor: str) -> _Cursor | None:
     if not told:
         return None
     offset = int(told[1])
-    if os.fstat(file.fileno()).st_size < offset or _fingerprint(file, offset) != told[3]:
-        return None
-    return _Cursor(offset, int(told[2]))
+    return _Cursor(offset, int(told[2])) if _fingerprint(file, offset) == told[3] else None
 
 
 def _fingerprint(file: BinaryIO, offset: int) -> str:
-    """The first bytes of the file and the last ones before the offset, digested."""
+    """The first bytes of the file and the last ones before the offset, digested; fewer in a shortened file."""
     size = min(offset, _SAMPLE)
     file.seek(0)
     sample = hashlib.sha256(file.read(size))
