@@ -15,7 +15,7 @@ from herorun.core.codec import read as decode
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Done, Event, Initialised, Launched, Launching, Noted, Sealed
 from herorun.core.journal import START, BrokenJournal, Line, Memory, NewerJournal, chain, fold, read_lines
-from herorun.core.render import add_line, new_logbook
+from herorun.core.render import add_line, digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
 from herorun.system.files import locked
 from herorun.system.git import Repository
@@ -124,7 +124,7 @@ class Record:
     def _append(self, events: Sequence[Event], files: Mapping[str, bytes]) -> str:
         for _ in range(5):
             content = self._read()
-            new = chain(events, content.last_hash)
+            new = chain(events, content.last_hash, digest_of)
             segments, logbook = dict(content.segments), content.logbook
             changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
             for line in new:

@@ -81,7 +81,14 @@ def test_a_title_that_the_body_says_is_not_said_twice(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["```\nlog", "~~~~ text\n~~~\nlog", "````\n```\nlog", "see <!-- this", "```\nlog\n```", "a <!-- b --> c"],
+    [
+        "```\nlog",
+        "~~~~ text\n~~~\nlog",
+        "````\n```\nlog",
+        "see\n<!-- this",
+        "```\nlog\n```",
+        "a <!-- b --> c",
+    ],
 )
 def test_what_a_body_leaves_open_hides_no_later_comment(bench: Bench, body: str) -> None:
     bench.connect().post(a_post("cut", body=body))

@@ -68,6 +68,11 @@ def supervisor_of(pid: int) -> int:
     return int(stat.rpartition(")")[2].split()[1])
 
 
+def alone(jobs: Path) -> None:
+    """Wait until the supervisor has left too, a moment after its record."""
+    eventually(lambda: not is_locked(jobs / "tiny-1.lock"))
+
+
 def end_all(jobs: Path) -> None:
     """Kill what a test has left running, and wait until it is gone."""
     for folder in [path for path in jobs.glob("*-*") if path.is_dir()]:
@@ -255,6 +260,7 @@ def test_a_process_that_is_not_ours_is_never_signalled(rig: Rig, jobs: Path) -> 
     with subprocess.Popen(["sleep", "30"], start_new_session=True) as stranger:
         try:
             rig.run(rig.job("exit 0"))
+            alone(jobs)
             folder = Folder(jobs, "tiny-1")
             (folder.path / "exit.json").unlink()
             later = {"pid": stranger.pid, "birth": "another boot 1", "at": "2026-11-21T12:00:00Z"}
@@ -275,6 +281,8 @@ def test_supervisor_and_job_killed_is_a_failed_job(rig: Rig, jobs: Path) -> None
     os.killpg(pid, signal.SIGKILL)
     job = rig.ended("tiny-1")
     assert (job.state, job.reason) == (JobState.FAILED, NO_RECORD)
+    rig.connect().stop("tiny-1", "ada@box")
+    assert rig.now("tiny-1") == job
 
 
 def test_a_claim_without_a_start_is_a_failed_job(rig: Rig, jobs: Path) -> None:
@@ -347,17 +355,18 @@ def test_a_supervisor_that_cannot_begin_says_why(rig: Rig, jobs: Path, monkeypat
 # --- the job's surroundings ----------------------------------------------------------------------------
 
 
-def test_ctrl_c_in_the_submitters_terminal_is_not_the_jobs(rig: Rig) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_signal_to_the_submitters_process_group_is_not_the_jobs(rig: Rig, number: int) -> None:
     ready, told = os.pipe()
 
     def submit_and_wait() -> None:
-        rig.submit(rig.job("sleep 0.3; echo done"))
+        rig.submit(rig.job("sleep 0.1; echo done"))
         os.write(told, b".")
         time.sleep(30)
 
     pid = in_a_process(submit_and_wait)
     os.read(ready, 1)
-    os.killpg(pid, signal.SIGINT)
+    os.killpg(pid, number)
     assert exit_code(pid) != 0
     assert rig.ended("tiny-1").state is JobState.SUCCEEDED
     os.close(ready)
@@ -378,17 +387,51 @@ def test_a_submitter_that_ignores_signals_does_not_pass_that_on(rig: Rig) -> Non
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-        rig.submit(rig.job("grep -E 'Sig(Ign|Blk)' /proc/self/status; exit 3"))
+        rig.submit(rig.job("", argv=("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")))
+        rig.submit(rig.job("exit 3", number=2))
 
     assert exit_code(in_a_process(submit)) == 0
-    assert rig.ended("tiny-1").exit_code == 3
+    assert rig.ended("tiny-2").exit_code == 3
+    rig.ended("tiny-1")
     assert rig.tail("tiny-1").split()[1::2] == ["0" * 16, "0" * 16]
 
 
 def test_the_job_leads_a_session_and_has_no_input(rig: Rig) -> None:
-    code = "import os, sys; print(os.getsid(0) == os.getpgrp() == os.getpid(), repr(sys.stdin.read()))"
+    code = "import os; print(os.getsid(0) == os.getpgrp() == os.getpid(), os.readlink('/proc/self/fd/0'))"
     rig.run(rig.job("", argv=(sys.executable, "-c", code)))
-    assert rig.tail("tiny-1") == "True ''\n"
+    assert rig.tail("tiny-1") == "True /dev/null\n"
+
+
+def test_the_supervisor_keeps_no_folder_busy(rig: Rig, jobs: Path) -> None:
+    rig.submit(rig.job("sleep 30"))
+    assert os.readlink(f"/proc/{supervisor_of(started(jobs).pid)}/cwd") == "/"
+
+
+def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Path) -> None:
+    script = (
+        "import sys; sys.path[:0] = ['src', 'tests']\n"
+        "from schedulers.test_local import *\n"
+        "from herorun.core.ports import Submission\n"
+        "submission = Submission('tiny-1', ('printf', '%s', sys.argv[3]), '.', {}, ())\n"
+        "adapter(Path(sys.argv[1])).submit(submission, sys.argv[2], '')"
+    )
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": os.environ["PATH"]}
+    root = Path(__file__).parents[2]
+    argv = [sys.executable, "-c", script, str(state), str(rig.code), WEIRD]
+    subprocess.run(argv, cwd=root, env=plain, check=True)
+    rig.ended("tiny-1")
+    assert rig.tail("tiny-1") == WEIRD
+
+
+def test_a_dead_process_that_nobody_has_reaped_is_dead() -> None:
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    try:
+        eventually(lambda: not _supervise.birth(pid))
+    finally:
+        os.waitpid(pid, 0)
+    assert _supervise.birth(os.getpid()) == _supervise.birth(os.getpid()) != ""
 
 
 def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path, tmp_path: Path) -> None:
@@ -404,6 +447,7 @@ def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path,
 
 
 def test_what_would_mislead_the_job_is_not_inherited(rig: Rig, monkeypatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     monkeypatch.setenv("GIT_DIR", "/elsewhere")
     monkeypatch.setenv("GIT_TOKEN_OF_MINE", "x")
     monkeypatch.setenv("HERORUN_START", "/old/step-7")
@@ -483,6 +527,7 @@ def test_a_start_that_takes_too_long_is_said(rig: Rig, state: Path, jobs: Path) 
 
 def test_a_job_of_another_machine_without_a_record_is_not_judged_here(rig: Rig, jobs: Path) -> None:
     rig.run(rig.job("exit 0"))
+    alone(jobs)
     (jobs / "tiny-1" / "exit.json").unlink()
     request = json.loads((jobs / "tiny-1" / "request.json").read_text())
     (jobs / "tiny-1" / "request.json").write_text(json.dumps({**request, "host": "login2"}))

@@ -231,7 +231,7 @@ class Job:
     def crashed(self) -> bool:
         return (
             self.state.ended
-            and self.state is not JobState.SUCCEEDED
+            and self.state not in (JobState.SUCCEEDED, JobState.GONE)  # nobody knows how a gone one ended
             and not self.stopped_by_hand
             and not self.refused
         )

@@ -5,7 +5,7 @@ the event's fields, `prev` (the hash of the line before) and `hash` (over all of
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -51,6 +51,7 @@ class Line:
     prev: str
     hash: str
     text: str
+    entry: str = ""  # digest of its entry in the logbook, as it was written; empty where it has none
 
 
 def event_id(event: Event) -> str:
@@ -58,17 +59,22 @@ def event_id(event: Event) -> str:
     return digest({"kind": event.kind, **plain(event)})[7:23]
 
 
-def write_line(event: Event, prev: str) -> Line:
+def write_line(event: Event, prev: str, entry: str = "") -> Line:
+    """`entry` is the digest of the event's logbook entry: a later rendering must not make an old entry look changed."""
     body = {"v": VERSION, "id": event_id(event), "kind": event.kind, "prev": prev, "event": plain(event)}
+    if entry:
+        body["entry"] = entry
     body["hash"] = digest(body)
-    return Line(event, str(body["id"]), prev, str(body["hash"]), canonical(body))
+    return Line(event, str(body["id"]), prev, str(body["hash"]), canonical(body), entry)
 
 
-def chain(events: Iterable[Event], prev: str) -> list[Line]:
+def chain(
+    events: Iterable[Event], prev: str, entry_digest: Callable[[Event], str] = lambda _: ""
+) -> list[Line]:
     """Write events one after another, each naming the hash of the one before."""
     lines = []
     for event in events:
-        line = write_line(event, prev)
+        line = write_line(event, prev, entry_digest(event))
         lines.append(line)
         prev = line.hash
     return lines
@@ -87,12 +93,13 @@ def read_line(text: str, place: str) -> Line:
         claimed = body.pop("hash")
         kind = KINDS[body["kind"]]
         event = read(kind, body["event"])
-        line = Line(event, body["id"], body["prev"], claimed, text)
+        line = Line(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
     except (KeyError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
     if digest(body) != claimed:
         raise BrokenJournal(f"{place}: the hash does not fit the line: it was changed")
-    if event_id(event) != line.id:
+    # Of the words that were written: a field that a later version adds must not change an old event's id.
+    if digest({"kind": body["kind"], **body["event"]})[7:23] != line.id:
         raise BrokenJournal(f"{place}: the id does not fit the event: it was changed")
     return line
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from herorun.core.canonical import digest
 from herorun.core.event import (
     CheckedIn,
     Decided,
@@ -93,6 +94,17 @@ def add_line(logbook: str, line: Line) -> str:
         return f"{logbook.rstrip()}\n\n{block}"
     head, mark, tail = logbook.partition(f"\n{EVENTS}")
     return f"{head.rstrip()}\n\n{block}{mark}{tail}"
+
+
+def entry_digest(text: str) -> str:
+    """What a journal line keeps of its entry's text, without the hidden mark."""
+    return digest(text.strip())
+
+
+def digest_of(event: Event) -> str:
+    """The digest of an event's entry; empty for an event that has none."""
+    entry = entry_of(event)
+    return entry_digest(entry[1]) if entry else ""
 
 
 def entry_of(event: Event) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from herorun.core.journal import BrokenJournal, Line, read_lines
-from herorun.core.render import EVENTS, INSTANCES, MARK, entry_of
+from herorun.core.render import EVENTS, INSTANCES, MARK, entry_digest
 
 _ENTRY = re.compile(r"^### ", re.MULTILINE)
 
@@ -109,9 +109,8 @@ def _disagreements(lines: Sequence[Line], logbook: str) -> list[str]:
     """Logbook entries without a journal line, with another text, or missing."""
     expected = {}
     for line in lines:
-        entry = entry_of(line.event)
-        if entry is not None:
-            expected[line.id] = (line.hash, entry[1].strip())
+        if line.entry:
+            expected[line.id] = (line.hash, line.entry)
     faults, shown = [], set()
     parts = sections(logbook)
     for text in (*parts.instances, *parts.events):
@@ -123,7 +122,7 @@ def _disagreements(lines: Sequence[Line], logbook: str) -> list[str]:
         shown.add(found["id"])
         if found["id"] not in expected:
             faults.append(f"logbook: the entry '{title}' names an event that the journal does not have")
-        elif expected[found["id"]] != (found["hash"], MARK.sub("", text).strip()):
+        elif expected[found["id"]] != (found["hash"], entry_digest(MARK.sub("", text))):
             faults.append(f"logbook: the entry '{title}' differs from its journal line")
     for missing in expected.keys() - shown:
         faults.append(f"logbook: the entry of event {missing} is missing")

@@ -107,8 +107,6 @@ def _harmless(body: str) -> str:
     """Markdown that can neither pass for one of our markers nor hide what comes after it."""
     text = scrub(body).replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode()
     text = _FORGED.sub("&lt;", _CONTROL.sub("\ufffd", text))
-    if text.rfind("<!--") > text.rfind("-->"):
-        text += "\n-->"
     fence = _open_fence(text)
     return f"{text.rstrip()}\n{fence}" if fence else text
 

@@ -13,7 +13,7 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.canonical import canonical
 from herorun.core.contract import SLUG, Duration
@@ -32,9 +32,11 @@ _INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    settle: Duration = timedelta(seconds=5)  # after an intent, before "there is no such job" counts
-    grace: Duration = timedelta(seconds=30)  # between SIGTERM and SIGKILL
-    start_within: Duration = timedelta(seconds=10)
+    settle: Duration = Field(
+        timedelta(seconds=5), description='Time after an intent before "there is no such job" counts.'
+    )
+    grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
+    start_within: Duration = Field(timedelta(seconds=10), description="Time that a start may take.")
 
 
 def connect(options: Options, place: Place) -> "Local":

@@ -1,0 +1,91 @@
+"""Where a process can end: before or after any journal append, any call of a port, any push and any tag."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from herorun import record
+from herorun.acts import sealing
+from herorun.notifiers.local import LocalIssue
+from herorun.notifiers.terminal import Terminal
+from herorun.record import Record
+from herorun.schedulers.local import Local
+from herorun.stores.local import LocalStore
+
+POINTS: tuple[tuple[Any, str], ...] = (
+    *((Record, name) for name in ("append",)),
+    *((Local, name) for name in ("submit", "find", "live", "stop")),
+    *((LocalIssue, name) for name in ("open", "post", "find")),
+    *((LocalStore, name) for name in ("create", "swap")),
+    (Terminal, "post"),
+    (record, "push"),
+    (sealing, "push"),
+    (sealing, "annotated_tag"),
+)
+
+
+class Dead(BaseException):
+    """The process has ended: nothing may catch this."""
+
+
+@dataclass
+class Fault:
+    """Ends the process at the `at`-th call, before or after it is made. `seen` names the calls in order."""
+
+    at: int
+    after: bool
+    die: Callable[[], None]
+    seen: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def struck(self) -> bool:
+        return len(self.seen) >= self.at
+
+    def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **named: Any) -> Any:
+            with self._lock:
+                self.seen.append(name)
+                here = len(self.seen) == self.at
+            if here and not self.after:
+                self.die()
+            answer = real(*args, **named)
+            if here:
+                self.die()
+            return answer
+
+        return call
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        for owner, name in POINTS:
+            label = f"{getattr(owner, '__name__', owner).rpartition('.')[2]}.{name}"
+            patch.setattr(owner, name, self.wrap(label, getattr(owner, name)))
+
+
+def raise_dead() -> None:
+    """End the process, as far as one can in a process that goes on: also where a source is read in a thread."""
+    if threading.current_thread() is threading.main_thread():
+        raise Dead
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGUSR1)
+    raise SystemExit
+
+
+@contextlib.contextmanager
+def deadly() -> Iterator[None]:
+    """Lets a thread end the process: a signal brings it to the main thread, wherever that waits."""
+
+    def dead(number: int, frame: object) -> None:
+        raise Dead
+
+    before = signal.signal(signal.SIGUSR1, dead)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR1, before)

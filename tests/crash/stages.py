@@ -1,0 +1,120 @@
+"""Each command before it runs, the way on after it was interrupted, and what must hold at the end."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stories import CRASH, SLUG, WAIT, Story, git, timeless
+
+NOTE = ("--status", "flat", "--evidence", "loss 2.5", "--decision", "go on", "--next", "look again", "--issue")
+MOST = 3  # times that a person, or the babysitter, starts it again
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`act` is the command; `again` is what a person does after an interruption, `rest` what follows anyhow."""
+
+    name: str
+    before: Callable[[Story], object]
+    act: Callable[[Story], int]
+    good: tuple[int, ...] = (0,)  # exit codes with which the command has nothing left to do
+    rest: Callable[[Story], object] = lambda story: None
+
+    def again(self, story: Story) -> None:
+        codes = []
+        while len(codes) < MOST:
+            codes.append(self.act(story))
+            if codes[-1] in self.good:
+                return
+        raise AssertionError(f"{self.name} gave {codes}")
+
+
+def go_on(story: Story) -> None:
+    (story.data / "go").touch()
+    _until_told(story)
+
+
+def _until_told(story: Story) -> None:
+    """Tick until the end of the run was told, as the babysitter does."""
+    for _ in range(MOST):
+        for name in (path.name for path in story.jobs.iterdir() if path.is_dir()):
+            story.ended(name)
+        story.tick()
+        if any(key.endswith("/finished") for key in story.run.record.memory().done):
+            return
+    raise AssertionError("the run's end was not told")
+
+
+def _ready_to_seal(story: Story) -> None:
+    story.launched(CRASH)
+    _until_told(story)
+
+
+STAGES = (
+    Stage("init", lambda story: story, Story.init),
+    # A launch that is done and started again is blocked by the live job.
+    Stage("launch", lambda story: _waiting(story), Story.launch, good=(0, 1), rest=go_on),
+    Stage("tick", lambda story: story.launched(CRASH), Story.tick, good=(0, 1), rest=_until_told),
+    Stage("note", Story.init, lambda story: story.herorun("note", SLUG, *NOTE)),
+    Stage("seal", _ready_to_seal, Story.seal),
+)
+
+
+def _waiting(story: Story) -> None:
+    story.order("tiny-1", WAIT)
+    story.init()
+
+
+# --- what must hold ---------------------------------------------------------------------------------
+
+
+def must_hold(story: Story) -> None:
+    """One of everything that must be there once."""
+    instances = [start.partition(" ")[0] for start in story.starts]
+    folders = {path.name for path in story.jobs.iterdir() if path.is_dir()} if story.jobs.exists() else set()
+    assert _once(instances), story.starts
+    assert folders == set(instances)
+    assert _once(story.comments), story.comments
+    assert _once(_names(story)), _names(story)
+    assert len(story.tags()) <= 1 and story.tags() == story.tags(story.origin)
+    assert story.herorun("logbook", "verify", SLUG) == 0
+    record = story.run.record
+    there = git(story.origin, "rev-parse", "refs/heads/herorun/tiny").strip()
+    assert there == record.tip == record.pushed
+
+
+def _once(names: list[str]) -> bool:
+    return max(Counter(names).values(), default=1) == 1
+
+
+def _names(story: Story) -> list[str]:
+    """One name for each event of a kind that must not come twice."""
+    names = []
+    for event in story.events("Initialised", "Launching", "Launched", "Done", "Noted", "Sealed", "CheckedIn"):
+        what = getattr(event, "key", "") if event.kind in ("Done",) else getattr(event, "instance", "")
+        names.append(f"{event.kind} {what}")
+    return names
+
+
+def outcome(story: Story) -> dict[str, Any]:
+    """How the story ended, without times: equal for an interrupted one and for one that was not."""
+    memory = story.run.record.memory()
+    entries = [line for line in story.run.record.logbook().splitlines() if line.startswith("### ")]
+    return {
+        "starts": story.starts,
+        "comments": [timeless(key) for key in story.comments],
+        "instances": [(i.name, i.number, i.job, i.plan_digest) for i in memory.instances],
+        "relaunches": [launching.relaunch_of for launching in memory.launchings.values()],
+        "done": sorted(timeless(key) for key in memory.done),
+        "open": [*memory.intended, *memory.queued, *([memory.unsettled.key] if memory.unsettled else [])],
+        "alerts": sorted(alert.key for alert in memory.alerts.values()),
+        "entries": sorted(timeless(line) for line in entries if "action failed" not in line),
+        "sealed": memory.sealed.tag if memory.sealed else None,
+        "lease": [owner_of(story)],
+    }
+
+
+def owner_of(story: Story) -> str:
+    path = story.root / "_herorun" / "lease.json"
+    return path.read_text().partition('"owner":')[2].partition(",")[0] if path.exists() else ""

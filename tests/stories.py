@@ -1,0 +1,272 @@
+"""A run in a scratch repository, for real: a bare origin, a contract, and a training job that takes milliseconds.
+
+The job counts its starts in `<data>/started`, logs rows, saves Levanter-shaped checkpoints at steps 2 and 4, and
+between steps 3 and 4 follows the shell words in `<data>/orders/<instance>`, where there are any.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from herorun import cli, gather
+from herorun.core.journal import Line
+from herorun.notifiers import terminal
+from herorun.schedulers._instance import Folder, Started
+from herorun.system.files import is_locked
+from herorun.workspace import Run, open_run
+
+SLUG = "tiny"
+FINAL = 4
+CRASH = "kill -9 $$"
+STOPPED = "kill -TERM $$; sleep 5"
+REFUSE = "exit 78"
+WAIT = 'while [ ! -e "$data/go" ]; do sleep 0.02; done'
+JOB = """\
+data=$1
+root=$data/tiny
+echo "$HERORUN_INSTANCE ${HERORUN_START:-scratch}" >> "$data/started"
+save() {
+  mkdir -p "$root/step-$1"
+  echo weights > "$root/step-$1/weights"
+  echo "{\\"step\\": $1, \\"timestamp\\": \\"2026-01-01T00:00:0$1\\", \\"is_temporary\\": false}" \\
+    > "$root/step-$1/metadata.json"
+}
+step=${HERORUN_START##*-}
+step=${step:-0}
+while [ "$step" -lt 4 ]; do
+  echo "{\\"step\\": $step, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"
+  step=$((step + 1))
+  if [ "$step" = 2 ]; then save 2; fi
+  if [ "$step" = 3 ] && [ -e "$data/orders/$HERORUN_INSTANCE" ]; then
+    . "$data/orders/$HERORUN_INSTANCE"
+  fi
+done
+save 4
+"""
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?")
+
+
+def contract_of(data: Path) -> dict[str, Any]:
+    """The contract of a healthy run, as TOML's tables."""
+    return {
+        "slug": SLUG,
+        "goal": "show the whole path",
+        "dri": "@dri",
+        "stop_when": "the loss rises",
+        "final_step": FINAL,
+        "command": {"argv": ["sh", "train.sh", str(data)]},
+        "config": {"files": ["config.toml"]},
+        "output": {"root": str(data / "tiny"), "temporary_root": str(data / "tiny-temporary")},
+        "checkpoints": {"permanent_every": 2, "temporary_every": "15m", "keep": 10},
+        "tracker": {"kind": "jsonl", "path": "metrics.jsonl", "id": SLUG},
+        "scheduler": {"kind": "local", "settle": "1ms", "grace": "200ms"},
+        "babysit": {"cadence": "1ms"},
+        "issue": {"kind": "local"},
+    }
+
+
+@dataclass(frozen=True)
+class Story:
+    """One scratch world in `home`; everything of it lies there."""
+
+    home: Path
+
+    @property
+    def work(self) -> Path:
+        return self.home / "work"
+
+    @property
+    def origin(self) -> Path:
+        return self.home / "origin.git"
+
+    @property
+    def data(self) -> Path:
+        return self.home / "data"
+
+    @property
+    def root(self) -> Path:
+        return self.data / "tiny"
+
+    # --- the world ---------------------------------------------------------------------------
+
+    def begin(self, **changes: Any) -> "Story":
+        """The repository with its origin, the job and the contract, committed and pushed."""
+        self.data.mkdir(parents=True)
+        (self.data / "orders").mkdir()
+        git(self.home, "init", "-q", "--bare", "--template=", str(self.origin))
+        git(self.home, "init", "-q", "--template=", "-b", "main", str(self.work))
+        with (self.work / ".git" / "config").open("a") as config:
+            config.write(
+                "[user]\nname = Dri\nemail = dri@example.org\n"
+                f'[remote "origin"]\nurl = {self.origin}\nfetch = +refs/heads/*:refs/remotes/origin/*\n'
+            )
+        (self.work / "train.sh").write_text(JOB)
+        (self.work / "config.toml").write_text("[trainer]\nseed = 7\n")
+        self.sign(**changes)
+        return self
+
+    def sign(self, **changes: Any) -> None:
+        """Write the contract, a table given as a mapping merged into its own, and publish everything."""
+        data = contract_of(self.data)
+        for key, value in changes.items():
+            data[key] = {**data.get(key, {}), **value} if isinstance(value, Mapping) else value
+        path = self.work / "runs" / "tiny.toml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(tomli_w.dumps(data))
+        self.publish()
+
+    def publish(self) -> None:
+        git(self.work, "add", "-A")
+        git(self.work, "commit", "-q", "-m", "the training code")
+        git(self.work, "push", "-q", "origin", "HEAD:refs/heads/main")
+
+    def order(self, instance: str, words: str) -> None:
+        """What the job of an instance does between steps 3 and 4."""
+        (self.data / "orders" / instance).write_text(words + "\n")
+
+    def clone(self, name: str) -> "Story":
+        """Another clone of the same origin, with the same data, as on another machine."""
+        other = Story(self.home / name)
+        git(self.home, "clone", "-q", "--template=", str(self.origin), str(other.work))
+        git(other.work, "config", "user.name", name)
+        git(other.work, "config", "user.email", f"{name}@example.org")
+        return other
+
+    # --- commands -----------------------------------------------------------------------------
+
+    def herorun(self, *words: str) -> int:
+        """The real command line, in this process, which remembers nothing of an earlier call."""
+        forget()
+        return cli.run(["-C", str(self.work), *words])
+
+    def init(self) -> int:
+        return self.herorun("init", SLUG)
+
+    def launch(self, *words: str) -> int:
+        return self.herorun("launch", SLUG, "--no-babysit", *words)
+
+    def tick(self, *words: str) -> int:
+        return self.herorun("babysit", SLUG, "--once", *words)
+
+    def seal(self) -> int:
+        return self.herorun("seal", SLUG)
+
+    @property
+    def run(self) -> Run:
+        """The run as a new process would open it."""
+        return open_run(SLUG, self.work)
+
+    # --- the job ------------------------------------------------------------------------------
+
+    @property
+    def jobs(self) -> Path:
+        return self.work / ".herorun" / SLUG / "jobs"
+
+    def ended(self, instance: str = "tiny-1") -> None:
+        """Wait until nothing of the instance runs any more."""
+        eventually(lambda: (self.jobs / instance).exists() and not is_locked(self.jobs / f"{instance}.lock"))
+
+    def reaches(self, step: int) -> None:
+        eventually(lambda: f'"step": {step},' in _text(self.root / "metrics.jsonl"))
+
+    def launched(self, words: str = "") -> "Story":
+        """Initialised and launched; its first instance has come to its end, or to what it was ordered to."""
+        if words:
+            self.order("tiny-1", words)
+        assert self.init() == 0
+        assert self.launch() == 0
+        if words == WAIT:
+            self.reaches(2)
+        else:
+            self.ended()
+        return self
+
+    def finished(self) -> "Story":
+        """Launched, ended with success, and all of that told."""
+        self.launched()
+        assert self.tick() == 0
+        assert self.tick() == 0
+        return self
+
+    def end(self) -> None:
+        """Kill what still runs, by its own record, and wait until it is gone."""
+        for path in self.jobs.glob("*/started.json"):
+            started = Folder(self.jobs, path.parent.name).look().started
+            if isinstance(started, Started) and started.lives:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(started.pid, signal.SIGKILL)
+        for lock in self.jobs.glob("*.lock"):
+            eventually(lambda lock=lock: not is_locked(lock))
+
+    # --- what is there afterwards ----------------------------------------------------------------
+
+    @property
+    def starts(self) -> list[str]:
+        """`<instance> <start checkpoint>` of every job that really started."""
+        return _text(self.data / "started").splitlines()
+
+    @property
+    def comments(self) -> list[str]:
+        """The keys of the issue's entries, in order."""
+        page = self.work / ".herorun" / SLUG / "issue.md"
+        return re.findall(r"^<!-- herorun key=(\S*) -->", _text(page), re.MULTILINE)
+
+    @property
+    def lines(self) -> list[Line]:
+        return list(self.run.record.lines())
+
+    def events(self, *kinds: str) -> list[Any]:
+        return [line.event for line in self.lines if line.event.kind in kinds]
+
+    def tags(self, where: Path | None = None) -> list[str]:
+        return git(where or self.work, "for-each-ref", "--format=%(refname) %(objectname)", "refs/tags").split(
+            "\n"
+        )[:-1]
+
+
+def forget() -> None:
+    """What a process forgets when it ends."""
+    terminal._SAID.clear()
+    gather._reading.clear()
+
+
+def timeless(text: str) -> str:
+    return _TIME.sub("TIME", text)
+
+
+def git(where: Path, *words: str, stdin: str = "") -> str:
+    done = subprocess.run(
+        ["git", "-c", "gc.auto=0", *words], cwd=where, input=stdin, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
+    return done.stdout
+
+
+def eventually(true: Callable[[], object], within: float = 20.0) -> None:
+    until = time.monotonic() + within
+    while not true():
+        assert time.monotonic() < until, "it did not come about in time"
+        time.sleep(0.005)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Put one world in the place of another."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target, symlinks=True)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
