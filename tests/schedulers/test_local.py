@@ -424,11 +424,10 @@ def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Pat
 
 
 def test_a_dead_process_that_nobody_has_reaped_is_dead() -> None:
-    pid = os.fork()
-    if not pid:
-        os._exit(0)
+    pid = in_a_process(lambda: None)  # it leads a process group of its own
     try:
         eventually(lambda: not _supervise.birth(pid))
+        assert _supervise.clear(pid, time.monotonic() + 0.2)
     finally:
         os.waitpid(pid, 0)
     assert _supervise.birth(os.getpid()) == _supervise.birth(os.getpid()) != ""

@@ -94,8 +94,10 @@ def read_line(text: str, place: str) -> Line:
         kind = KINDS[body["kind"]]
         event = read(kind, body["event"])
         line = Line(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
+    if canonical({**body, "hash": claimed}) != text:
+        raise BrokenJournal(f"{place}: not in the form that herorun writes: it was changed")
     if digest(body) != claimed:
         raise BrokenJournal(f"{place}: the hash does not fit the line: it was changed")
     # Of the words that were written: a field that a later version adds must not change an old event's id.

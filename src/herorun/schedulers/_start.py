@@ -38,9 +38,9 @@ def order_of(request: Mapping[str, Any], folder: str, lock: int, grace: timedelt
     """What the supervisor is told, through its standard input."""
     return {
         "request": request,
-        "folder": _exact(folder),
-        "argv": [_exact(part) for part in request["argv"]],
-        "cwd": _exact(os.path.join(request["code"], request["cwd"])),
+        "folder": folder,
+        "argv": request["argv"],
+        "cwd": os.path.join(request["code"], request["cwd"]),
         "lock": lock,
         "grace": grace.total_seconds(),
     }
@@ -104,13 +104,3 @@ def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedel
     if supervisor.returncode:
         why = said.decode("utf-8", "replace").strip().splitlines() or [f"exit code {supervisor.returncode}"]
         raise HerorunError(f"{name} was not started: {why[-1]}")
-
-
-def _exact(text: str) -> str:
-    """The same bytes for the supervisor, which always speaks UTF-8, whatever the locale here."""
-    try:
-        return os.fsencode(text).decode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        raise WrongUse(
-            f"{text!r} cannot be passed to a program in this locale: set LC_ALL=C.UTF-8."
-        ) from None
