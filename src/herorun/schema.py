@@ -5,14 +5,22 @@ from datetime import timedelta
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
 
 from herorun import discover
 from herorun.core.contract import Contract, say_duration
 
 
+class ContractSchema(GenerateJsonSchema):
+    """Durations as people write them: a default must be valid where it stands."""
+
+    def encode_default(self, dft: Any) -> Any:
+        return say_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
+
+
 def contract_schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of a contract file."""
-    schema = Contract.model_json_schema(by_alias=True)
+    schema = Contract.model_json_schema(by_alias=True, schema_generator=ContractSchema)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "herorun run contract"
     for table, port in (("Tracker", "trackers"), ("Scheduler", "schedulers")):
@@ -25,7 +33,8 @@ def _add_options(table: dict[str, Any], port: str) -> None:
     """The keys of each kind hold only where that kind is chosen."""
     known = discover.adapter_options(port)
     for kind, options in known.items():
-        shape = options.model_json_schema(by_alias=True) if issubclass(options, BaseModel) else {}
+        is_model = issubclass(options, BaseModel)
+        shape = options.model_json_schema(schema_generator=ContractSchema) if is_model else {}
         told = {
             name: {**facts, "description": f"kind {kind}: {facts.get('description', name)}"}
             for name, facts in shape.get("properties", {}).items()

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -162,8 +163,8 @@ def test_the_trend_is_the_one_that_was_measured():
     trend = folded(curve(*wavy)).trend
 
     assert (trend.level, trend.scale) == (
-        pytest.approx(0.862735, abs=2e-6),
-        pytest.approx(0.016797, abs=2e-6),
+        pytest.approx(0.869388, abs=1e-6),
+        pytest.approx(0.020412, abs=1e-6),
     )
 
 
@@ -251,7 +252,7 @@ def runs(draw):
 
 def cut(rows, places):
     edges = [0, *sorted(place % (len(rows) + 1) for place in places), len(rows)]
-    return [rows[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [rows[a:b] for a, b in pairwise(edges)]
 
 
 def bare(state):
@@ -285,18 +286,13 @@ def test_kept_excursions_do_not_depend_on_it_either(rows, places):
 @settings(max_examples=100, deadline=None)
 @given(runs())
 def test_no_non_finite_row_is_ever_lost(rows):
-    found = summarise(folded(rows)).non_finite
-    judged = {row.step for row in rows}
-    broken = {e.metric for e in found}
+    told = {excursion.metric for excursion in summarise(folded(rows)).non_finite}
+    first_of_step: dict = {}
+    for row in rows:
+        for name, value in row.values.items():
+            first_of_step.setdefault((name, row.step), value)
 
-    assert len(judged) <= len(rows)
-    for name in ("train/loss", "grad_norm"):
-        first_of_step = {}
-        for row in rows:
-            if name in row.values:
-                first_of_step.setdefault((row.step), row.values[name])
-        if any(not math.isfinite(v) for v in first_of_step.values()):
-            assert name in broken
+    assert {name for (name, _), value in first_of_step.items() if not math.isfinite(value)} <= told
 
 
 def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):

@@ -74,7 +74,7 @@ def raise_dead() -> None:
     main = threading.main_thread().ident
     assert main is not None
     signal.pthread_kill(main, signal.SIGUSR1)
-    raise SystemExit
+    raise OSError("the process has ended")  # the signal has reached the main thread by now
 
 
 @contextlib.contextmanager

@@ -532,6 +532,9 @@ def test_a_job_of_another_machine_without_a_record_is_not_judged_here(rig: Rig, 
     (jobs / "tiny-1" / "request.json").write_text(json.dumps({**request, "host": "login2"}))
     found = rig.connect().find("tiny-1", long_ago())
     assert isinstance(found, Unsure) and "login2" in found.why
+    told = found.why[found.why.index("{") : found.why.index("}") + 1]
+    (jobs / "tiny-1" / "exit.json").write_text(told)
+    assert rig.now("tiny-1").crashed
 
 
 def test_a_log_of_any_size_is_read_from_its_end(rig: Rig, jobs: Path) -> None:

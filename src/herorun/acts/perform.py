@@ -89,11 +89,12 @@ def _stop(run: Run, key: str, instance: str, why: str) -> None:
     run.record.append(Done(now(), key, attempt, f"{instance} stopped", lines))
 
 
-def settle(run: Run) -> list[str]:
+def settle(run: Run, sure: bool = True) -> list[str]:
     """Find out what became of each action without an outcome; what stays in doubt comes back in words.
 
-    A post is looked for in the issue and said if it is not there. A relaunch or a stop is marked as failed, so
-    that it is decided on again with today's evidence; its submission is settled by the scheduler's own answer.
+    A post is looked for in the issue and said if it is not there. A relaunch is done if its instance was launched;
+    else it, and a stop, is marked as interrupted, so that it is decided on again with today's evidence. Unless it is
+    `sure` what was submitted, they stay unfinished.
     """
     doubts = []
     memory = run.record.memory()
@@ -103,11 +104,19 @@ def settle(run: Run) -> list[str]:
         try:
             if intended.body:
                 deliver(run, intended)
-            elif key.startswith(("relaunch/", "stop/")):
-                run.record.append(Failed(now(), key, intended.attempt, "interrupted; decided on again"))
+            elif sure and key.startswith(("relaunch/", "stop/")):
+                run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {error}"))
     return doubts
+
+
+def _settled(run: Run, intended: Intended) -> Done | Failed:
+    memory = run.record.memory()
+    for instance in memory.instances:
+        if f"relaunch/{memory.launchings[instance.name].relaunch_of}" == intended.key:
+            return Done(now(), intended.key, intended.attempt, result=instance.name)
+    return Failed(now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True)
 
 
 def _due(run: Run, key: str) -> bool:

@@ -14,7 +14,7 @@ from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.event import CheckedIn, Decided, Event, Observed
 from herorun.core.evidence import Evidence, FinalStep, Gaps, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.journal import Memory
-from herorun.core.scrub import scrub_tree
+from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, progress, tick
 from herorun.gates import finding_json
 from herorun.gather import gather
@@ -105,12 +105,13 @@ def take_turn(run: Run, drift: str = "") -> Turn:
 
 
 def _settle(run: Run) -> list[str]:
-    doubts = settle(run)
+    """First the submission: whether a relaunch was done depends on it."""
+    doubts = []
     try:
         settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
-    except HerorunError as error:
-        doubts.append(str(error))
-    return doubts
+    except (HerorunError, OSError) as error:
+        doubts.append(scrub(str(error)))
+    return [*doubts, *settle(run, sure=not doubts)]
 
 
 def judge(run: Run) -> tuple[Tick, Evidence]:

@@ -76,6 +76,7 @@ Duration = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["15m"]}),
 ]
 Name = Annotated[str, Field(min_length=1)]
+Whole = Annotated[int, Field(strict=True)]  # `keep = true` and `keep = "10"` are no numbers
 
 
 class _Table(BaseModel):
@@ -158,10 +159,10 @@ class Checkpoints(_Table):
     """Retention: a hero run must state all three of permanent_every, temporary_every and keep."""
 
     layout: str = Field("levanter", pattern=KIND)
-    permanent_every: int | None = Field(None, gt=0, description="Steps between checkpoints that are kept.")
+    permanent_every: Whole | None = Field(None, gt=0, description="Steps between checkpoints that are kept.")
     temporary_every: Duration | None = Field(None, description="Time between rolling checkpoints.")
-    keep: int | None = Field(None, gt=0, description="How many previous checkpoints are kept for rollback.")
-    milestones: tuple[int, ...] = Field((), description="Steps whose checkpoints are never deleted.")
+    keep: Whole | None = Field(None, gt=0, description="How many previous checkpoints are kept for rollback.")
+    milestones: tuple[Whole, ...] = Field((), description="Steps whose checkpoints are never deleted.")
 
 
 class Start(_Table):
@@ -198,7 +199,7 @@ class Hardware(_Table):
     """What it runs on."""
 
     accelerator: str | None = None
-    count: int | None = Field(None, gt=0)
+    count: Whole | None = Field(None, gt=0)
     topology: str | None = None
     region: str | None = None
 
@@ -214,7 +215,7 @@ class Runtime(_Table):
 class Budgets(_Table):
     """How often the babysitter may act without asking."""
 
-    relaunches: int = Field(
+    relaunches: Whole = Field(
         6, ge=0, description="Relaunches within the window; beyond them a person is asked."
     )
     window: Duration = timedelta(hours=24)
@@ -250,7 +251,7 @@ class Phase(_Table):
     """A declared boundary at which curves may change their shape."""
 
     name: Name
-    step: int = Field(ge=0)
+    step: Whole = Field(ge=0)
     kind: Literal["warm-up-end", "batch-size", "data-mixture", "learning-rate", "other"] = "other"
 
 
@@ -259,7 +260,7 @@ class Issue(_Table):
 
     kind: str = Field("local", pattern=KIND)
     repo: str | None = None
-    number: int | None = Field(None, gt=0)
+    number: Whole | None = Field(None, gt=0)
     labels: tuple[Name, ...] = ("experiment", "agent-generated")
 
 
@@ -317,7 +318,7 @@ class Contract(_Table):
         None, min_length=1, description="Directly responsible individual; the launching user where absent."
     )
     stop_when: str = Field("", description="What makes us stop or escalate, in words.")
-    final_step: int | str | None = Field(
+    final_step: Whole | str | None = Field(
         None, description="Completed updates at the end: an integer, or a key of the resolved config."
     )
     flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")

@@ -63,6 +63,7 @@ class Tries:
     count: int
     last: datetime
     why: str = ""
+    interrupted: bool = False  # the last one: nothing said no, so there is nothing to wait for
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,9 @@ def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:
     if action.key in ledger.done or action.key in ledger.unfinished:
         return False
     tries = ledger.failed.get(action.key)
-    return tries is None or now - tries.last >= back_off(tries.count, policy.cadence)
+    if tries is None or tries.interrupted:
+        return True
+    return now - tries.last >= back_off(tries.count, policy.cadence)
 
 
 def back_off(tries: int, cadence: timedelta) -> timedelta:

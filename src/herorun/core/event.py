@@ -118,6 +118,7 @@ class Failed:
     key: str
     attempt: int
     why: str
+    interrupted: bool = False  # herorun itself ended in the middle of it
 
 
 @dataclass(frozen=True)

@@ -257,6 +257,7 @@ def _failed(memory: Memory, event: Failed) -> Memory:
     """One try more; a post keeps waiting with the words that it was meant to say."""
     waiting = memory.intended.get(event.key) or memory.queued.get(event.key)
     queued = {**memory.queued, event.key: waiting} if waiting and waiting.body else memory.queued
+    tries = Tries(memory.attempt(event.key), event.at, event.why, event.interrupted)
     unsettled = memory.unsettled
     if unsettled and unsettled.key == event.key:
         unsettled = None
@@ -265,7 +266,7 @@ def _failed(memory: Memory, event: Failed) -> Memory:
         intended=_without(memory.intended, event.key),
         queued=queued,
         unsettled=unsettled,
-        failed={**memory.failed, event.key: Tries(memory.attempt(event.key), event.at, event.why)},
+        failed={**memory.failed, event.key: tries},
     )
 
 

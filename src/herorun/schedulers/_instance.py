@@ -96,8 +96,9 @@ class Folder:
         sight = self.look()
         if sight.end is None and not sight.alive and sight.host not in (None, socket.gethostname()):
             raise CouldNotLook(
-                f"{self.name} was started on {sight.host} and has no exit record in {self.path}: only that "
-                "machine can tell whether it still runs. Ask there."
+                f"{self.name} was started on {sight.host} and has no exit record: only that machine can tell "
+                "whether it still runs, so ask there. If it is gone for good, write "
+                f'{{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"}} with the right time to {self.path}/exit.json.'
             )
         return judge(self.name, sight)
 

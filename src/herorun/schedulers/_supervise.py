@@ -112,10 +112,8 @@ def _why(error: Exception, order: dict[str, Any]) -> tuple[int, str]:
         return NOT_STARTED, f"the working directory {cwd} cannot be entered: {error.strerror}"
     if isinstance(error, FileNotFoundError):
         return NOT_FOUND, f"the program {program}, or the interpreter that it names, was not found"
-    return (
-        NOT_STARTED,
-        f"the program {program} could not be started: {getattr(error, 'strerror', '') or error}",
-    )
+    why = getattr(error, "strerror", "") or error
+    return NOT_STARTED, f"the program {program} could not be started: {why}"
 
 
 def _write_start(folder: str) -> None:
@@ -181,10 +179,8 @@ def _remains(group: int) -> bool:
     """Whether a process group has a living member. The dead that nobody reaps, as in many containers, do not count."""
     if not signal_group(group, 0):
         return False
-    members = (
-        [stat for stat in map(_stat, os.listdir("/proc")) if stat] if os.path.isdir("/proc/self") else []
-    )
-    return not members or any(int(stat[2]) == group and stat[0] not in _DEAD for stat in members)
+    everyone = _processes()
+    return not everyone or any(int(p[2]) == group and p[0] not in _DEAD for p in everyone)
 
 
 def clear(group: int, deadline: float) -> bool:
@@ -208,6 +204,14 @@ def birth(pid: int) -> str:
     except OSError:
         return ""
     return f"{boot} {int(stat[19])}" if stat and stat[0] not in _DEAD else ""
+
+
+def _processes() -> list[list[bytes]]:
+    """Every process; none on a system without /proc."""
+    try:
+        return [stat for stat in map(_stat, os.listdir("/proc")) if stat]
+    except FileNotFoundError:
+        return []
 
 
 def _stat(pid: str) -> list[bytes]:

@@ -1,0 +1,77 @@
+# Needs Python 3.11 or newer, git and make; each target does the rest of its set-up itself, in $(VENV).
+
+VENV ?= .venv
+CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
+FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" -c "$(FITS)" >/dev/null 2>&1 && echo "$$p" && break; done)
+DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])
+
+BIN := $(VENV)/bin
+RUN := $(VENV)/.for-running
+DEV := $(VENV)/.for-development
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+export PIP_REQUIRE_VIRTUALENV := 1
+
+.PHONY: help demo test crash lint types docs docs-check bench wheel pins clean
+.DELETE_ON_ERROR:
+
+help:  ## Say what can be made.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
+	$(BIN)/herorun demo
+
+test: $(DEV)  ## Run the tests.
+	$(BIN)/python -m pytest -n auto --maxprocesses=8 --dist worksteal
+
+crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
+	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist worksteal tests/crash
+
+lint: $(DEV)  ## Style, purity and the one way that imports run.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+
+types: $(DEV)  ## mypy --strict.
+	$(BIN)/mypy
+
+docs: $(RUN)  ## Write docs/checks.md, cli.md and contract.md from the code.
+	$(BIN)/python docs/generate.py
+
+docs-check: $(RUN)  ## Fail where they are stale.
+	$(BIN)/python docs/generate.py --check
+
+bench: $(RUN)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
+	$(BIN)/python -m benchmarks
+
+wheel: $(DEV)  ## Build the wheel into dist/.
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+pins:  ## Pin the newest versions that fit; run the tests before you commit them.
+	$(PYTHON) -m venv --clear $(VENV)-pins
+	$(VENV)-pins/bin/pip install --quiet hatchling '.[demo]'
+	{ echo "# To run herorun and its demo, and to build it. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze --exclude herorun; } > requirements.txt
+	$(VENV)-pins/bin/python -c "$(DEVELOPMENT)" | xargs $(VENV)-pins/bin/pip install --quiet
+	{ echo "# What the tests and the checks need beside requirements.txt. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze --exclude herorun | grep -vxFf requirements.txt; } > requirements-dev.txt
+	rm -rf $(VENV)-pins
+
+clean:  ## Remove the environment and everything that was built.
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests templates benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
+
+$(RUN): requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "herorun needs Python 3.11 or newer with its venv module (Debian: python3-venv)," \
+		"and there is none on the PATH. Install one, or name it: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "Setting up $(VENV) with $(PYTHON): once, and again when the pins change."
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	$(PIP) --requirement requirements.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): requirements-dev.txt $(RUN)
+	$(PIP) --requirement requirements-dev.txt
+	@touch $@

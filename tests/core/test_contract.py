@@ -1,0 +1,228 @@
+"""The contract: what parses, and what a person reads when it does not."""
+
+import tomllib
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import tomli_w
+
+from herorun.core.contract import (
+    Contract,
+    Recovery,
+    contract_from,
+    parse_contract,
+    plan_part,
+    say_duration,
+)
+from herorun.core.errors import WrongUse
+
+SMALL = """
+slug = "tiny"
+goal = "show the whole path"
+dri = "@dri"
+stop_when = "loss above 4 after 1,000 steps"
+final_step = 200                          # or "trainer.num_train_steps", resolved from [config]
+
+[command]
+argv = ["python", "train.py", "--config", "config.toml"]
+
+[config]
+files = ["config.toml"]
+
+[output]
+root = "/data/tiny"                       # absolute path or URL
+temporary_root = "/data/tiny-temporary"
+
+[checkpoints]
+layout = "levanter"
+permanent_every = 100                     # steps
+temporary_every = "15m"
+keep = 10
+
+[tracker]
+kind = "jsonl"
+path = "metrics.jsonl"                    # relative to the output root
+id = "tiny"
+name = "tiny"
+resume = "allow"
+
+[scheduler]
+kind = "local"
+
+[babysit]
+cadence = "15m"
+recovery = "relaunch"
+
+[issue]
+kind = "local"
+"""
+LEAST = {"slug": "tiny", "command": {"argv": ["true"]}, "output": {"root": "/data/tiny"}}
+WAIVER = {"check": "dirty-tree", "reason": "r", "approved_by": "@dri", "expires": "2026-12-01T12:00:00Z"}
+
+
+def least(**changes):
+    return contract_from({**LEAST, **changes}, "runs/tiny.toml")
+
+
+def complaint(**changes):
+    with pytest.raises(WrongUse) as caught:
+        least(**changes)
+    return str(caught.value)
+
+
+def test_the_small_contract_of_the_design_parses():
+    contract = parse_contract(SMALL, "runs/tiny.toml")
+
+    assert contract.slug == "tiny" and contract.final_step == 200
+    assert contract.checkpoints.temporary_every == timedelta(minutes=15)
+    assert contract.tracker.options == {"path": "metrics.jsonl"}
+    assert contract.path == "runs/tiny.toml"
+
+
+def test_the_least_contract_has_the_stated_defaults():
+    contract = least()
+
+    assert (contract.schema_, contract.dri, contract.final_step) == (1, None, None)
+    assert (contract.babysit.cadence, contract.babysit.recovery) == (timedelta(minutes=15), Recovery.RELAUNCH)
+    assert (contract.babysit.budgets.relaunches, contract.babysit.budgets.window) == (6, timedelta(hours=24))
+    assert (contract.scheduler.kind, contract.tracker.kind, contract.issue.kind) == (
+        "local",
+        "jsonl",
+        "local",
+    )
+    assert contract.issue.labels == ("experiment", "agent-generated")
+    assert contract.start.kind == "full-state" and contract.tracker.first_step == 0
+    assert contract.record_branch == "herorun/tiny" and contract.record_remote == "origin"
+
+
+def test_a_contract_survives_toml():
+    contract = parse_contract(SMALL, "runs/tiny.toml")
+    again = parse_contract(tomli_w.dumps(contract.data_for_toml()), "runs/tiny.toml")
+
+    assert again == contract
+    assert tomllib.loads(SMALL)["checkpoints"] == contract.data_for_toml()["checkpoints"]
+
+
+def test_it_can_be_built_in_python():
+    built = Contract(slug="tiny", command={"argv": ["true"]}, output={"root": "/data/tiny"})
+
+    assert built == least()
+
+
+def test_it_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        least().slug = "other"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sluggish": 1}, "unknown key `sluggish`: remove it, or look for its name in `herorun schema`"),
+        ({"checkpoints": {"kep": 3}}, "unknown key `checkpoints.kep`"),
+        ({"command": {}}, "missing key `command.argv`"),
+        ({"command": {"argv": []}}, "`command.argv`"),
+        ({"command": {"argv": ["python", 3]}}, "`command.argv.1`"),
+        ({"command": {"argv": "python train.py"}}, "`command.argv`"),
+        ({"output": {"root": ""}}, "`output.root`"),
+        ({"slug": "Tiny"}, "`slug`"),
+        ({"slug": "-tiny"}, "`slug`"),
+        ({"slug": "tiny\n"}, "`slug`"),
+        ({"slug": "a" * 49}, "`slug`"),
+        ({"slug": "../tiny"}, "`slug`"),
+        ({"schema": 2}, "`schema`"),
+        ({"dri": ""}, "`dri`"),
+        ({"dri": 7}, "`dri`"),
+        ({"flops": -1}, "`flops`"),
+        ({"final_step": True}, "`final_step"),
+        ({"final_step": 200.5}, "`final_step"),
+        ({"final_step": ["x"]}, "`final_step"),
+        ({"checkpoints": {"keep": True}}, "`checkpoints.keep`"),
+        ({"checkpoints": {"permanent_every": "100"}}, "`checkpoints.permanent_every`"),
+        ({"checkpoints": {"keep": 0}}, "`checkpoints.keep`"),
+        ({"checkpoints": {"temporary_every": "15"}}, "write it like"),
+        ({"checkpoints": {"temporary_every": 15}}, 'write it like "15s" or "15m"'),
+        ({"babysit": {"cadence": "0s"}}, "`babysit.cadence`"),
+        ({"babysit": {"cadence": "-5m"}}, "`babysit.cadence`"),
+        ({"babysit": {"cadence": "5 minutes"}}, "`babysit.cadence`"),
+        ({"babysit": {"recovery": "always"}}, "`babysit.recovery`"),
+        ({"babysit": {"declined": ""}}, "`babysit.declined`"),
+        ({"tracker": {"kind": "../x"}}, "`tracker.kind`"),
+        ({"tracker": {"first_step": 2}}, "`tracker.first_step`"),
+        ({"start": {"kind": "half"}}, "`start.kind`"),
+        ({"waiver": [{**WAIVER, "expires": "2026-12-01T12:00:00"}]}, "`waiver.0.expires`: needs a time zone"),
+        ({"waiver": [{**WAIVER, "approved_by": ""}]}, "`waiver.0.approved_by`"),
+        ({"waiver": [{"check": "dirty-tree"}]}, "missing key `waiver.0.reason`"),
+    ],
+)
+def test_a_fault_names_its_key_and_the_mend(changes, words):
+    said = complaint(**changes)
+
+    assert said.startswith("runs/tiny.toml: ") and said.endswith(".")
+    assert words in said
+    assert "\n" not in said and "pydantic" not in said
+
+
+def test_every_fault_is_named_at_once():
+    said = complaint(sluggish=1, checkpoints={"kep": 3})
+
+    assert "sluggish" in said and "checkpoints.kep" in said
+
+
+def test_a_long_input_is_cut():
+    assert len(complaint(slug="x" * 10_000)) < 300
+
+
+@pytest.mark.parametrize("text", ["slug = ", "slug = 'a'\nslug = 'b'", "[[", "\x00"])
+def test_what_is_no_toml_says_so(text):
+    with pytest.raises(WrongUse, match=r"runs/tiny\.toml is not valid TOML") as caught:
+        parse_contract(text, "runs/tiny.toml")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("570s", 570), ("15m", 900), ("1.5h", 5400), ("2d", 172800), ("250ms", 0.25), (" 15 m ", 900)],
+)
+def test_durations_have_a_unit(text, seconds):
+    assert least(babysit={"cadence": text}).babysit.cadence == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["570s", "15m", "2d", "36h", "0.25s"])
+def test_durations_are_said_as_they_are_written(text):
+    cadence = least(babysit={"cadence": text}).babysit.cadence
+
+    assert say_duration(cadence) == text
+    assert least(babysit={"cadence": say_duration(cadence)}).babysit.cadence == cadence
+
+
+@pytest.mark.parametrize(
+    ("size", "hero"),
+    [
+        ({}, False),
+        ({"flops": 1e22}, True),
+        ({"flops": 9.99e21}, False),
+        ({"params": 1e12, "tokens": 2e9}, True),
+        ({"params": 1e12, "tokens": 1.6e9}, False),
+        ({"params": 1e13}, False),
+        ({"flops": 1e25, "hero": False}, False),
+        ({"hero": True}, True),
+    ],
+)
+def test_what_counts_as_a_hero_run(size, hero):
+    assert least(**size).is_hero is hero
+
+
+def test_a_waiver_is_signed_with_a_zoned_end():
+    (waiver,) = least(waiver=[{**WAIVER, "subject": "train.py"}]).waiver
+    signed = waiver.signed()
+
+    assert signed.expires == datetime(2026, 12, 1, 12, tzinfo=UTC)
+    assert (signed.check, signed.subject, signed.unknown) == ("dirty-tree", "train.py", False)
+
+
+def test_what_enters_the_plan():
+    before = plan_part(least())
+
+    assert plan_part(least(goal="other", dri="@x", waiver=[WAIVER], babysit={"cadence": "1m"})) == before
+    assert plan_part(least(final_step=7)) != before
+    assert plan_part(least(runtime={"container": "sha256:1"})) != before

@@ -1,0 +1,312 @@
+"""The journal: hash-chained lines, and the memory that is folded from them."""
+
+import json
+from dataclasses import fields
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, NOON, ROOT, a_plan
+from herorun.core.alert import Alert, State
+from herorun.core.canonical import canonical, digest
+from herorun.core.event import (
+    KINDS,
+    CheckedIn,
+    Decided,
+    Done,
+    Failed,
+    HandedOff,
+    Initialised,
+    Intended,
+    Launched,
+    Launching,
+    Noted,
+    Observed,
+    Sealed,
+)
+from herorun.core.journal import (
+    START,
+    BrokenJournal,
+    Memory,
+    NewerJournal,
+    as_json,
+    chain,
+    event_id,
+    fold,
+    read_line,
+    read_lines,
+)
+
+PLAN = a_plan()
+ALERT = Alert(
+    "loss-spike",
+    "loss from step 412",
+    NOON,
+    NOON + EVERY,
+    State.FIRING,
+    "up",
+    timedelta(seconds=0.5),
+    2,
+    400,
+    "tiny-1",
+)
+INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md")
+LAUNCHING = Launching(
+    NOON, "tiny-1", 1, as_json(PLAN), PLAN.digest, "first launch", "runs/tiny.toml", by="dri@here"
+)
+LAUNCHED = Launched(
+    NOON + EVERY,
+    "tiny-1",
+    1,
+    "job-1",
+    PLAN.digest,
+    ROOT,
+    PLAN.commit.value,
+    {"Command": "`x`"},
+    babysitter="b",
+)
+EVENTS = [
+    INIT,
+    LAUNCHING,
+    LAUNCHED,
+    CheckedIn(NOON, "tiny-1", 1, "pass", (("argv", "pass", "as admitted"),), f"{ROOT}/step-1"),
+    Observed(NOON, "0.1.0", "sha256:00", {"Job": "sha256:01"}, ("Metrics: 503",)),
+    Decided(NOON, "degraded", "fresh", "~1/2", (ALERT,), ("tell/x",), "all quiet"),
+    Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}),
+    Failed(NOON, "tell/x", 1, "503 \u2028 café 🤖", True),
+    Done(NOON, "tell/x", 2, "title", {"Status": "s"}, "issue.md#1"),
+    Noted(NOON, "ada@here", "title", {"Status": "x"}, "caveat"),
+    HandedOff(NOON, "bob@there", {"lease": "7"}),
+    Sealed(NOON, "herorun/tiny/seal-1", "c0ffee", "sha256:02", {"Tag": "x"}),
+]
+LINES = chain(EVENTS, START)
+TEXTS = [(f"j:{number}", line.text) for number, line in enumerate(LINES, start=1)]
+
+
+# --- lines -------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_event_is_tried_here():
+    assert {event.kind for event in EVENTS} == set(KINDS)
+    for event in EVENTS:
+        unset = [f.name for f in fields(event) if not getattr(event, f.name) and f.name != "relaunch_of"]
+        assert unset == [], (
+            f"{event.kind} leaves {unset} empty, so their way through the journal is not tried"
+        )
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
+def test_an_event_survives_the_journal(event):
+    (line,) = chain([event], START)
+    again = read_line(line.text, "j:1")
+
+    assert again == line
+    assert again.event == event
+    assert "\n" not in line.text and line.text.isascii()
+
+
+def test_the_chain_is_read_back_whole():
+    assert [line.event for line in read_lines(TEXTS)] == EVENTS
+
+
+def test_a_line_is_canonical_and_names_the_one_before():
+    body = json.loads(LINES[1].text)
+
+    assert canonical(body) == LINES[1].text
+    assert (body["v"], body["kind"], body["prev"]) == (1, "Launching", LINES[0].hash)
+
+
+def test_an_event_keeps_its_id_wherever_it_stands():
+    (elsewhere,) = chain([INIT], "sha256:other")
+
+    assert elsewhere.id == LINES[0].id == event_id(INIT)
+    assert elsewhere.hash != LINES[0].hash
+
+
+@pytest.mark.parametrize("number", range(len(LINES)))
+def test_no_character_can_be_changed(number):
+    place, text = TEXTS[number]
+    for index, letter in enumerate(text):
+        for other in {"0", "x", letter.swapcase(), " "} - {letter}:
+            with pytest.raises(BrokenJournal):
+                read_line(text[:index] + other + text[index + 1 :], place)
+
+
+@pytest.mark.parametrize("number", range(len(LINES)))
+def test_no_line_can_be_removed_doubled_or_moved(number):
+    without = TEXTS[:number] + TEXTS[number + 1 :]
+    doubled = TEXTS[: number + 1] + TEXTS[number:]
+    if number < len(LINES) - 1:
+        with pytest.raises(BrokenJournal, match="does not follow"):
+            read_lines(without)
+    with pytest.raises(BrokenJournal, match="does not follow"):
+        read_lines(doubled)
+
+
+def test_a_rewritten_line_breaks_the_chain_after_it():
+    (forged,) = chain([Noted(NOON, "mallory", "t", {})], LINES[0].hash)
+
+    with pytest.raises(BrokenJournal, match="j:3: does not follow"):
+        read_lines([TEXTS[0], ("j:2", forged.text), *TEXTS[2:]])
+
+
+def test_a_second_value_for_a_key_is_seen():
+    doubled = LINES[0].text.replace('"kind":', '"kind":"Sealed","kind":')
+
+    with pytest.raises(BrokenJournal, match="was changed"):
+        read_line(doubled, "j:1")
+
+
+def forged(**changes):
+    """A line whose hash fits its changed body."""
+    body = {**json.loads(LINES[0].text), **changes}
+    body.pop("hash")
+    return canonical({**body, "hash": digest(body)})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not a journal line"),
+        ("{", "not a journal line"),
+        ("[]", "not a journal line"),
+        ("null", "not a journal line"),
+        ('"v"', "not a journal line"),
+        (LINES[0].text[:-1], "not a journal line"),  # a truncated last line
+        ('{"v":1}', "hash"),
+        (forged(kind="Nothing"), "Nothing"),
+        (forged(kind=["Noted"]), "list"),
+        (forged(event={}), "validation errors"),
+        (forged(id="0" * 16), "the id does not fit"),
+    ],
+)
+def test_what_is_no_line_names_its_place(text, words):
+    with pytest.raises(BrokenJournal, match=words) as caught:
+        read_line(text, "20260101.jsonl:7")
+    assert str(caught.value).startswith("20260101.jsonl:7: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("version", [2, "2", None])
+def test_a_newer_line_is_told_apart(version):
+    with pytest.raises(NewerJournal, match="newer herorun"):
+        read_line(forged(v=version), "j:1")
+
+
+# --- memory ------------------------------------------------------------------------------------------
+
+
+def test_an_empty_journal_is_an_empty_memory():
+    assert fold([]) == Memory()
+    assert not fold([]).history.initialised and fold([]).next_number == 1
+
+
+def test_memory_does_not_depend_on_how_the_journal_is_cut():
+    for cut in range(len(EVENTS) + 1):
+        assert fold(EVENTS[cut:], fold(EVENTS[:cut])) == fold(EVENTS)
+
+
+def test_a_launch_is_unsettled_until_its_outcome():
+    intended = fold([INIT, LAUNCHING])
+
+    assert intended.unsettled == LAUNCHING and intended.current is None
+    assert intended.unfinished.actions == ("submit/tiny-1: first launch",)
+    assert intended.unfinished.since == NOON
+
+    launched = fold([LAUNCHED], intended)
+    assert launched.unsettled is None and launched.current.name == "tiny-1"
+    assert launched.unfinished.actions == ()
+
+
+def test_an_instance_knows_its_roots_and_when_it_was_intended():
+    (instance,) = fold([INIT, LAUNCHING, LAUNCHED]).instances
+
+    assert (instance.intended, instance.started) == (NOON, NOON + EVERY)
+    assert instance.roots == (ROOT, f"{ROOT}-temporary")
+
+
+def test_an_adopted_instance_has_no_intent():
+    (instance,) = fold([INIT, LAUNCHED]).instances
+
+    assert instance.intended is None and instance.roots == (ROOT,)
+
+
+def test_a_launch_that_failed_keeps_its_number():
+    memory = fold([INIT, LAUNCHING, Failed(NOON, "submit/tiny-1", 1, "no answer")])
+
+    assert memory.unsettled is None and memory.instances == ()
+    assert memory.next_number == 2
+    assert memory.attempt("submit/tiny-1") == 2
+
+
+def test_a_new_instance_closes_the_old_ones_alerts():
+    alerts = Decided(NOON, "down", "fresh", "~1/2", (ALERT,))
+
+    assert fold([INIT, LAUNCHING, LAUNCHED, alerts]).history.open_alerts == (ALERT.key,)
+    assert fold([INIT, alerts, LAUNCHING, LAUNCHED]).alerts == {}
+
+
+def test_a_resolved_alert_is_forgotten():
+    over = Alert("a", "", NOON, NOON, State.RESOLVED, "m")
+
+    assert fold([Decided(NOON, "healthy", "fresh", "~", (over, ALERT))]).alerts == {ALERT.id: ALERT}
+
+
+def test_a_pending_alert_is_remembered_and_not_open():
+    pending = Alert("a", "", NOON, NOON, State.PENDING, "m")
+    memory = fold([Decided(NOON, "healthy", "fresh", "~", (pending,))])
+
+    assert memory.alerts and memory.history.open_alerts == ()
+
+
+INTENT, POST = Intended(NOON, "relaunch/tiny-1", 1, "why"), Intended(NOON, "tell/x", 1, "why", "body")
+
+
+def test_an_intent_is_in_doubt_until_done_or_failed():
+    memory = fold([INTENT])
+
+    assert memory.ledger.unfinished == {"relaunch/tiny-1"}
+    assert memory.unfinished.actions == ("relaunch/tiny-1: why",)
+    done = fold([Done(NOON, INTENT.key, 1, result="tiny-2")], memory)
+    assert done.ledger.done == {"relaunch/tiny-1"} and done.ledger.unfinished == frozenset()
+    failed = fold([Failed(NOON, INTENT.key, 1, "no answer")], memory)
+    assert failed.ledger.unfinished == frozenset() and failed.ledger.failed[INTENT.key].count == 1
+
+
+def test_failures_are_counted():
+    twice = [INTENT, Failed(NOON, INTENT.key, 1, "a"), INTENT, Failed(NOON + EVERY, INTENT.key, 2, "b")]
+    tries = fold(twice).ledger.failed[INTENT.key]
+
+    assert (tries.count, tries.last, tries.why) == (2, NOON + EVERY, "b")
+    assert fold(twice).attempt(INTENT.key) == 3
+
+
+def test_a_post_that_failed_waits_with_its_words():
+    waiting = fold([POST, Failed(NOON, POST.key, 1, "503")])
+
+    assert waiting.queued == {POST.key: POST}
+    assert waiting.ledger.unfinished == {POST.key}
+    assert waiting.unfinished.actions == ()
+    assert fold([Done(NOON, POST.key, 1)], waiting).queued == {}
+
+
+def test_only_relaunches_count_against_the_budget():
+    again = Launched(NOON, "tiny-2", 2, "j", "p", ROOT, "c", {}, relaunch_of="tiny-1")
+
+    assert fold([LAUNCHED, again]).ledger.relaunched == (NOON,)
+    assert fold([LAUNCHED, again]).ledger.instance == "tiny-2"
+
+
+def test_caveats_seals_and_receipts_are_history():
+    history = fold(EVENTS).history
+
+    assert history.caveats == ("caveat",)
+    assert history.sealed == "herorun/tiny/seal-1"
+    assert history.checked_in == {"tiny-1"}
+
+
+def test_the_last_summary_is_remembered_through_quiet_ticks():
+    quiet = Decided(NOON + EVERY, "healthy", "fresh", "~")
+
+    assert fold([*EVENTS, quiet]).last_summary == NOON
+    assert fold([*EVENTS, quiet]).last_decided == quiet

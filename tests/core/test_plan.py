@@ -1,0 +1,191 @@
+"""The plan: what a launch is, and the digest that says whether it is still the same."""
+
+import math
+from dataclasses import fields, replace
+
+import pytest
+
+from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan
+from herorun.core.evidence import Sourced
+from herorun.core.plan import Plan, StartPoint, is_rejected, look_up, moved
+
+NAMES = [field.name for field in fields(Plan)]
+
+
+def other(value):
+    """Another value of about the same kind."""
+    match value:
+        case None:
+            return "something"
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str():
+            return value + "x"
+        case dict():
+            return {**value, "further": 1}
+        case tuple():
+            return (*value, "x")
+    return replace(value, kind="other") if hasattr(value, "kind") else replace(value, keep=99)
+
+
+def test_the_digest_is_the_same_for_the_same_values():
+    assert a_plan().digest == a_plan().digest
+    assert a_plan().digest.startswith("sha256:")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_value_moves_the_digest(name):
+    plan = a_plan()
+    told = getattr(plan, name)
+
+    assert replace(plan, **{name: replace(told, value=other(told.value))}).digest != plan.digest
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_source_moves_the_digest(name):
+    plan = a_plan()
+    told = getattr(plan, name)
+
+    assert (
+        replace(plan, **{name: replace(told, source="elsewhere", inferred=not told.inferred)}).digest
+        == plan.digest
+    )
+
+
+def test_the_digest_does_not_depend_on_where_the_contract_lies():
+    assert a_plan(a_contract(goal="another", dri=None, stop_when="x")).digest == a_plan().digest
+
+
+def test_non_finite_numbers_of_the_config_are_strings():
+    plan = a_plan(config={"clip": math.inf, "drop": math.nan})
+
+    assert plan.values["config"] == {"clip": "inf", "drop": "nan"}
+    assert plan.digest == a_plan(config={"clip": math.inf, "drop": math.nan}).digest
+    assert plan.digest != a_plan(config={"clip": -math.inf, "drop": math.nan}).digest
+
+
+def test_what_moved_is_named_with_both_values():
+    before, after = a_plan(), a_plan(a_contract(final_step=300))
+
+    assert moved(before.values, after.values) == ("final_step: 200 -> 300",)
+    assert moved(before.values, before.values) == ()
+
+
+# --- the start ---------------------------------------------------------------------------------------
+
+
+def test_a_first_launch_starts_from_scratch():
+    assert a_plan().start.value is None and "from scratch" in a_plan().start.source
+
+
+def test_a_first_launch_starts_where_the_contract_says():
+    contract = a_contract(start={"from": f"{PARENT}/step-100/", "kind": "weights-only"})
+    start = a_plan(contract, beside=[a_checkpoint(100, PARENT)]).start
+
+    assert start.value == StartPoint(f"{PARENT}/step-100", 100, "weights-only")
+    assert start.source == "runs/tiny.toml"
+
+
+def test_a_start_that_is_not_there_has_no_step():
+    contract = a_contract(start={"from": f"{PARENT}/step-100"})
+
+    assert a_plan(contract).start.value == StartPoint(f"{PARENT}/step-100", None)
+
+
+def test_a_first_launch_takes_no_checkpoint_that_happens_to_lie_in_its_root():
+    assert a_plan(own=[a_checkpoint(100)]).start.value is None
+
+
+def test_a_later_launch_goes_on_from_the_newest_complete_one_by_number():
+    own = [a_checkpoint(1000), a_checkpoint(900), a_checkpoint(1100, problem="no metadata.json")]
+
+    assert a_plan(own=own, history=a_history()).start.value == StartPoint(f"{ROOT}/step-1000", 1000)
+
+
+def test_a_rejected_lineage_is_never_chosen():
+    contract = a_contract(start={"rejected": [f"{ROOT}/step-150"]})
+    own = [a_checkpoint(100), a_checkpoint(150)]
+
+    assert a_plan(contract, own, history=a_history()).start.value.step == 100
+
+
+@pytest.mark.parametrize(
+    ("path", "rejected"),
+    [
+        ("/a/b", True),
+        ("/a/b/", False),
+        ("/a/b/step-1", True),
+        ("/a/bc", False),
+        ("/a", False),
+        ("/c/step-1", True),
+    ],
+)
+def test_a_lineage_is_a_path_and_all_below_it(path, rejected):
+    assert is_rejected(path.rstrip("/"), ("/a/b", "/c/")) is (rejected or path == "/a/b/")
+
+
+def test_a_relaunch_is_the_same_plan_from_another_checkpoint():
+    plan = a_plan()
+    again = plan.started_from(a_checkpoint(150), "newest")
+
+    assert (
+        moved(plan.values, again.values)[0].startswith("start: ")
+        and len(moved(plan.values, again.values)) == 1
+    )
+
+
+# --- the command line and the rest -------------------------------------------------------------------
+
+
+RESUMED = {"argv": ["python", "t.py"], "resume_argv": ["python", "t.py", "--from={start}", "{start}"]}
+
+
+def test_the_resume_command_line_gets_the_start():
+    contract = a_contract(command=RESUMED)
+    plan = a_plan(contract)
+
+    assert plan.command_line == ("python", "t.py")
+    path = f"{ROOT}/step-150"
+    assert plan.started_from(a_checkpoint(150), "").command_line == ("python", "t.py", f"--from={path}", path)
+
+
+def test_without_one_the_command_line_stays():
+    assert a_plan().started_from(a_checkpoint(150), "").command_line == a_plan().argv.value
+
+
+def test_the_roots_come_without_a_slash_at_the_end():
+    contract = a_contract(output={"root": "/data/a/", "temporary_root": "/data/b//"})
+
+    assert a_plan(contract).roots == ("/data/a", "/data/b")
+    assert a_plan(a_contract(output={"temporary_root": None})).roots == (ROOT,)
+
+
+def test_what_is_inferred_is_labelled():
+    assert str(a_plan().tracker).endswith("(runs/tiny.toml)")
+    inferred = a_plan(a_contract(tracker={"id": None, "name": None})).tracker
+    assert inferred.inferred and inferred.value.id == "tiny"
+
+
+def test_the_retention_of_an_ordinary_run_is_labelled():
+    bare = a_plan(a_contract(checkpoints={"permanent_every": None, "temporary_every": None, "keep": None}))
+
+    assert str(bare.retention) == (
+        "permanent the final one only, temporary rolling, keep the newest (inferred from the default of an ordinary run)"
+    )
+    assert str(a_plan().retention.value) == "permanent every 100 steps, temporary every 900 s, keep 10"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("a.b", 1), ("a.c", None), ("a.b.c", None), ("x.y", 2), ("z", None), ("a", {"b": 1})],
+)
+def test_a_key_of_the_config(key, value):
+    assert look_up({"a": {"b": 1}, "x.y": 2}, key) == value
+
+
+def test_a_final_step_is_read_from_the_config_and_says_so():
+    plan = a_plan(a_contract(final_step="trainer.steps"), config={"trainer": {"steps": 5155}})
+
+    assert plan.final_step == Sourced(5155, "trainer.steps in config.toml")

@@ -1,0 +1,127 @@
+"""The picture of DESIGN, held by import-linter and ruff; and each of their rules bites."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+TOLD = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]
+CONTRACTS = [contract["id"] for contract in TOLD["importlinter"]["contracts"]]
+BANNED = sorted(TOLD["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"])
+
+# What would break each contract: a line, and the file that it is added to.
+VIOLATIONS = [
+    ("one-way", "core/alert.py", "import herorun.system.clock"),
+    ("one-way", "system/git.py", "import herorun.record"),
+    ("one-way", "sources/jobs.py", "import herorun.schedulers.local"),
+    ("one-way", "trackers/jsonl.py", "import herorun.stores.local"),
+    ("one-way", "gather.py", "import herorun.discover"),
+    ("one-way", "acts/preflight.py", "import herorun.screen"),
+    ("one-way", "new_module.py", "import json"),
+    ("by-name", "workspace.py", "import herorun.schedulers.local"),
+    ("by-name", "commands/status.py", "def f():\n    import herorun.sources.jobs"),
+    ("pure", "core/fold.py", "from time import monotonic"),
+    ("pure", "core/deeper.py", "def f():\n    from os import environ"),
+    ("pure", "checks/launch/dirty_tree.py", "import pathlib"),
+    ("pure", "checks/health/crashed.py", "from urllib.request import urlopen"),
+    ("checks-know-core-only", "checks/seal/open_alerts.py", "import herorun.system.files"),
+    ("light-in-the-job", "checkin.py", "import herorun.core.canonical"),
+    ("light-in-the-job", "checkin.py", "def f():\n    import pydantic"),
+    ("light-in-the-job", "core/admission.py", "import herorun.core.errors"),
+    ("one-way-out", "sources/published.py", "import subprocess"),
+    ("one-way-out", "commands/init.py", "def f():\n    import socket"),
+]
+IMPURE = [
+    "from datetime import datetime\nx = datetime.now()",
+    "import datetime as dt\nx = dt.datetime.now(dt.UTC)",
+    "from datetime import date\nx = date.today()",
+    "import time",
+    "def f():\n    from os import environ",
+    "x = open('somewhere')",
+    "print('here')",
+    "import random",
+]
+AVOIDED = ("manager", "handler", "helper", "util", "context", "force", "override")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The package and its rules, to be spoilt."""
+    shutil.copy(TOP / "pyproject.toml", tmp_path)
+    shutil.copytree(TOP / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def spoil(copy: Path, name: str, line: str) -> None:
+    with (copy / "src" / "herorun" / name).open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+
+
+def contract(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Ask import-linter whether one contract holds for the package in a folder."""
+    argv = [BIN / "lint-imports", "--no-cache", "--no-logo", "--contract", name]
+    env = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+
+
+def ruff(folder: Path, *paths: str) -> str:
+    """What ruff says under the rules for purity."""
+    argv = [BIN / "ruff", "check", "--no-cache", "--quiet", "--select", "TID251,PTH123,T20", *paths]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=60).stdout
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_every_contract_holds(name: str) -> None:
+    done = contract(name, TOP)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("name", "where", "line"), VIOLATIONS)
+def test_every_contract_bites(copy: Path, name: str, where: str, line: str) -> None:
+    spoil(copy, where, line)
+    done = contract(name, copy)
+    assert done.returncode == 1
+    assert "BROKEN" in done.stdout, done.stdout
+
+
+def test_no_contract_is_left_out() -> None:
+    assert {name for name, _, _ in VIOLATIONS} == set(CONTRACTS)
+
+
+@pytest.mark.parametrize("where", ["core/plan.py", "core/deeper.py", "checks/launch/dirty_tree.py"])
+@pytest.mark.parametrize("line", IMPURE)
+def test_the_clock_the_disk_and_chance_are_banned_where_it_is_judged(
+    copy: Path, where: str, line: str
+) -> None:
+    spoil(copy, where, line)
+    assert where in ruff(copy, "src")
+
+
+@pytest.mark.parametrize("name", BANNED)
+def test_every_ban_bites(copy: Path, name: str) -> None:
+    module, _, rest = name.partition(".")
+    kind, _, call = rest.rpartition(".")
+    line = f"from {module} import {kind}\nx = {kind}.{call}()" if rest else f"import {module}"
+    spoil(copy, "core/decide.py", line)
+    assert f"`{name}` is banned" in ruff(copy, "src/herorun/core/decide.py")
+
+
+def test_the_rest_may_do_what_is_banned_there(copy: Path) -> None:
+    spoil(copy, "system/clock.py", "\n".join(f"import {name}" for name in BANNED if "." not in name))
+    assert ruff(copy, "src") == ""
+
+
+def test_no_module_is_named_for_nothing() -> None:
+    words = re.compile("|".join(rf"(?:^|_){word}s?(?:$|_)" for word in AVOIDED))
+    folders = ("src", "tests", "benchmarks", "docs", "templates")
+    named = [path for folder in folders for path in (TOP / folder).rglob("*.py")]
+    said = {path: path.relative_to(TOP).with_suffix("").as_posix().replace("/", "_") for path in named}
+    assert len(named) > 100
+    assert [path for path, name in said.items() if words.search(name)] == []
