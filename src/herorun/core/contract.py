@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -76,6 +77,17 @@ Duration = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["15m"]}),
 ]
 Name = Annotated[str, Field(min_length=1)]
+
+
+def _pinned(value: str) -> str:
+    if not value.startswith("/") and "://" not in value:
+        raise ValueError(
+            "must be an absolute path or a URL: a relative one would lie in whatever folder the job starts in"
+        )
+    return value
+
+
+Pinned = Annotated[str, Field(min_length=1), AfterValidator(_pinned)]
 Whole = Annotated[int, Field(strict=True)]  # `keep = true` and `keep = "10"` are no numbers
 
 
@@ -149,8 +161,8 @@ class Data(_Table):
 class Output(_Table):
     """Where checkpoints go: explicit, no templating."""
 
-    root: Name = Field(description="Absolute path or URL of the permanent output root.")
-    temporary_root: str | None = Field(
+    root: Pinned = Field(description="Absolute path or URL of the permanent output root.")
+    temporary_root: Pinned | None = Field(
         None, description="Root of rolling temporary checkpoints, where it differs."
     )
 
@@ -168,7 +180,7 @@ class Checkpoints(_Table):
 class Start(_Table):
     """The checkpoint that the run starts from."""
 
-    from_: str | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
+    from_: Pinned | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
     kind: Literal["full-state", "weights-only"] = "full-state"
     source_run: str | None = Field(None, description="Slug of the run that wrote it.")
     rejected: tuple[Name, ...] = Field((), description="Lineages, as path prefixes, that are never chosen.")
@@ -441,6 +453,6 @@ def explain_errors(error: ValidationError) -> str:
             case "missing":
                 lines.append(f"missing key `{key}`")
             case _:
-                message = fault["msg"].removeprefix("Value error, ")
+                message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
                 lines.append(f"`{key}`: {message[:1].lower()}{message[1:]}, not {fault['input']!r:.80}")
     return "; ".join(lines) + "."
