@@ -10,12 +10,14 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tomli_w
 
 from herorun import cli, gather
@@ -228,10 +230,39 @@ class Story:
     def events(self, *kinds: str) -> list[Any]:
         return [line.event for line in self.lines if line.event.kind in kinds]
 
+    @property
+    def published(self) -> bool:
+        """Whether the newest intent to launch or to tag is in the record on the remote."""
+        intents = [line for line in self.lines if line.event.kind == "Launching" or _tags(line)]
+        return f'"id":"{intents[-1].id}"' in self.journal_there
+
+    @property
+    def journal_there(self) -> str:
+        """The journal as the remote has it."""
+        return git(self.origin, "grep", "-h", "-e", "", "refs/heads/herorun/tiny", "--", f"*{SLUG}.journal/*")
+
     def tags(self, where: Path | None = None) -> list[str]:
-        return git(where or self.work, "for-each-ref", "--format=%(refname) %(objectname)", "refs/tags").split(
-            "\n"
-        )[:-1]
+        return git(
+            where or self.work, "for-each-ref", "--format=%(refname) %(objectname)", "refs/tags"
+        ).split("\n")[:-1]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """An empty folder, in memory where the system has room there: every journal line is synced to its disk."""
+    memory = Path("/dev/shm")
+    where = memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 28 else None
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=where, ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
+
+
+@pytest.fixture
+def story(home: Path) -> Iterator[Story]:
+    """A scratch world whose contract is committed and pushed; nothing of it runs afterwards."""
+    told = Story(home).begin()
+    yield told
+    for work in home.glob("*/.herorun"):
+        Story(work.parent.parent).end()
 
 
 def forget() -> None:
@@ -246,7 +277,12 @@ def timeless(text: str) -> str:
 
 def git(where: Path, *words: str, stdin: str = "") -> str:
     done = subprocess.run(
-        ["git", "-c", "gc.auto=0", *words], cwd=where, input=stdin, capture_output=True, text=True, check=False
+        ["git", "-c", "gc.auto=0", *words],
+        cwd=where,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
     return done.stdout
@@ -263,6 +299,10 @@ def copy(source: Path, target: Path) -> None:
     """Put one world in the place of another."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, symlinks=True)
+
+
+def _tags(line: Line) -> bool:
+    return line.event.kind == "Intended" and line.event.key.startswith("tag/")
 
 
 def _text(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Words to one command. The exit codes, and the only error handler."""
 
 import os
+import signal
 import sys
 from typing import Any
 
@@ -69,13 +70,20 @@ def run(argv: list[str]) -> int:
         click.echo("herorun: interrupted.", err=True)
         return 130
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # the reader is gone: so are we, quietly
-        return 0
+        return _unread()
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # click has turned it into that
+            return _unread()
+        raise
     except Exception as error:
         return _explain(error)
     return result if isinstance(result, int) else 0
+
+
+def _unread() -> int:
+    """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other programs have then."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + signal.SIGPIPE
 
 
 def _explain(error: Exception) -> int:
@@ -86,11 +94,9 @@ def _explain(error: Exception) -> int:
         click.echo(f"herorun: {_clean(scrub(str(error)))}", err=True)
         return error.exit_code
     if isinstance(error, OSError):
-        where = f" {error.filename}" if error.filename else ""
-        click.echo(
-            f"herorun: {_clean(scrub(f'{error.strerror or error}:{where}'))}. Nothing was lost; try again.",
-            err=True,
-        )
+        where = f"{error.filename}: " if error.filename else ""
+        what = scrub(f"{where}{error.strerror or error}")
+        click.echo(f"herorun: {_clean(what)}. Nothing was lost; try again.", err=True)
         return 3
     click.echo(f"herorun: internal error: {type(error).__name__}: {_clean(scrub(str(error)))}.", err=True)
     if os.environ.get("HERORUN_DEBUG"):

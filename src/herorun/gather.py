@@ -103,6 +103,9 @@ def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Ki
         answers.put((kind, gap or nothing or source(*inputs)))
     except HerorunError as error:
         answers.put((kind, Unavailable(scrub(str(error)))))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        answers.put((kind, Unavailable(scrub(f"{where}{error.strerror or error}"))))
     except Exception as error:
         answers.put((kind, Unavailable(scrub(f"{type(error).__name__}: {error}"))))
 

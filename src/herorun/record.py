@@ -12,7 +12,7 @@ from pathlib import Path
 
 from herorun.core.canonical import canonical, plain
 from herorun.core.codec import read as decode
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Done, Event, Initialised, Launched, Launching, Noted, Sealed
 from herorun.core.journal import START, BrokenJournal, Line, Memory, NewerJournal, chain, fold, read_lines
 from herorun.core.render import add_line, digest_of, new_logbook
@@ -123,29 +123,32 @@ class Record:
 
     def _append(self, events: Sequence[Event], files: Mapping[str, bytes]) -> str:
         for _ in range(5):
-            content = self._read()
-            new = chain(events, content.last_hash, digest_of)
-            segments, logbook = dict(content.segments), content.logbook
-            changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
-            for line in new:
-                path = self._segment(line.event.at, segments)
-                segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
-                changed[path] = segments[path]
-                if isinstance(line.event, Initialised) and not logbook:
-                    logbook = new_logbook(self._template(), self.slug, line.event.contract)
-                logbook = add_line(logbook, line)
-            if logbook != content.logbook:
-                changed[self.logbook_path] = logbook.encode()
             try:
-                tip = commit_files(
-                    self.repository, self.ref, content.tip, changed, self._message(events), events[-1].at
-                )
+                self._content = self._written(self.ref, self._read(), events, files)
             except RefMoved:
                 continue
-            memory = fold((line.event for line in new), content.memory)
-            self._content = _Content(tip, [*content.lines, *new], segments, logbook, memory)
-            return tip
+            return str(self._content.tip)
         raise CouldNotLook(f"The record of {self.slug} kept moving while it was written to. Try again.")
+
+    def _written(
+        self, ref: str, content: _Content, events: Sequence[Event], files: Mapping[str, bytes]
+    ) -> _Content:
+        """Commit events on top of some content; `ref` must stand there, and moves."""
+        new = chain(events, content.last_hash, digest_of)
+        segments, logbook = dict(content.segments), content.logbook
+        changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
+        for line in new:
+            path = self._segment(line.event.at, segments)
+            segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
+            changed[path] = segments[path]
+            if isinstance(line.event, Initialised) and not logbook:
+                logbook = new_logbook(self._template(), self.slug, line.event.contract)
+            logbook = add_line(logbook, line)
+        if logbook != content.logbook:
+            changed[self.logbook_path] = logbook.encode()
+        tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
+        memory = fold((line.event for line in new), content.memory)
+        return _Content(tip, [*content.lines, *new], segments, logbook, memory)
 
     def _segment(self, at: datetime, segments: Mapping[str, bytes]) -> str:
         """The day's file; never an earlier one than the newest, also when the clock steps back."""
@@ -180,6 +183,10 @@ class Record:
             push(self.repository, remote, tip, target, self.pushed)
         except CouldNotLook:
             there = self.repository.remote_tips(remote, target).get(target)
+            if there is None and self.pushed:
+                raise Blocked(
+                    f"{self.branch} is gone from {remote}, where it was pushed before: find out why, or push it again (`git push {remote} {self.ref}:{target}`)."
+                ) from None
             if there is None or there == self.pushed:
                 raise
             self._adopt(remote, target)
@@ -190,20 +197,34 @@ class Record:
         return Pushed()
 
     def _adopt(self, remote: str, target: str) -> None:
-        """Somebody else pushed first: put our unpublished events on top of theirs, each event once."""
+        """Somebody else pushed first: put our unpublished events on top of theirs, each event once.
+
+        Our ref moves in one step at the end, so that an interruption loses nothing.
+        """
         fetched = f"refs/herorun/fetched/{self.slug}"
         fetch(self.repository, remote, target, fetched)
-        theirs = self.repository.resolve(fetched)
-        ours = self.tip
-        assert theirs is not None
-        if ours is not None and self.repository.is_ancestor(theirs, ours):
+        theirs, ours = self.repository.resolve(fetched), self.tip
+        assert theirs is not None and ours is not None
+        if self.repository.is_ancestor(theirs, ours):
             return
-        mine = self._read().lines
-        known = {line.id for line in self._load(theirs).lines}
-        move_ref(self.repository, self.ref, theirs, ours)
-        tail = [line.event for line in mine if line.id not in known]
+        if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
+            raise Blocked(
+                f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, which was pushed. A person must look."
+            )
+        there = self._load(theirs)
+        tail = _missing(self._read(), there)
         if tail:
-            self._append(tail, {})
+            there = self._written(fetched, there, tail, self._files_beside(ours, theirs))
+        move_ref(self.repository, self.ref, str(there.tip), ours)
+
+    def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
+        """What only our side has beside the journal: contracts, configs, seal statements, by digest."""
+        mine, known = (
+            {path for _, _, path in self.repository.entries(commit, self.files_path)}
+            for commit in (ours, theirs)
+        )
+        found = self.repository.read(ours, [f"{self.files_path}/{name}" for name in sorted(mine - known)])
+        return {path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data}
 
     def fetch(self) -> None:
         """Take over a record that exists on the remote and not here, as in a fresh clone."""
@@ -221,6 +242,17 @@ def _places(segments: Mapping[str, bytes]) -> Iterable[tuple[str, str]]:
     for path in sorted(segments):
         for number, raw in enumerate(segments[path].splitlines(), start=1):
             yield f"{path}:{number}", raw.decode("utf-8", "replace")
+
+
+def _missing(ours: _Content, theirs: _Content) -> list[Event]:
+    """Our events that they do not have. A run begins once: of two beginnings, the one that was pushed stands."""
+    known = {line.id for line in theirs.lines}
+    begun = theirs.memory.initialised is not None
+    return [
+        line.event
+        for line in ours.lines
+        if line.id not in known and not (begun and isinstance(line.event, Initialised))
+    ]
 
 
 def _scrubbed(event: Event) -> Event:

@@ -145,7 +145,9 @@ class Run:
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
     """RUN is a slug, which names `runs/<slug>.toml`, or a path."""
     if "/" in name or name.endswith(".toml"):
-        return (start / name).resolve()
+        path = (start / name).resolve()
+        _inside(repository, path)
+        return path
     if not SLUG.fullmatch(name):
         raise WrongUse(
             f"{name!r} is neither a slug (a-z, 0-9 and -, at most 48, beginning with a letter or digit) nor a path to a .toml file."

@@ -49,7 +49,9 @@ def test_one_value_has_one_text(value, text):
 def test_a_set_of_anything_has_one_order():
     members = [("loss", 3), ("loss", 20), ("blind", 1)]
 
-    assert canonical(set(members)) == '[["blind",1],["loss",20],["loss",3]]' == canonical({*reversed(members)})
+    assert (
+        canonical(set(members)) == '[["blind",1],["loss",20],["loss",3]]' == canonical({*reversed(members)})
+    )
 
 
 def test_a_time_is_in_utc_whatever_its_zone():

@@ -122,7 +122,7 @@ def test_it_cannot_be_changed():
         ({"command": {}}, "missing key `command.argv`"),
         ({"command": {"argv": []}}, "`command.argv`"),
         ({"command": {"argv": ["python", 3]}}, "`command.argv.1`"),
-        ({"command": {"argv": "python train.py"}}, "`command.argv`"),
+        ({"command": {"argv": "python train.py"}}, "`command.argv`: input should be a list"),
         ({"output": {"root": ""}}, "`output.root`"),
         ({"slug": "Tiny"}, "`slug`"),
         ({"slug": "-tiny"}, "`slug`"),

@@ -195,6 +195,12 @@ def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
     assert kinds(act(alert("crashed"), done=told, failed=failed_tries(1, 15 * MINUTE))) == [Relaunch]
 
 
+def test_an_interrupted_act_has_nothing_to_wait_for():
+    interrupted = {"relaunch/tiny-1": Tries(1, NOON, "", interrupted=True)}
+
+    assert isinstance(intervention(alert("crashed"), failed=interrupted), Relaunch)
+
+
 def test_three_failed_tries_ask_a_person():
     assert MOST_TRIES == 3
     assert isinstance(intervention(alert("crashed"), failed=failed_tries(2, HOUR)), Relaunch)

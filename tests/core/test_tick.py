@@ -244,6 +244,7 @@ HEALTH = {
     JobState.RUNNING: RunHealth.HEALTHY,
     JobState.SUCCEEDED: RunHealth.FINISHED,
     JobState.UNKNOWN: RunHealth.UNKNOWN,
+    JobState.GONE: RunHealth.UNKNOWN,
 }
 
 

@@ -1,6 +1,7 @@
 """Where a process can end: before or after any journal append, any call of a port, any push and any tag."""
 
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -17,8 +18,9 @@ from herorun.record import Record
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
 
+READS = frozenset({"find", "live"})  # after these all is as it was before the next call
 POINTS: tuple[tuple[Any, str], ...] = (
-    *((Record, name) for name in ("append",)),
+    (Record, "append"),
     *((Local, name) for name in ("submit", "find", "live", "stop")),
     *((LocalIssue, name) for name in ("open", "post", "find")),
     *((LocalStore, name) for name in ("create", "swap")),
@@ -50,8 +52,9 @@ class Fault:
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
             with self._lock:
-                self.seen.append(name)
-                here = len(self.seen) == self.at
+                counts = not (self.after and name.rpartition(".")[2] in READS)
+                self.seen += [name] if counts else []
+                here = counts and len(self.seen) == self.at
             if here and not self.after:
                 self.die()
             answer = real(*args, **named)
@@ -65,6 +68,10 @@ class Fault:
         for owner, name in POINTS:
             label = f"{getattr(owner, '__name__', owner).rpartition('.')[2]}.{name}"
             patch.setattr(owner, name, self.wrap(label, getattr(owner, name)))
+
+
+def kill_self() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def raise_dead() -> None:

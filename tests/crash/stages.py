@@ -7,7 +7,17 @@ from typing import Any
 
 from stories import CRASH, SLUG, WAIT, Story, git, timeless
 
-NOTE = ("--status", "flat", "--evidence", "loss 2.5", "--decision", "go on", "--next", "look again", "--issue")
+NOTE = (
+    "--status",
+    "flat",
+    "--evidence",
+    "loss 2.5",
+    "--decision",
+    "go on",
+    "--next",
+    "look again",
+    "--issue",
+)
 MOST = 3  # times that a person, or the babysitter, starts it again
 
 
@@ -17,9 +27,12 @@ class Stage:
 
     name: str
     before: Callable[[Story], object]
-    act: Callable[[Story], int]
+    words: tuple[str, ...]
     good: tuple[int, ...] = (0,)  # exit codes with which the command has nothing left to do
     rest: Callable[[Story], object] = lambda story: None
+
+    def act(self, story: Story) -> int:
+        return story.herorun(*self.words)
 
     def again(self, story: Story) -> None:
         codes = []
@@ -30,7 +43,7 @@ class Stage:
         raise AssertionError(f"{self.name} gave {codes}")
 
 
-def go_on(story: Story) -> None:
+def _go_on(story: Story) -> None:
     (story.data / "go").touch()
     _until_told(story)
 
@@ -51,19 +64,31 @@ def _ready_to_seal(story: Story) -> None:
     _until_told(story)
 
 
-STAGES = (
-    Stage("init", lambda story: story, Story.init),
-    # A launch that is done and started again is blocked by the live job.
-    Stage("launch", lambda story: _waiting(story), Story.launch, good=(0, 1), rest=go_on),
-    Stage("tick", lambda story: story.launched(CRASH), Story.tick, good=(0, 1), rest=_until_told),
-    Stage("note", Story.init, lambda story: story.herorun("note", SLUG, *NOTE)),
-    Stage("seal", _ready_to_seal, Story.seal),
-)
-
-
 def _waiting(story: Story) -> None:
     story.order("tiny-1", WAIT)
     story.init()
+
+
+def _crashed(story: Story) -> None:
+    story.launched(CRASH)
+
+
+STAGES = (
+    Stage("init", lambda story: None, ("init", SLUG)),
+    # A launch that is done, and is started again, is blocked by the live job.
+    Stage("launch", _waiting, ("launch", SLUG, "--no-babysit"), good=(0, 1), rest=_go_on),
+    Stage("tick", _crashed, ("babysit", SLUG, "--once"), good=(0, 1), rest=_until_told),
+    Stage("note", Story.init, ("note", SLUG, *NOTE)),
+    Stage("seal", _ready_to_seal, ("seal", SLUG)),
+)
+
+
+def undisturbed(stage: Stage, story: Story) -> dict[str, Any]:
+    """How it ends when nothing goes wrong."""
+    stage.again(story)
+    stage.rest(story)
+    must_hold(story)
+    return outcome(story)
 
 
 # --- what must hold ---------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from types import FrameType
 
-from herorun.acts.turn import Turn, take_turn
+from herorun.acts.turn import Turn, must_be_launched, take_turn
 from herorun.core.canonical import canonical, timestamp
 from herorun.core.errors import CouldNotLook
 from herorun.core.scrub import scrub
@@ -73,6 +73,7 @@ def beat(run: Run) -> None:
 def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine."""
     run, _ = watched_run(name, start)
+    must_be_launched(run, run.record.memory())
     run.prepare()
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     signal.signal(signal.SIGTERM, _interrupted)

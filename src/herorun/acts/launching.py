@@ -81,15 +81,32 @@ def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
 
 
 def _intend(run: Run, order: Order) -> Launching:
-    memory = run.record.memory()
-    waiting = memory.unsettled
-    if waiting is not None and waiting.plan_digest == order.plan.digest:
-        return waiting
-    if waiting is not None:
+    """The intent, ours alone and on the remote: what is submitted after it cannot be undone."""
+    take_lease(run)
+    launching = _waiting(run, order.plan) or _new_intent(run, order)
+    pushed = run.record.push()
+    stands = run.record.memory().launchings[launching.instance]
+    if (stands.at, stands.by) != (launching.at, launching.by):
+        raise Blocked(f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}.")
+    if not pushed and run.record.remote and not order.relaunch_of:
+        why = f"the intent could not be pushed: {pushed.why}"
+        run.record.append(Failed(now(), launching.key, 1, why))
+        raise CouldNotLook(f"Nothing was submitted: {why}")
+    return launching
+
+
+def _waiting(run: Run, plan: Plan) -> Launching | None:
+    """The intent of an interrupted launch of the same plan; that of another plan is given up."""
+    waiting = run.record.memory().unsettled
+    if waiting is not None and waiting.plan_digest != plan.digest:
         run.record.append(
             Failed(now(), waiting.key, 1, "never submitted; the plan moved before the next attempt")
         )
-    take_lease(run)
+        return None
+    return waiting
+
+
+def _new_intent(run: Run, order: Order) -> Launching:
     number = run.record.memory().next_number
     launching = Launching(
         now(),
@@ -103,11 +120,6 @@ def _intend(run: Run, order: Order) -> Launching:
         run.launcher.owner,
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
-    pushed = run.record.push()
-    if not pushed and run.record.remote and not order.relaunch_of:
-        why = f"the intent could not be pushed: {pushed.why}"
-        run.record.append(Failed(now(), launching.key, 1, why))
-        raise CouldNotLook(f"Nothing was submitted: {why}")
     return launching
 
 

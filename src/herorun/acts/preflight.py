@@ -5,7 +5,7 @@ from typing import Any
 
 from herorun.core.canonical import plain
 from herorun.core.check import Gate, GateVerdict
-from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
 from herorun.core.scrub import scrub_argv, scrub_tree
@@ -48,6 +48,8 @@ class Preflight:
 
 def preflight(run: Run) -> Preflight:
     """Ask the launch gate. Only reads."""
+    if run.repository.resolve("HEAD") is None:
+        raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
     run.record.fetch()
     memory = run.record.memory()
     report = ask(run, Gate.LAUNCH, wanted=[Plan])

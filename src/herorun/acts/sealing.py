@@ -16,7 +16,7 @@ from herorun.core.scrub import scrub, scrub_tree
 from herorun.gates import Report, ask
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.system.plumbing import annotated_tag, push
+from herorun.system.plumbing import annotated_tag, push, tag_text
 from herorun.workspace import Run
 
 
@@ -113,6 +113,8 @@ def make_statement(run: Run, memory: Memory, report: Report) -> dict[str, Any]:
 
 def _interrupted(run: Run, memory: Memory, key: str) -> dict[str, Any] | None:
     """The statement of a seal that was begun: it is finished as it was meant, not made anew."""
+    if tagged := tag_text(run.repository, tag_name(run)):
+        return _stated(run, memory, tagged)
     intended = memory.intended.get(key)
     if intended is None or run.record.tip is None:
         return None
@@ -121,6 +123,21 @@ def _interrupted(run: Run, memory: Memory, key: str) -> dict[str, Any] | None:
     if data is None:
         raise HerorunError(f"The statement {path} of the interrupted seal is not in the record.")
     return dict(json.loads(data))
+
+
+def _stated(run: Run, memory: Memory, text: str) -> dict[str, Any]:
+    """What the tag of a seal says that did not go through to its end; the tag is never made anew."""
+    try:
+        statement = dict(json.loads(text[text.index("\n{") :]))
+        same = [i["name"] for i in statement["instances"]] == [i.name for i in memory.instances]
+    except (ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        tag = tag_name(run)
+        raise Blocked(
+            f"There is a tag {tag} already, and it does not state this run as it is now. If it is left over from a seal that failed: `git tag -d {tag}`, then seal again."
+        )
+    return statement
 
 
 def _tag(run: Run, report: Report | None, key: str, statement: dict[str, Any]) -> Seal:
@@ -209,7 +226,10 @@ def _again(run: Run, sealed: Sealed) -> Seal:
     answer = run.repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{sealed.tag}", ok=(0, 1))
     warnings = []
     if answer.code == 0:
-        _push_tag(run, sealed.tag, answer.text.strip())
+        try:
+            _push_tag(run, sealed.tag, answer.text.strip())
+        except CouldNotLook as error:
+            warnings.append(f"the tag is not pushed: {error}")
     else:
         warnings.append(f"the tag {sealed.tag} is not in this clone: fetch it")
     try:

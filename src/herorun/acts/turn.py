@@ -10,7 +10,7 @@ from herorun.core.alert import Alert
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
 from herorun.core.decide import Policy
-from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import CheckedIn, Decided, Event, Observed
 from herorun.core.evidence import Evidence, FinalStep, Gaps, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.journal import Memory
@@ -93,15 +93,22 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         memory = run.record.memory()
         if memory.sealed:
             return Turn(run, None, {})
-        if not memory.instances and not memory.unsettled:
-            raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
-        doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *_settle(run)]
+        must_be_launched(run, memory)
+        doubts = [
+            *([f"contract-drift: {drift}; the admitted contract stands"] if drift else []),
+            *_settle(run),
+        ]
         seen, evidence = judge(run)
         _journal(run, seen, evidence)
         take_lease_quietly(run)
         performed = tuple(perform(run, action) for action in seen.actions)
         pushed = run.record.push()
     return Turn(run, seen, evidence, performed, tuple(doubts), pushed.why)
+
+
+def must_be_launched(run: Run, memory: Memory) -> None:
+    if not memory.instances and not memory.unsettled:
+        raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
 
 
 def _settle(run: Run) -> list[str]:
@@ -135,7 +142,7 @@ def take_lease_quietly(run: Run) -> None:
     """Beat the lease; whoever lost it must not act, but a store that is out of reach stops no telling."""
     try:
         take_lease(run)
-    except OSError:
+    except (CouldNotLook, OSError):
         return
 
 

@@ -3,6 +3,7 @@
 Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -103,9 +104,20 @@ def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
 
 
 def _same(wanted: Any, shown: Any) -> bool:
-    """Equal, with NaN equal to itself and its text form: JSON has no other way to write it."""
-    both_nan = str(wanted).lower() == str(shown).lower() == "nan"
-    return bool(wanted == shown) or both_nan
+    return bool(_as_json(wanted) == _as_json(shown))
+
+
+def _as_json(value: Any) -> Any:
+    """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as lists."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_as_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(item) for key, item in value.items()}
+    if hasattr(value, "__fspath__"):
+        return value.__fspath__()
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def _text(item: str, wanted: Any, shown: str | None) -> Item:
@@ -147,5 +159,5 @@ def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         if isinstance(value, Mapping) and value:
             flat.update(flatten(value, f"{prefix}{key}."))
         else:
-            flat[f"{prefix}{key}"] = list(value) if isinstance(value, tuple) else value
+            flat[f"{prefix}{key}"] = value
     return flat

@@ -116,7 +116,9 @@ def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) 
 
 def _held(alert: Alert, check: Check, moment: Moment) -> bool:
     hold = check.hold
-    steps = max((moment.step or 0) - alert.first_step, 0)  # below zero where the step is unread or rolled back
+    steps = max(
+        (moment.step or 0) - alert.first_step, 0
+    )  # below zero where the step is unread or rolled back
     return alert.firing or (alert.held >= hold.duration and alert.ticks >= hold.ticks and steps >= hold.steps)
 
 

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
+from datetime import date, time
 from typing import Any
 
 
@@ -16,7 +17,7 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
     try:
         match ending:
             case "toml":
-                return tomllib.loads(data.decode())
+                parsed = tomllib.loads(data.decode())
             case "json":
                 parsed = json.loads(data)
             case "yaml" | "yml":
@@ -31,7 +32,17 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
         raise UnreadableConfig(f"{name}: {str(error).splitlines()[0]}") from None
     if not isinstance(parsed, dict):
         raise UnreadableConfig(f"{name} holds {type(parsed).__name__}, not a table")
-    return parsed
+    tables: dict[str, Any] = _without_times(parsed)
+    return tables
+
+
+def _without_times(value: Any) -> Any:
+    """TOML and YAML know dates and times, mostly without a zone; here they are the text that JSON would hold."""
+    if isinstance(value, dict):
+        return {str(key): _without_times(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_times(item) for item in value]
+    return value.isoformat() if isinstance(value, (date, time)) else value
 
 
 def _yaml(data: bytes) -> Any:

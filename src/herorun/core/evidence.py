@@ -188,6 +188,11 @@ class JobState(StrEnum):
     def ended(self) -> bool:
         return not self.live and self is not JobState.UNKNOWN
 
+    @property
+    def in_doubt(self) -> bool:
+        """Nobody can say whether it runs, or how it ended."""
+        return self in (JobState.UNKNOWN, JobState.GONE)
+
 
 REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when it refuses
 

@@ -193,6 +193,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
     match event:
         case Initialised():
             return replace(memory, initialised=event)
+        case Launching() if event.instance in memory.launchings:
+            return memory  # another clone was first with this instance, and the later intent was given up
         case Launching():
             launchings = {**memory.launchings, event.instance: event}
             return replace(memory, launchings=launchings, unsettled=event)

@@ -6,7 +6,8 @@ from typing import Any
 
 MASK = "[scrubbed]"
 _NAME = (
-    r"(?:api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|auth|private[_-]?key)"
+    r"(?:(?:api|access|account|private)[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|auth"
+    r"|x-(?:amz|goog)-signature)"
 )
 _RULES = (
     # known shapes
@@ -18,18 +19,29 @@ _RULES = (
     re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
     re.compile(r"\bsk-[A-Za-z0-9_-]{20,}"),
     re.compile(r"\bwandb_v\d_[A-Za-z0-9_]{20,}"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}"),
+    re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}"),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
 )
-_USERINFO = re.compile(r"(?P<head>\b[a-z][a-z0-9+.-]*://)[^/\s@'\"]+@", re.IGNORECASE)
+# Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
+_USERINFO = re.compile(r"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++://)[^/\s'\"?#]+@", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    rf"(?P<head>(?<![\w.-])[\w.-]*{_NAME}[\w.-]*[\"']?(?:\s*[=:]\s*|\s+)[\"']?)(?P<value>[^\s\"',;&}}\]]{{4,}})",
+    rf"(?P<head>(?<![\w.-])(?=[\w.-]*?{_NAME})[\w.-]++[\"']?(?:\s*[=:]\s*|\s+)[\"']?)"
+    r"(?P<value>[^\s\"',;&}\]]{4,})",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?P<head>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
-_HARMLESS = re.compile(r"(?:true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?)", re.IGNORECASE)
+# What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, what is masked already.
+_HARMLESS = re.compile(
+    r"true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
+    re.IGNORECASE,
+)
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
-_COUNTS = re.compile(r"tokens?(?:_|/|-|\b)", re.IGNORECASE)  # a language model's tokens are no secret
+# A language model's tokens are no secret: neither the tools and the special ones, nor a number of them.
+_INNOCENT_NAME = re.compile(
+    r"tokeni[sz]\w*|(?<![a-z])(?:bos|eos|pad|unk|sep|cls|mask)[_-]token|authors?(?!i[sz])", re.IGNORECASE
+)
+_COUNTING_NAME = re.compile(r"tokens|token[_-](?:ids?|counts?|budget|limit|length)", re.IGNORECASE)
+_COUNT = re.compile(r"[+-]?[\d_]+(?:\.\d+)?(?:e[+-]?\d+)?[kmgtb]?", re.IGNORECASE)
 
 
 def scrub(text: str) -> str:
@@ -42,53 +54,45 @@ def scrub(text: str) -> str:
 
 
 def _mask_value(found: re.Match[str]) -> str:
-    value = found["value"]
-    return (
-        found[0] if _HARMLESS.fullmatch(value) or not _is_assignment(found["head"]) else found["head"] + MASK
-    )
+    head, value = found["head"], found["value"]
+    is_assignment = any(sign in head for sign in "=:") or head.lstrip("\"'").startswith("-")
+    return head + MASK if is_assignment and _is_secret(head, value) else found[0]
 
 
-def _is_assignment(head: str) -> bool:
-    """`--token abc` and `TOKEN=abc` name a secret; `the token was` and `tokens_per_second=9` do not."""
-    if any(sign in head for sign in "=:"):
-        return not re.search(r"tokens(?:_|/|\s|=|:)", head, re.IGNORECASE)
-    return head.lstrip("\"'").startswith("-")
+def _is_secret(name: str, value: str) -> bool:
+    """`--token abc` and `TOKEN=abc` hold one; `tokens_per_second=9` and `tokenizer=llama` do not."""
+    if not _names_secret(name) or _HARMLESS.fullmatch(value):
+        return False
+    return not (_COUNTING_NAME.search(name) and _COUNT.fullmatch(value))
+
+
+def _names_secret(name: str) -> bool:
+    return bool(_SECRET_NAME.search(_INNOCENT_NAME.sub("", name)))
 
 
 def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
     """A command line with the values of secret-looking flags masked, `--token value` included."""
     out: list[str] = []
-    hide = False
+    flag = ""
     for part in argv:
+        hide = bool(flag) and not part.startswith("-") and _is_secret(flag, part)
         out.append(MASK if hide else scrub(part))
-        name = part.lstrip("-")
-        hide = (
-            part.startswith("-")
-            and "=" not in part
-            and bool(_SECRET_NAME.search(name))
-            and not _COUNTS.match(name)
-        )
+        flag = part if part.startswith("-") and "=" not in part else ""
     return tuple(out)
 
 
-def scrub_tree(value: Any) -> Any:
-    """The same for every text in a JSON-able value; values under secret-looking keys are masked whole."""
+def scrub_tree(value: Any, name: str = "") -> Any:
+    """The same for every text in a JSON-able value; texts under secret-looking keys are masked whole."""
     match value:
         case str():
-            return scrub(value)
+            return MASK if name and _is_secret(name, value) else scrub(value)
         case Mapping():
-            return {
-                key: MASK if isinstance(item, str) and _names_secret(str(key)) else scrub_tree(item)
-                for key, item in value.items()
-            }
+            return {key: scrub_tree(item, _secret_key(str(key))) for key, item in value.items()}
         case list() | tuple():
-            return [scrub_tree(item) for item in value]
+            return [scrub_tree(item, name) for item in value]
     return value
 
 
-def _names_secret(key: str) -> bool:
-    return (
-        bool(_SECRET_NAME.search(key))
-        and not _COUNTS.match(key.rsplit("_", 1)[-1] + "_")
-        and key.lower() not in ("secrets", "author")
-    )
+def _secret_key(key: str) -> str:
+    """The key, if it names a secret. The contract's own `secrets` are names of variables."""
+    return key if _names_secret(key) and key.lower() != "secrets" else ""

@@ -98,7 +98,7 @@ def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str,
     Alerts about the monitor itself do not count: a stale monitor is not an ill run.
     """
     job = evidence.get(Job)
-    if not isinstance(job, Job) or job.state is JobState.UNKNOWN:
+    if not isinstance(job, Job) or job.state.in_doubt:
         return RunHealth.UNKNOWN
     if job.state is JobState.SUCCEEDED:
         return RunHealth.FINISHED

@@ -65,8 +65,17 @@ class GitFailed(CouldNotLook):
     """A git call ended with an error."""
 
     def __init__(self, args: Sequence[str], answer: Answer) -> None:
-        super().__init__(f"`git {args[0]}` failed: {scrub(answer.complaint)}")
+        asked = args[0] in ("ls-remote", "fetch", "push")
+        named = [args[0], *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else [])]
+        super().__init__(f"`git {' '.join(named)}` failed: {scrub(_complaint(answer))}")
         self.answer = answer
+
+
+def _complaint(answer: Answer) -> str:
+    """The first line that says what is wrong; git ends with advice that fits anything."""
+    lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
+    reasons = (line for line in lines if line.startswith(("ssh: ", "fatal: ", "error: ", "! ")))
+    return next(reasons, answer.complaint)
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,12 @@ def annotated_tag(repository: Repository, name: str, commit: str, message: str) 
     return repository.git("rev-parse", "--verify", f"refs/tags/{name}").text.strip()
 
 
+def tag_text(repository: Repository, name: str) -> str | None:
+    """An annotated tag as git keeps it, head and message; None if there is no such tag."""
+    answer = repository.git("cat-file", "tag", f"refs/tags/{name}", ok=(0, 128))
+    return answer.text if answer.code == 0 else None
+
+
 def export(repository: Repository, commit: str, target: Path) -> None:
     """An exact copy of a commit's files in `target`, which appears whole or not at all."""
     if target.exists():

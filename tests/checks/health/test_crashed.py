@@ -12,6 +12,7 @@ ENDINGS = {
     JobState.SUCCEEDED: Outcome.PASS,
     JobState.CANCELLED: Outcome.NOT_APPLICABLE,
     JobState.UNKNOWN: Outcome.UNKNOWN,
+    JobState.GONE: Outcome.UNKNOWN,
 }
 
 

@@ -48,6 +48,7 @@ def test_no_step_yet_and_an_ended_job_are_not_applicable():
 def test_what_could_not_be_read_is_unknown():
     assert answer(not_checked_in, {Receipt: Unavailable("403")}).outcome is Outcome.UNKNOWN
     assert answer(not_checked_in, NO_RECEIPT, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
+    assert answer(not_checked_in, NO_RECEIPT, a_job(JobState.GONE)).outcome is Outcome.UNKNOWN
 
 
 def test_it_warns_after_two_ticks():

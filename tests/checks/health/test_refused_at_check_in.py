@@ -37,6 +37,7 @@ def test_what_could_not_be_read_is_unknown():
     assert answer(refused_at_check_in, {Receipt: Unavailable("403")}).outcome is Outcome.UNKNOWN
     assert answer(refused_at_check_in, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
     assert answer(refused_at_check_in, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
+    assert answer(refused_at_check_in, a_job(JobState.GONE)).outcome is Outcome.UNKNOWN
 
 
 def test_it_holds_a_relaunch_back():

@@ -22,5 +22,6 @@ def test_it_holds_a_relaunch_back():
 
 def test_what_the_scheduler_cannot_say_is_unknown():
     assert answer(stopped_by_hand, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
+    assert answer(stopped_by_hand, a_job(JobState.GONE)).outcome is Outcome.UNKNOWN
     assert answer(stopped_by_hand, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
     assert answer(stopped_by_hand, {Job: Nothing()}).outcome is Outcome.NOT_APPLICABLE

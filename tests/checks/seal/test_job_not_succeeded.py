@@ -5,7 +5,11 @@ from herorun.checks.seal.job_not_succeeded import job_not_succeeded
 from herorun.core.evidence import Job, JobState, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
-OTHERS = {JobState.SUCCEEDED: Outcome.PASS, JobState.UNKNOWN: Outcome.UNKNOWN}
+OTHERS = {
+    JobState.SUCCEEDED: Outcome.PASS,
+    JobState.UNKNOWN: Outcome.UNKNOWN,
+    JobState.GONE: Outcome.UNKNOWN,
+}
 
 
 @pytest.mark.parametrize("state", JobState)

@@ -5,13 +5,13 @@ Fix: relaunched with the same identity and output root while the budget lasts; b
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Job, JobState
+from herorun.core.evidence import Job
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 
 
 @check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB)
 def crashed(job: Job) -> Verdict:
-    if job.state is JobState.UNKNOWN:
+    if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
     if job.crashed:
         return failed(job.ending, subject=job.instance)

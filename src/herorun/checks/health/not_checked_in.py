@@ -5,7 +5,7 @@ Fix: call `herorun.check_in()` in the training script before the first step; or 
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
-from herorun.core.evidence import History, Job, JobState, Metrics, Nothing, Receipt
+from herorun.core.evidence import History, Job, Metrics, Nothing, Receipt
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 
 
@@ -14,7 +14,7 @@ def not_checked_in(job: Job, metrics: Metrics, history: History, receipt: Receip
     ours = isinstance(receipt, Receipt) and receipt.instance == job.instance
     if ours or job.instance in history.checked_in:
         return passed(f"{job.instance} checked in", subject=job.instance)
-    if job.state is JobState.UNKNOWN:
+    if job.state.in_doubt:
         return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
     if not job.state.live or not history.wrote(metrics):
         return not_applicable(f"{job.instance} is {job.state} and reports no step", subject=job.instance)

@@ -6,7 +6,7 @@ Fix: mend what the failing item names, and launch again by hand.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Job, JobState, Nothing, Receipt, Unavailable
+from herorun.core.evidence import Job, Nothing, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
 
 
@@ -16,7 +16,7 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
     if job.refused or (ours and ours.outcome == "fail"):
         return failed(f"{job.instance} refused at check-in: {_reasons(ours)}", subject=job.instance)
-    if job.state is JobState.UNKNOWN:
+    if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
     if isinstance(receipt, Unavailable):
         return unknown(f"could not read the receipt: {receipt.why}", subject=job.instance)

@@ -31,7 +31,7 @@ class Limits:
 def stalled_steps(
     job: Job, metrics: Metrics | Nothing, history: History, now: Now, cadence: Cadence, limits: Limits
 ) -> Verdict:
-    if job.state is JobState.UNKNOWN:
+    if job.state.in_doubt:
         return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
     if job.state is not JobState.RUNNING:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)

@@ -5,13 +5,13 @@ Fix: the DRI says what is next: launch again, or leave it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Job, JobState
+from herorun.core.evidence import Job
 from herorun.core.finding import Verdict, failed, passed, unknown
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
 def stopped_by_hand(job: Job) -> Verdict:
-    if job.state is JobState.UNKNOWN:
+    if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
     if job.stopped_by_hand:
         return failed(f"{job.instance} was stopped by {job.stopped_by or 'somebody'}", subject=job.instance)

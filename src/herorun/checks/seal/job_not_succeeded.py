@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 def job_not_succeeded(job: Job | Nothing) -> Verdict:
     if isinstance(job, Nothing):
         return failed("no instance of this run was ever launched")
-    if job.state is JobState.UNKNOWN:
+    if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
     if job.state is JobState.SUCCEEDED:
         return passed(f"{job.instance} succeeded", subject=job.instance)

@@ -1,0 +1,303 @@
+"""Print the reference from the code: `python docs/generate.py` writes it, `--check` fails where it is stale.
+
+checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the contract's schema.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import TypeAdapter
+
+from herorun import discover
+from herorun.cli import herorun
+from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
+from herorun.core.contract import PLAN_TABLES, Contract, Duration, say_duration
+from herorun.schema import ContractSchema
+
+FOLDER = Path(__file__).parent
+Schema = Mapping[str, Any]
+
+
+def main(argv: list[str]) -> int:
+    """Write the pages, or with `--check` name the stale ones and return 1."""
+    pages = {"checks.md": checks_page(), "cli.md": cli_page(), "contract.md": contract_page()}
+    stale = [name for name, text in pages.items() if read(FOLDER / name) != text]
+    if "--check" in argv:
+        for name in stale:
+            print(f"docs/{name} is stale: run `make docs` and commit it.", file=sys.stderr)
+        return 1 if stale else 0
+    for name in stale:
+        (FOLDER / name).write_text(pages[name], encoding="utf-8")
+        print(f"wrote docs/{name}")
+    return 0
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def page(title: str, source: str, parts: Iterable[str]) -> str:
+    note = f"<!-- Printed by docs/generate.py from {source}: change that, then `make docs`. -->"
+    return "\n\n".join([f"# {title}", note, *(part.strip() for part in parts)]) + "\n"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(
+        "| " + " | ".join(shown(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+
+
+def shown(text: str) -> str:
+    """Text whose `<` is no HTML; what stands between backticks is shown as it is."""
+    parts = text.split("`")
+    return "`".join(part if at % 2 else part.replace("<", "&lt;") for at, part in enumerate(parts))
+
+
+# --- checks.md -------------------------------------------------------------------------------------
+
+QUESTIONS = {
+    Gate.LAUNCH: "may it start? `herorun preflight` and `herorun launch` ask; an open finding blocks the launch.",
+    Gate.CHECKIN: "is what runs what was admitted? `herorun.check_in()` asks inside the job; a difference refuses.",
+    Gate.HEALTH: "may it go on? `herorun babysit` asks at every tick; it tells, relaunches, escalates or stops.",
+    Gate.SEAL: "is it done? `herorun seal` asks; with an open finding nothing is tagged.",
+}
+RELAUNCH = {
+    AtRelaunch.SKIP: "",
+    AtRelaunch.WARN: "Asked again at a relaunch: a failure blocks it, and what cannot be read is told.",
+    AtRelaunch.BLOCK: "Asked again at a relaunch: a failure blocks it, and so does what cannot be read.",
+}
+
+
+def checks_page() -> str:
+    return page("Checks", "the checks themselves", [CHECKS_INTRO, *(gate_part(gate) for gate in Gate)])
+
+
+CHECKS_INTRO = """\
+Every check is one question, asked at one of the four gates (see [concepts](concepts.md)).
+`herorun explain NAME` prints its page in the terminal, and a [waiver](concepts.md#waivers) names it.
+Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""
+
+
+def gate_part(gate: Gate) -> str:
+    found = sorted(discover.checks(gate), key=lambda check: check.name)
+    head = ("check", "problem", "evidence", "response", "hold")
+    rows = [
+        (
+            f"[{check.name}](#{check.name})",
+            check.problem,
+            ", ".join(name_of(need) for need in check.needs),
+            check.response.value,
+            hold_words(check.hold),
+        )
+        for check in found
+    ]
+    parts = [f"## {gate.name.capitalize()}", f"The question: {QUESTIONS[gate]}", table(head, rows)]
+    return "\n\n".join([*parts, *(check_part(check) for check in found)])
+
+
+def hold_words(hold: Hold) -> str:
+    """How long a finding stays open before it fires."""
+    said = [say_duration(hold.duration)] if hold.duration else []
+    said += [f"{hold.ticks} ticks"] if hold.ticks > 1 else []
+    said += [f"{hold.steps} steps"] if hold.steps else []
+    return ", ".join(said) or "none"
+
+
+def check_part(check: Check) -> str:
+    body = check.doc.partition("\n")[2].strip()
+    for word in ("Why", "Fix", "Source"):
+        body = body.replace(f"{word}: ", f"\n**{word}**: ", 1) if f"{word}: " in body else body
+    parts = [f"### {check.name}", shown(check.problem), shown(body.strip()), RELAUNCH[check.at_relaunch]]
+    if check.vetoes_relaunch:
+        parts.append("While it fires, nothing is relaunched.")
+    if check.limits is not None:
+        parts += [limits_words(check.limits), limits_table(check.limits)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def limits_words(limits: type[Any]) -> str:
+    """What the author wrote about them, and not what `dataclass` makes up."""
+    doc = (limits.__doc__ or "").strip()
+    return "" if doc.startswith("Limits(") else doc
+
+
+def limits_table(limits: type[Any]) -> str:
+    shape = TypeAdapter(limits).json_schema(schema_generator=ContractSchema)
+    durations = {field.name for field in fields(limits) if field.type is timedelta}
+    rows = [
+        (f"`{name}`", "duration" if name in durations else kind(told, {}), default_words(told))
+        for name, told in shape["properties"].items()
+    ]
+    return table(("threshold", "type", "default"), rows)
+
+
+# --- cli.md ----------------------------------------------------------------------------------------
+
+CLI_INTRO = """\
+RUN is a slug, which names `runs/<slug>.toml`, or a path.
+`--json` prints one document, with `"schema": 1`, to standard output; messages go to standard error.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | clear |
+| 1 | blocked, a firing critical alert, or a fault found |
+| 2 | wrong use, or a bad contract |
+| 3 | could not look; of a babysitter: its view is not fresh |
+| 130 | interrupted |"""
+
+
+def cli_page() -> str:
+    return page("Commands", "the commands' help", [CLI_INTRO, *command_parts(herorun, "herorun", None)])
+
+
+def command_parts(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+    """A command and its subcommands, each with its help as an 80-column terminal shows it."""
+    context = click.Context(
+        command, info_name=name, parent=parent, terminal_width=80, **command.context_settings
+    )
+    lines = [line.rstrip() for line in command.get_help(context).splitlines()]
+    yield f"## {context.command_path}\n\n```text\n" + "\n".join(lines) + "\n```"
+    if isinstance(command, click.Group):
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from command_parts(found, child, context)
+
+
+# --- contract.md -----------------------------------------------------------------------------------
+
+CONTRACT_INTRO = """\
+`runs/<slug>.toml`: what people signed.
+`herorun init` writes one to fill in, and `herorun schema` prints all of this as JSON Schema, for editors.
+Unknown keys are errors.
+A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""
+DURATION = TypeAdapter(Duration).json_schema()["pattern"]
+PORTS = {"tracker": "trackers", "scheduler": "schedulers"}
+
+
+def contract_page() -> str:
+    schema = Contract.model_json_schema(by_alias=True, schema_generator=ContractSchema)
+    return page("The contract file", "herorun.core.contract", [CONTRACT_INTRO, *contract_parts(schema)])
+
+
+def contract_parts(schema: Schema) -> Iterator[str]:
+    defs, properties = schema["$defs"], schema["properties"]
+    tables = {name: found for name, told in properties.items() if (found := table_of(told, defs))}
+    plain = {name: told for name, told in properties.items() if name not in tables}
+    yield f"## The file itself\n\n{keys_table(plain, schema, defs)}"
+    for name, shape in tables.items():
+        many = properties[name].get("type") == "array"
+        yield from table_parts(f"[[{name}]]" if many else f"[{name}]", name, shape, defs)
+
+
+def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[str]:
+    """One table of the file, then the tables inside it and what its adapters add."""
+    inside = {key: found for key, told in shape["properties"].items() if (found := table_of(told, defs))}
+    plain = {key: told for key, told in shape["properties"].items() if key not in inside}
+    plain.pop("thresholds", None)
+    entered = "It enters the plan: changing it changes the plan's digest." if name in PLAN_TABLES else ""
+    words = " ".join(part for part in (shape.get("description", "").strip(), entered) if part)
+    yield "\n\n".join(part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part)
+    for key, found in inside.items():
+        yield f"### `[{name}.{key}]`\n\n{keys_table(found['properties'], found, defs)}"
+    if name == "babysit":
+        yield f"### `[babysit.thresholds.NAME]`\n\n{THRESHOLDS}"
+    if name in PORTS:
+        yield from adapter_parts(name)
+
+
+THRESHOLDS = "The thresholds of one check; [checks](checks.md) lists them with their defaults."
+
+
+def adapter_parts(name: str) -> Iterator[str]:
+    for adapter, options in discover.adapter_options(PORTS[name]).items():
+        shape = options.model_json_schema(schema_generator=ContractSchema)
+        keys = keys_table(shape.get("properties", {}), shape, shape.get("$defs", {}))
+        yield f'### `[{name}]` with `kind = "{adapter}"`\n\n{keys}'
+
+
+def table_of(told: Schema, defs: Schema) -> Schema | None:
+    """The table that a key holds, alone or as a list; None for a plain value."""
+    found = told["items"] if told.get("type") == "array" else told
+    shape: Schema = defs[found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+    return shape if "properties" in shape else None
+
+
+def keys_table(properties: Schema, shape: Schema, defs: Schema) -> str:
+    needed = shape.get("required", [])
+    rows = [
+        (
+            f"`{name}`",
+            kind(told, defs),
+            "required" if name in needed else default_words(told),
+            told.get("description", ""),
+        )
+        for name, told in properties.items()
+    ]
+    return table(("key", "type", "default", "meaning"), rows)
+
+
+def kind(told: Schema, defs: Schema) -> str:
+    """A type in words."""
+    if "$ref" in told:
+        return kind(defs[told["$ref"].rpartition("/")[2]], defs)
+    if "anyOf" in told:
+        return either([kind(part, defs) for part in told["anyOf"] if part.get("type") != "null"])
+    if "const" in told or "enum" in told:
+        return either([f"`{toml(value)}`" for value in told.get("enum", [told.get("const")])])
+    match told.get("type"):
+        case "array":
+            return f"list of {kind(told['items'], defs)}s"
+        case "object":
+            return f"table of {kind(told['additionalProperties'], defs)}" + ("s" if simple(told) else "")
+        case "boolean":
+            return "`true` or `false`"
+        case "string" if told.get("pattern") == DURATION:
+            return "duration"
+        case "string" if told.get("format") == "date-time":
+            return "date and time, with a zone"
+    return f"{told.get('type')}{bound_words(told)}"
+
+
+def simple(told: Schema) -> bool:
+    return "type" in told["additionalProperties"]
+
+
+def either(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if words[:-1] else words)
+
+
+def bound_words(told: Schema) -> str:
+    if "exclusiveMinimum" in told:
+        return f" above {told['exclusiveMinimum']:g}"
+    return f" from {told['minimum']:g}" if "minimum" in told else ""
+
+
+def default_words(told: Schema) -> str:
+    return "none" if told.get("default") is None else f"`{toml(told['default'])}`"
+
+
+def toml(value: Any) -> str:
+    """A value as the file writes it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case list() | tuple():
+            return f"[{', '.join(toml(item) for item in value)}]"
+        case dict():
+            return (
+                "{}" if not value else "{ " + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + " }"
+            )
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,16 @@
+"""The launch is from no branch.
+
+Why: a commit on no branch is lost when somebody tidies up, and nobody can say which line of work the run belongs to.
+Fix: make a branch where you are and push it: `git switch -c NAME && git push -u origin NAME`.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import WorkTree
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def detached_head(tree: WorkTree) -> Verdict:
+    if tree.branch is None:
+        return failed(f"HEAD is detached at {tree.commit:.9}")
+    return passed(f"on {tree.branch}")

@@ -1,0 +1,81 @@
+"""The run's issue as a folder of Markdown files, one for each thing said: for a drive that a team shares."""
+
+import hashlib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.ports import Place, Post
+from herorun.core.render import one_line
+from herorun.core.scrub import scrub
+from herorun.system.files import create_whole
+
+ROBOT = "🤖"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "IssueFolder":
+    return IssueFolder(Path(place.state) / "issue")
+
+
+class IssueFolder:
+    """See `core.ports.IssueTracker`. A file is named by its post's key, so a key is said once, whatever happens."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, post: Post, labels: tuple[str, ...]) -> str:
+        """The first one to open it writes the first page; everybody else gets its path."""
+        if self._first() is None:
+            named = f"Labels: {', '.join(labels)}\n\n" if labels else ""
+            self._say(f"issue-{_name(post.key)}", f"# {_line(post.title)}\n\n{named}{_text(post.body)}\n")
+        first = self._first()
+        assert first is not None
+        return first
+
+    def post(self, post: Post) -> str:
+        if self._first() is None:
+            raise FileNotFoundError(f"{self._folder} holds no issue yet: `herorun init` opens it")
+        body = _text(post.body).removeprefix(ROBOT).strip()
+        self._say(_name(post.key), f"{ROBOT} **{_line(post.title)}**\n\n{body}\n")
+        return str(self._folder / _name(post.key))
+
+    def find(self, key: str) -> str | None:
+        for name in (_name(key), f"issue-{_name(key)}"):
+            if name in self._names():
+                return str(self._folder / name)
+        return None
+
+    def _say(self, name: str, text: str) -> None:
+        try:
+            create_whole(self._folder / name, text.encode("utf-8", "backslashreplace"))
+        except FileExistsError:
+            if name not in self._names():  # it is the folder itself that is in the way
+                raise
+
+    def _first(self) -> str | None:
+        pages = sorted(name for name in self._names() if name.startswith("issue-"))
+        return str(self._folder / pages[0]) if pages else None
+
+    def _names(self) -> list[str]:
+        """An unreadable folder raises: it is not an empty one."""
+        try:
+            return [path.name for path in self._folder.iterdir()]
+        except FileNotFoundError:
+            return []
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24] + ".md"
+
+
+def _line(text: str) -> str:
+    return one_line(scrub(text))
+
+
+def _text(text: str) -> str:
+    """Without secrets, and without what would steer a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in scrub(text)).strip()

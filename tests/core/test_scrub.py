@@ -1,0 +1,148 @@
+"""Secrets out, the rest readable: both halves matter."""
+
+import time
+
+import pytest
+
+from herorun.core.scrub import MASK, scrub, scrub_argv, scrub_tree
+
+SHA = "3f2a9c1d0e4b5a697887766554433221100ffeed"
+PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"commit {SHA}",
+        f"sha256:{'a1' * 32}",
+        f"plan sha256:{'a1' * 32} at {SHA[:9]}",
+        "tokens_per_second=123456789",
+        "train/tokens_per_second: 1234567.5",
+        '"tokens_per_second": 45123456.7',
+        "max_tokens=1234567890 num_tokens: 1.5e12 total_tokens=46.1M",
+        "--max-tokens 100000000",
+        "token_budget: 46100000000",
+        "eos_token_id=12800100",
+        "bos_token=<|begin|>",
+        "tokenizer=meta-llama/Llama-3 tokenizer_path: /data/tok",
+        "author=adalovelace Author: Ada Lovelace",
+        "git log --author=adalovelace",
+        "/data/secrets/run/step-100 and gs://bucket/token-data/step-1",
+        "/data/tiny/step-150 is incomplete: no metadata.json",
+        "git@github.com:a/b.git and https://github.com/a/b",
+        "the token was refused; the secret is out",
+        "use_auth=true password: null token=None",
+        "missing-secret: HF_TOKEN is not set",
+        "WANDB_API_KEY=$WANDB_API_KEY token: ${HF_TOKEN}",
+        "python train.py --config config.toml --seed 7",
+        "loss up to 1.6 times the expected 2 for 12 steps from step 412",
+        "2026-01-01T12:00:00Z tiny-1 job-1 ada@here",
+    ],
+)
+def test_what_is_no_secret_stays(text):
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "secret", "after"),
+    [
+        ("WANDB_API_KEY=", SHA, ""),
+        ("export MY_TOKEN=", PLANTED, " next"),
+        ("API_TOKENS=", PLANTED, ""),
+        ("token: ", "123456789", ""),
+        ("password: ", PLANTED, ""),
+        ("db.passwd = '", PLANTED, "'"),
+        ('{"client_secret": "', PLANTED, '"}'),
+        ("{'api_key': '", PLANTED, "'}"),
+        ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", ""),
+        ("AccountKey=", "abcd1234EFGH==", ";EndpointSuffix=x"),
+        ("--wandb-api-key ", PLANTED, " --seed 7"),
+        ("--token=", PLANTED, " --seed 7"),
+        ("--token ", PLANTED, " --seed 7"),
+        ("Authorization: Bearer ", f"{PLANTED}.{PLANTED}", ""),
+        ("basic ", "dXNlcjpwYXNzd29yZA==", ""),
+        ("https://", f"ada:{PLANTED}", "@host/x.git"),
+        ("https://", PLANTED, "@github.com/a/b"),
+        ("https://", f"ada:p@{PLANTED}", "@host/x.git"),
+        ("https://h/o?X-Amz-Signature=", PLANTED, "&x=1"),
+        ("https://h/?a=1&token=", PLANTED, ""),
+        ("", "ghp_abcdefghijklmnopqrstuvwxyz012345", " is here"),
+        ("", "github_pat_abcdefghijklmnopqrstuvwxyz", ""),
+        ("", "hf_abcdefghijklmnopqrstuvwxyz", ""),
+        ("", "AKIAABCDEFGHIJKLMNOP", ""),
+        ("", "sk-abcdefghijklmnopqrstuvwx", ""),
+        ("", "xoxb-1234567890-abcdef", ""),
+        ("", f"AIza{'b' * 35}", ""),
+        ("", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh", ""),
+        ("x\n", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----", "\ny"),
+        ("", "-----BEGIN PRIVATE KEY-----\nMIIE, cut short", ""),
+    ],
+)
+def test_a_planted_secret_goes_and_what_is_around_it_stays(before, secret, after):
+    clean = scrub(f"{before}{secret}{after}")
+
+    assert secret not in clean and MASK in clean
+    assert clean.endswith(after)
+    assert clean.startswith(before.partition("Bearer")[0] if "Bearer" not in before else "Authorization: ")
+
+
+@pytest.mark.parametrize("text", ["WANDB_API_KEY=abcdefgh", f"https://a:{PLANTED}@h/x", "token: abcdefgh"])
+def test_scrubbing_twice_is_scrubbing_once(text):
+    assert scrub(scrub(text)) == scrub(text)
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (("--token", "abc"), ("--token", MASK)),
+        (("--api-key", PLANTED, "--seed", "7"), ("--api-key", MASK, "--seed", "7")),
+        (("-password", "x"), ("-password", MASK)),
+        (("--wandb.token", PLANTED), ("--wandb.token", MASK)),
+        ((f"--token={PLANTED}",), (f"--token={MASK}",)),
+        (("--tokenizer", "meta-llama/x"), ("--tokenizer", "meta-llama/x")),
+        (("--max-tokens", "4096"), ("--max-tokens", "4096")),
+        (("--author", "ada"), ("--author", "ada")),
+        (("--use-auth", "--steps", "5"), ("--use-auth", "--steps", "5")),
+        (("python", "token", "abc"), ("python", "token", "abc")),
+    ],
+)
+def test_a_command_line(argv, shown):
+    assert scrub_argv(argv) == shown
+
+
+def test_a_tree_is_masked_by_its_keys_and_its_texts():
+    tree = {
+        "token": "abc",
+        "nested": {"password": "x", "note": f"MY_TOKEN={PLANTED}"},
+        "passwords": ["a", "b"],
+        "api_key": None,
+        "secrets": ["HF_TOKEN", "mixedCase"],
+        "tokenizer": "llama",
+        "tokens_per_second": "1234567.8",
+        "steps": 7,
+        "rows": [("a", 1.5), True],
+    }
+
+    assert scrub_tree(tree) == {
+        "token": MASK,
+        "nested": {"password": MASK, "note": f"MY_TOKEN={MASK}"},
+        "passwords": [MASK, MASK],
+        "api_key": None,
+        "secrets": ["HF_TOKEN", "mixedCase"],
+        "tokenizer": "llama",
+        "tokens_per_second": "1234567.8",
+        "steps": 7,
+        "rows": [["a", 1.5], True],
+    }
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["token", "a-", "x.", "eyJa-", "-----BEGIN PRIVATE KEY-----", "token ", "a://", "é", "token=", "  "],
+)
+def test_hostile_text_takes_no_time(piece):
+    text = piece * (100_000 // len(piece)) + "token"
+    begun = time.perf_counter()
+    scrub(text)
+
+    assert time.perf_counter() - begun < 1

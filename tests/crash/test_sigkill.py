@@ -1,0 +1,58 @@
+"""The process is really killed, with SIGKILL, at some points of each command; at all with HERORUN_CRASH_ALL=1.
+
+Which points is a matter of the day, so that all have their turn; `test_every_point` ends at all of them every time.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from crash import killed
+from crash.faults import Fault
+from crash.stages import STAGES, Stage, must_hold, outcome, undisturbed
+from stories import Story, copy
+
+SAMPLE = {"init": 1, "launch": 2, "tick": 3, "note": 1, "seal": 2}
+SOURCES = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    stage.before(story)
+    copy(story.home, kept)
+    counting = Fault(0, True, lambda: None)
+    with pytest.MonkeyPatch.context() as patch:
+        counting.install(patch)
+        stage.act(story)
+    calls = len(counting.seen)
+    wanted = undisturbed(stage, story)
+    for at, moment in _chosen(stage, calls):
+        copy(kept, story.home)
+        _kill(stage, story, at, moment)
+        stage.again(story)
+        stage.rest(story)
+        must_hold(story)
+        assert outcome(story) == wanted, f"killed {moment} call {at} of {counting.seen}"
+        story.end()
+
+
+def _chosen(stage: Stage, calls: int) -> list[tuple[int, str]]:
+    points = [(at, moment) for at in range(1, calls + 1) for moment in ("before", "after")]
+    if os.environ.get("HERORUN_CRASH_ALL"):
+        return points
+    size, first = SAMPLE[stage.name], date.today().toordinal()  # noqa: DTZ011
+    return [points[(first + n * len(points) // size) % len(points)] for n in range(size)]
+
+
+def _kill(stage: Stage, story: Story, at: int, moment: str) -> None:
+    assert killed.__file__
+    argv = [sys.executable, killed.__file__, str(at), moment, "-C", str(story.work), *stage.words]
+    path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))
+    done = subprocess.run(argv, capture_output=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()

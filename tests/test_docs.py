@@ -1,0 +1,221 @@
+"""What the pages say is true: links lead somewhere, commands and flags exist, what is printed by the code is fresh."""
+
+import ast
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from herorun import discover
+from herorun.cli import herorun
+from herorun.core.check import Check
+
+TOP = Path(__file__).parents[1]
+GENERATED = ("docs/checks.md", "docs/cli.md", "docs/contract.md")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]*?(?:src|href)=\"([^\"]+)\"")
+SPAN = re.compile(r"`(herorun [^`\n]+)`")
+REGISTRIES = ["pypi.", "pythonhosted.", "npmjs.", "anaconda.", "crates.", "rubygems.", "proxy.golang."]
+
+
+def files(*patterns: str) -> list[Path]:
+    """What is tracked, or would be: the records of our own runs apart, which nobody edits."""
+    argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    told = subprocess.run(argv, cwd=TOP, capture_output=True, timeout=60, check=True).stdout
+    names = sorted(set(os.fsdecode(told).split("\0")) - {""})
+    return [TOP / name for name in names if not name.startswith(".agents/") and (TOP / name).is_file()]
+
+
+def name(path: Path) -> str:
+    return path.relative_to(TOP).as_posix()
+
+
+PAGES = files("*.md")
+WRITTEN = [page for page in PAGES if name(page) not in (*GENERATED, "docs/benchmarks.md")]
+CHECKS = discover.checks()
+
+
+# --- links -----------------------------------------------------------------------------------------
+
+
+def links(page: Path) -> Iterator[str]:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for found in LINK.finditer(re.sub(r"`[^`]*`", "", prose)):
+        target = found[1] or found[2]
+        if "://" not in target and not target.startswith("mailto:"):
+            yield target
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings as GitHub links to them."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def leads_nowhere(page: Path, target: str) -> bool:
+    path, _, anchor = target.partition("#")
+    there = page.parent / path if path else page
+    return not there.exists() or (bool(anchor) and anchor not in anchors(there))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert [target for target in links(page) if leads_nowhere(page, target)] == []
+
+
+def test_a_dead_link_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One heading\n[a](page.md#one-heading) [b](gone.md) ![c](#two) `[d](e)`\n")
+    assert [target for target in links(page) if leads_nowhere(page, target)] == ["gone.md", "#two"]
+
+
+# --- commands --------------------------------------------------------------------------------------
+
+
+def command_lines(text: str) -> Iterator[str]:
+    """Every `herorun ...` in code, in a line or in a block."""
+    yield from (found[1] for found in SPAN.finditer(FENCE.sub("", text)))
+    for block in FENCE.finditer(text):
+        for line in block[2].replace("\\\n", " ").splitlines():
+            yield from (
+                part.strip()
+                for part in re.split(r"&&|;|\||^\s*\$ ", line)
+                if part.strip().startswith("herorun ")
+            )
+
+
+def wrong_words(line: str) -> list[str]:
+    """The command or the flags in it that do not exist."""
+    try:
+        words = shlex.split(re.sub(r" -C \S+", "", line), comments=True)[1:]
+    except ValueError:  # the half of a sentence
+        words = line.split()[1:]
+    command: click.Command = herorun
+    flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]
+    known = {"--help", "-h", "--version"} | options(command)
+    for word in (word for word in words if not word.startswith("-")):
+        if not isinstance(command, click.Group):
+            break
+        if word.isupper() or word.startswith("["):
+            return []  # COMMAND, [OPTIONS]
+        found = command.get_command(click.Context(command), word)
+        if found is None:
+            return [word]
+        command = found
+        known |= options(command)
+    return [flag for flag in flags if flag not in known]
+
+
+def options(command: click.Command) -> set[str]:
+    return {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_command_that_a_page_names_exists(page: Path) -> None:
+    lines = command_lines(page.read_text(encoding="utf-8"))
+    assert {line: wrong_words(line) for line in lines if wrong_words(line)} == {}
+
+
+def test_every_command_that_the_code_names_exists() -> None:
+    """The mends in messages, and the pages of checks."""
+    texts = [path.read_text(encoding="utf-8") for path in files("src/*.py", "templates/*")]
+    lines = {found[1] for text in texts for found in SPAN.finditer(text)}
+    assert len(lines) > 20
+    assert {line: wrong_words(line) for line in lines if wrong_words(line)} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("herorun preflight grug --out plan.json", []),
+        ("herorun -C ~/grug logbook verify grug", []),
+        ("herorun prefligth grug", ["prefligth"]),
+        ("herorun preflight grug --force", ["--force"]),
+        ("herorun logbook mend grug", ["mend"]),
+    ],
+)
+def test_a_wrong_command_is_noticed(line: str, wrong: list[str]) -> None:
+    assert wrong_words(line) == wrong
+
+
+def test_the_readme_names_the_commands_that_everybody_needs() -> None:
+    text = (TOP / "README.md").read_text(encoding="utf-8")
+    for words in (
+        "make demo",
+        "make test",
+        "herorun init",
+        "herorun preflight",
+        "herorun launch",
+        "herorun seal",
+    ):
+        assert words in text
+
+
+# --- code in pages ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_in_pages_can_be_read(page: Path) -> None:
+    for language, code in FENCE.findall(page.read_text(encoding="utf-8")):
+        match language:
+            case "python":
+                ast.parse(code)
+            case "toml":
+                tomllib.loads(code)
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=name)
+def test_a_line_holds_one_sentence(page: Path) -> None:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    lines = [line for line in prose.splitlines() if not line.startswith("|")]
+    assert [line for line in lines if re.search(r"[a-z`)]\. [A-Z`]", line)] == []
+
+
+# --- what is printed by the code -------------------------------------------------------------------
+
+
+def generate(folder: Path, *words: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONHASHSEED": seed, "COLUMNS": "200"}
+    argv = [sys.executable, str(folder / "generate.py"), *words]
+    return subprocess.run(argv, cwd=TOP, env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_the_printed_pages_are_fresh() -> None:
+    done = generate(TOP / "docs", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path) -> None:
+    shutil.copy(TOP / "docs" / "generate.py", tmp_path)
+    assert generate(tmp_path).returncode == 0
+    assert generate(tmp_path, "--check", seed="1").returncode == 0
+    (tmp_path / "cli.md").write_text("old")
+    done = generate(tmp_path, "--check")
+    assert done.returncode == 1
+    assert done.stderr == "docs/cli.md is stale: run `make docs` and commit it.\n"
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_every_check_has_a_page_and_a_test(check: Check) -> None:
+    printed = (TOP / "docs" / "checks.md").read_text(encoding="utf-8")
+    assert check.why and check.fix
+    assert f"\n### {check.name}\n" in printed
+    assert (TOP / "tests" / "checks" / check.gate / f"test_{check.name.replace('-', '_')}.py").is_file()
+
+
+# --- the whole tree --------------------------------------------------------------------------------
+
+
+def test_no_file_names_a_package_registry() -> None:
+    hosts = re.compile("|".join(re.escape(part) + r"(?:org|com|io|net)\b" for part in REGISTRIES).encode())
+    assert hosts.search(b"https://" + b"pypi" + b".org/simple")
+    assert [name(path) for path in files() if hosts.search(path.read_bytes())] == []

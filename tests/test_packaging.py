@@ -1,0 +1,139 @@
+"""What is shipped, and what is pinned."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import herorun
+
+TOP = Path(__file__).parents[1]
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
+ASKED = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["demo"]]
+BUILD = PROJECT["build-system"]["requires"]
+DEVELOPMENT = PROJECT["dependency-groups"]["dev"]
+
+
+def pins(name: str) -> dict[str, str]:
+    """Package to version; anything else in the file is an error."""
+    lines = [line for line in (TOP / name).read_text().splitlines() if not line.startswith("#")]
+    found = [re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.+!]+)", line) for line in lines]
+    assert all(found), [line for line, ok in zip(lines, found, strict=True) if not ok]
+    return {canonicalize_name(pin[1]): pin[2] for pin in found if pin}
+
+
+RUNNING = pins("requirements.txt")
+ALL = RUNNING | pins("requirements-dev.txt")
+
+
+def unmet(asked: list[str], pinned: dict[str, str]) -> list[str]:
+    """What is asked for and not pinned, or pinned to a version that does not do."""
+    told = [Requirement(text) for text in asked]
+    versions = [(need, pinned.get(canonicalize_name(need.name))) for need in told]
+    return [
+        str(need) for need, version in versions if not (version and need.specifier.contains(version, True))
+    ]
+
+
+def needs(name: str) -> list[str]:
+    """What an installed package needs here, extras apart."""
+    try:
+        told = [Requirement(text) for text in requires(name) or []]
+    except PackageNotFoundError:
+        return []  # pinned for another platform, or only to develop
+    return [str(need) for need in told if not need.marker or need.marker.evaluate({"extra": ""})]
+
+
+def test_what_is_asked_for_is_pinned() -> None:
+    assert unmet([*ASKED, *BUILD], RUNNING) == []
+    assert unmet(DEVELOPMENT, ALL) == []
+
+
+@pytest.mark.parametrize("pinned", [RUNNING, ALL], ids=["to run", "to develop"])
+def test_what_the_pinned_ones_need_is_pinned_too(pinned: dict[str, str]) -> None:
+    names = [canonicalize_name(Requirement(need).name) for name in pinned for need in needs(name)]
+    assert len(names) > 50
+    assert set(names) - pinned.keys() - {"pip", "setuptools"} == set()
+
+
+def test_to_run_it_nothing_is_needed_that_only_developers_use() -> None:
+    assert not {"pytest", "mypy", "ruff", "import-linter", "hypothesis"} & RUNNING.keys()
+    assert not RUNNING.keys() & pins("requirements-dev.txt").keys()
+
+
+def test_lower_bounds_stay_loose() -> None:
+    for text in [*ASKED, *DEVELOPMENT]:
+        assert not [s for s in Requirement(text).specifier if s.operator in ("==", "~=")], text
+
+
+def test_the_wheel_holds_the_templates_and_the_types(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+        metadata = wheel.read(f"herorun-{herorun.__version__}.dist-info/METADATA").decode()
+    templates = {
+        path for path in (TOP / "templates").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {f"herorun/{path.relative_to(TOP).as_posix()}" for path in templates} <= names
+    assert len(templates) > 10
+    assert {"herorun/py.typed", "herorun/cli.py", "herorun/checks/launch/dirty_tree.py"} <= names
+    assert not [name for name in names if "__pycache__" in name or not name.startswith("herorun")]
+    assert "Requires-Python: >=3.11" in metadata
+    assert "Provides-Extra: demo" in metadata
+
+
+def test_the_versions_agree() -> None:
+    assert Version(herorun.__version__)
+    told = subprocess.run(
+        [sys.executable, "-m", "herorun", "--version"], capture_output=True, text=True, timeout=60
+    )
+    assert told.stdout == f"herorun, version {herorun.__version__}\n"
+
+
+def rehearsed(target: str) -> str:
+    """What make would do on a fresh machine."""
+    argv = ["make", "--dry-run", "VENV=not-there-yet", target]
+    return subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "crash", "lint", "types", "docs", "docs-check", "bench", "wheel"]
+)
+def test_every_target_sets_itself_up(target: str) -> None:
+    said = rehearsed(target)
+    assert "-m venv not-there-yet" in said
+    assert "--requirement requirements.txt" in said
+    assert "--editable ." in said
+
+
+def test_the_demo_needs_none_of_the_developers_tools() -> None:
+    assert "requirements-dev" not in rehearsed("demo")
+    assert "requirements-dev" in rehearsed("test")
+
+
+def test_too_old_a_python_is_said(tmp_path: Path) -> None:
+    argv = ["make", "VENV=" + str(tmp_path / "venv"), "PYTHON=", "demo"]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "herorun needs Python 3.11 or newer" in done.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_ci_can_be_run() -> None:
+    script = TOP / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert subprocess.run(["bash", "-n", script], timeout=60).returncode == 0
+    text = script.read_text()
+    for words in ("make test", "make lint", "make types", "make docs-check", 'herorun" demo'):
+        assert words in text

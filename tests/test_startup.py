@@ -1,0 +1,117 @@
+"""What each command imports, and nothing else: start-up time is spent on imports, and is measured by `make bench`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stories import SLUG, Story
+
+# Each package with what it brings along.
+CLICK = {"click"}
+PYDANTIC = {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"}
+GIT = {"git", "gitdb", "smmap"}
+RICH = {"rich"}
+CONTRACT = CLICK | PYDANTIC  # reads a contract, or asks a check
+RECORD = CONTRACT | GIT  # looks into a repository
+SHOWN = RECORD | RICH  # and lays it out for people
+
+COMMANDS = {
+    "--version": CLICK,
+    "--help": CLICK,
+    "explain --list": CONTRACT,
+    "explain dirty-tree --json": CONTRACT,
+    "schema": CONTRACT,
+}
+NOTE = "--status seen --evidence row --decision go-on --next look"
+STORY = {  # in this order, as a run goes
+    f"init {SLUG}": RECORD,
+    f"preflight {SLUG}": SHOWN,
+    f"preflight {SLUG} --json": RECORD,
+    f"launch {SLUG} --no-babysit": SHOWN,
+    f"status {SLUG}": SHOWN,
+    f"status {SLUG} --json": RECORD,
+    f"babysit {SLUG} --once": SHOWN,
+    f"babysit {SLUG} --once --json": RECORD,
+    f"note {SLUG} {NOTE}": RECORD,
+    f"seal {SLUG}": SHOWN,
+    f"seal {SLUG} --json": RECORD,
+    f"logbook show {SLUG}": RECORD,
+    f"logbook verify {SLUG}": RECORD,
+}
+PROBE = """
+import sys
+before = set(sys.modules)
+{act}
+with open(sys.argv[1], "w") as file:
+    file.write("\\n".join(sorted(set(sys.modules) - before)))
+"""
+COMMAND = "from herorun.cli import run; code = run(sys.argv[2:]); assert code == 0, code"
+
+
+def imported(act: str, told: Path, *words: str) -> set[str]:
+    """The modules that a fresh process imports for an act."""
+    argv = [sys.executable, "-c", PROBE.format(act=act), str(told), *words]
+    done = subprocess.run(argv, cwd=told.parent, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return set(told.read_text().split())
+
+
+def foreign(modules: set[str]) -> set[str]:
+    """The top-level packages that are neither ours nor of the standard library."""
+    tops = {module.partition(".")[0] for module in modules}
+    return {name for name in tops - sys.stdlib_module_names - {"herorun"} if not name.startswith("_")}
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {module for module in modules if module.partition(".")[0] == "herorun"}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str) -> None:
+    assert foreign(imported(COMMAND, tmp_path / "modules", *words.split())) == COMMANDS[words]
+
+
+def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
+    seen = {}
+    for words in STORY:
+        told = story.home / "modules"
+        seen[words] = foreign(imported(COMMAND, told, "-C", str(story.work), *words.split()))
+        if words.startswith("launch"):
+            story.ended()
+    assert seen == STORY
+
+
+def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
+    assert ours(imported(COMMAND, tmp_path / "modules", "--version")) == {"herorun", "herorun.cli"}
+    helped = ours(imported(COMMAND, tmp_path / "modules", "--help"))
+    assert {name for name in helped if not name.startswith("herorun.commands")} == {"herorun", "herorun.cli"}
+
+
+def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:
+    commands = Path(__file__).parents[1] / "src" / "herorun" / "commands"
+    names = [path.stem for path in commands.glob("*.py") if not path.stem.startswith("_")]
+    asked = "from herorun.cli import run\nfor name in sys.argv[2:]: assert run([name, '--help']) == 0"
+    modules = imported(asked, tmp_path / "modules", *names)
+    assert len(names) > 9
+    assert foreign(modules) == CLICK
+    assert not {name for name in ours(modules) if name.startswith("herorun.core")}
+
+
+def test_a_word_that_is_no_command_costs_no_more_than_the_help(tmp_path: Path) -> None:
+    asked = "from herorun.cli import run; assert run(['preflihgt']) == 2"
+    assert foreign(imported(asked, tmp_path / "modules")) == CLICK
+
+
+def test_the_library_imports_nothing_until_it_is_asked(tmp_path: Path) -> None:
+    modules = imported("import herorun", tmp_path / "modules")
+    assert ours(modules) == {"herorun"}
+    assert foreign(modules) == set()
+
+
+def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
+    modules = imported("import herorun; herorun.check_in()", tmp_path / "modules")
+    assert ours(modules) == {"herorun", "herorun.checkin", "herorun.core", "herorun.core.admission"}
+    assert foreign(modules) == set()
+    assert not modules & {"subprocess", "socket", "asyncio", "urllib.request", "dataclasses", "inspect"}
