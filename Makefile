@@ -9,7 +9,7 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 export PIP_REQUIRE_VIRTUALENV := 1

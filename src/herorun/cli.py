@@ -69,12 +69,8 @@ def run(argv: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("herorun: interrupted.", err=True)
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # which click makes of it in most places
         return _unread()
-    except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):  # click has turned it into that
-            return _unread()
-        raise
     except Exception as error:
         return _explain(error)
     return result if isinstance(result, int) else 0
@@ -87,16 +83,14 @@ def _unread() -> int:
 
 
 def _explain(error: Exception) -> int:
-    from herorun.core.errors import HerorunError
+    from herorun.core.errors import HerorunError, in_words
     from herorun.core.scrub import scrub
 
     if isinstance(error, HerorunError):
         click.echo(f"herorun: {_clean(scrub(str(error)))}", err=True)
         return error.exit_code
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        what = scrub(f"{where}{error.strerror or error}")
-        click.echo(f"herorun: {_clean(what)}. Nothing was lost; try again.", err=True)
+        click.echo(f"herorun: {_clean(scrub(in_words(error)))}. Nothing was lost; try again.", err=True)
         return 3
     click.echo(f"herorun: internal error: {type(error).__name__}: {_clean(scrub(str(error)))}.", err=True)
     if os.environ.get("HERORUN_DEBUG"):

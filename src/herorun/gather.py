@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from herorun.core.check import name_of
-from herorun.core.errors import HerorunError
+from herorun.core.errors import in_words
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
 from herorun.core.scrub import scrub
 
@@ -101,13 +101,8 @@ def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Ki
         gap = next((i for i in inputs if isinstance(i, Unavailable)), None)
         nothing = next((i for i in inputs if isinstance(i, Nothing)), None)
         answers.put((kind, gap or nothing or source(*inputs)))
-    except HerorunError as error:
-        answers.put((kind, Unavailable(scrub(str(error)))))
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        answers.put((kind, Unavailable(scrub(f"{where}{error.strerror or error}"))))
     except Exception as error:
-        answers.put((kind, Unavailable(scrub(f"{type(error).__name__}: {error}"))))
+        answers.put((kind, Unavailable(scrub(in_words(error)))))
 
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:

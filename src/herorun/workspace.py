@@ -9,7 +9,7 @@ from typing import Any
 
 from herorun import discover
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
-from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Cadence, FinalStep, Launcher, Nothing
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
@@ -163,8 +163,10 @@ def open_run(name: str, start: Path) -> Run:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise WrongUse(f"There is no contract {path}: `herorun init {name}` writes one.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUse(f"The contract {path} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        raise WrongUse(f"The contract {path} is not UTF-8 text: save it as UTF-8.") from None
+    except OSError as error:
+        raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
     shown = _inside(repository, path)
     run = Run(repository, parse_contract(text, shown), ContractFile(shown, text))
     discover.limits(run.contract)

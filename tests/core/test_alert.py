@@ -97,7 +97,7 @@ def test_a_gap_over_three_cadences_begins_anew():
 
 
 def test_a_firing_one_survives_a_long_gap():
-    assert story([FAIL, FAIL], gaps={1: 100 * EVERY}) == ["firing", "firing"]
+    assert story([FAIL] * 3, Hold(ticks=2), gaps={2: 100 * EVERY}) == ["pending", "firing", "firing"]
 
 
 def one(outcome, subject="", waiver=None):

@@ -13,7 +13,7 @@ from types import FrameType
 
 from herorun.acts.turn import Turn, must_be_launched, take_turn
 from herorun.core.canonical import canonical, timestamp
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked, write_whole
@@ -106,7 +106,7 @@ def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
             pause = _pause(run).total_seconds()
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
             print(
-                f"{timestamp(now())} herorun: this tick failed: {scrub(str(error))}",
+                f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -26,7 +26,9 @@ def begin(run: Run) -> Begun:
     with locked(run.lock("act")):
         run.record.fetch()
         known = run.record.memory().initialised
-        issue = run.issue.open(_issue(run), run.contract.issue.labels)  # also where it is only here that it is missing
+        issue = run.issue.open(
+            _issue(run), run.contract.issue.labels
+        )  # also where it is only here that it is missing
         if known:
             return Begun((), known.issue, run.record.push().why)
         run.record.append(Initialised(now(), run.slug, _contract_lines(run, issue), issue))

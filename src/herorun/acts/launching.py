@@ -14,7 +14,7 @@ from herorun import discover
 from herorun.acts.posting import deliver
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Failed, Intended, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, Job, Sourced, StartSiblings, WorkTree
 from herorun.core.finding import Finding
@@ -66,7 +66,7 @@ def start_instance(run: Run, order: Order) -> Launched:
 
 
 def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
-    run.record.append(Failed(now(), launching.key, 1, scrub(str(error))))
+    run.record.append(Failed(now(), launching.key, 1, scrub(in_words(error))))
     run.record.push()
 
 
@@ -149,7 +149,9 @@ def _announce(run: Run, order: Order, launching: Launching) -> None:
         deliver(run, run.record.memory().intended[key])
     except (HerorunError, OSError) as error:
         if not order.relaunch_of:
-            raise HerorunError(f"Nothing was submitted: the launch could not be announced: {error}") from None
+            raise HerorunError(
+                f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
+            ) from None
 
 
 def launch_comment(run: Run, order: Order, launching: Launching) -> str:
@@ -329,7 +331,7 @@ def take_lease(run: Run) -> Lease:
     except FileExistsError:
         found = run.store.read(path)
     except OSError as error:
-        raise CouldNotLook(f"The lease {path} could not be written: {error}.") from None
+        raise CouldNotLook(f"The lease {path} could not be written: {in_words(error)}.") from None
     lease = read_lease(found)
     if lease is None or not may_take(lease, mine.owner, run.slug):
         holder = f"{lease.owner} for {lease.slug}" if lease else "something that is no lease"

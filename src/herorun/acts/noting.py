@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from herorun.acts.posting import say
-from herorun.core.errors import Blocked, HerorunError
+from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
 from herorun.core.journal import Line
 from herorun.core.scrub import scrub_tree
@@ -31,7 +31,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
             with locked(run.lock("act")):
                 say(run, f"note/{line.id}", title, body, {})
         except (HerorunError, OSError) as error:
-            warning = f"the issue was not told yet: {error}"
+            warning = f"the issue was not told yet: {in_words(error)}"
     pushed = run.record.push()
     if not pushed:
         warning = f"{warning + '; ' if warning else ''}the record is not pushed: {pushed.why}"

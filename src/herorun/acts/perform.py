@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from herorun.acts.launching import relaunch
 from herorun.acts.posting import deliver, say
 from herorun.core.decide import Action, Escalate, Relaunch, Stop, Tell, back_off
-from herorun.core.errors import Blocked, HerorunError
+from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
 from herorun.core.render import unmentioned
@@ -41,7 +41,7 @@ def perform(run: Run, action: Action) -> Performed:
             case Stop(key, instance, why):
                 _stop(run, key, instance, why)
     except (HerorunError, OSError) as error:
-        return Performed(action, scrub(str(error)))
+        return Performed(action, scrub(in_words(error)))
     return Performed(action)
 
 
@@ -61,10 +61,13 @@ def _relaunch(run: Run, key: str, instance: str, why: str) -> None:
     try:
         started = relaunch(run, instance, why)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), key, attempt, str(error)))
+        run.record.append(Failed(now(), key, attempt, in_words(error)))
         if isinstance(error, Blocked):
             _escalate(
-                run, f"escalate/relaunch/{instance}", f"{instance} is not relaunched", f"{why}. {error}"
+                run,
+                f"escalate/relaunch/{instance}",
+                f"{instance} is not relaunched",
+                f"{why}. {in_words(error)}",
             )
         raise
     run.record.append(Done(now(), key, attempt, result=started))
@@ -78,7 +81,7 @@ def _stop(run: Run, key: str, instance: str, why: str) -> None:
     try:
         run.scheduler.stop(instance, run.launcher.owner)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), key, attempt, str(error)))
+        run.record.append(Failed(now(), key, attempt, in_words(error)))
         raise
     lines = {
         "Status": f"{instance} told to stop",
@@ -107,7 +110,7 @@ def settle(run: Run, sure: bool = True) -> list[str]:
             elif sure and key.startswith(("relaunch/", "stop/")):
                 run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
-            doubts.append(scrub(f"{key}: {error}"))
+            doubts.append(scrub(f"{key}: {in_words(error)}"))
     return doubts
 
 

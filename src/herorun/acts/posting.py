@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from herorun.core.errors import HerorunError
+from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
 from herorun.system.clock import now
@@ -26,7 +26,9 @@ def deliver(run: Run, intended: Intended) -> None:
     try:
         reference = run.issue.find(intended.key) or run.issue.post(post)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, f"the post failed: {error}"))
+        run.record.append(
+            Failed(now(), intended.key, intended.attempt, f"the post failed: {in_words(error)}")
+        )
         raise
     _done(run, intended, reference)
 

@@ -8,7 +8,7 @@ from herorun import __version__
 from herorun.acts.posting import say
 from herorun.core.canonical import canonical, digest, plain, timestamp
 from herorun.core.check import Gate, GateVerdict
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Sealed
 from herorun.core.evidence import Checkpoints, FinalStep, Job, Metrics, Receipt
 from herorun.core.journal import Memory
@@ -155,7 +155,7 @@ def _tag(run: Run, report: Report | None, key: str, statement: dict[str, Any]) -
         oid = annotated_tag(run.repository, tag, commit, tag_message(run, statement))
         _push_tag(run, tag, oid)
     except HerorunError as error:
-        run.record.append(Failed(now(), key, attempt, scrub(str(error))))
+        run.record.append(Failed(now(), key, attempt, scrub(in_words(error))))
         raise
     lines = seal_lines(run, statement, tag)
     run.record.append(
@@ -166,7 +166,7 @@ def _tag(run: Run, report: Report | None, key: str, statement: dict[str, Any]) -
     try:
         say(run, f"post/{tag}", f"Sealed as {tag}", _list(lines), {})
     except (HerorunError, OSError) as error:
-        warnings.append(f"the issue was not told: {error}")
+        warnings.append(f"the issue was not told: {in_words(error)}")
     run.record.push()
     return Seal(report, tag, commit, statement, tuple(warnings))
 
@@ -229,13 +229,13 @@ def _again(run: Run, sealed: Sealed) -> Seal:
         try:
             _push_tag(run, sealed.tag, answer.text.strip())
         except CouldNotLook as error:
-            warnings.append(f"the tag is not pushed: {error}")
+            warnings.append(f"the tag is not pushed: {in_words(error)}")
     else:
         warnings.append(f"the tag {sealed.tag} is not in this clone: fetch it")
     try:
         say(run, f"post/{sealed.tag}", f"Sealed as {sealed.tag}", _list(dict(sealed.lines)), {})
     except (HerorunError, OSError) as error:
-        warnings.append(f"the issue was not told: {error}")
+        warnings.append(f"the issue was not told: {in_words(error)}")
     pushed = run.record.push()
     if not pushed:
         warnings.append(f"the record is not pushed: {pushed.why}")

@@ -10,7 +10,7 @@ from herorun.core.alert import Alert
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
 from herorun.core.decide import Policy
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import CheckedIn, Decided, Event, Observed
 from herorun.core.evidence import Evidence, FinalStep, Gaps, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.journal import Memory
@@ -117,7 +117,7 @@ def _settle(run: Run) -> list[str]:
     try:
         settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     except (HerorunError, OSError) as error:
-        doubts.append(scrub(str(error)))
+        doubts.append(scrub(in_words(error)))
     return [*doubts, *settle(run, sure=not doubts)]
 
 

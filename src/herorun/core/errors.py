@@ -23,3 +23,13 @@ class CouldNotLook(HerorunError):
     """The answer could not be read. It is neither yes nor no."""
 
     exit_code = 3
+
+
+def in_words(error: BaseException) -> str:
+    """What happened and where, for people: without Python's own notation of it."""
+    if isinstance(error, HerorunError):
+        return str(error)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}"
+    return f"{type(error).__name__}: {error}"

@@ -65,7 +65,7 @@ def unmentioned(text: str) -> str:
 
 def code(text: str) -> str:
     """An inline code span that its content cannot close."""
-    flat = " ".join(text.split())
+    flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
     longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""

@@ -75,7 +75,7 @@ def _complaint(answer: Answer) -> str:
     """The first line that says what is wrong; git ends with advice that fits anything."""
     lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
     reasons = (line for line in lines if line.startswith(("ssh: ", "fatal: ", "error: ", "! ")))
-    return next(reasons, answer.complaint)
+    return next(reasons, answer.complaint).removeprefix("fatal: ").removeprefix("error: ")
 
 
 @dataclass(frozen=True)

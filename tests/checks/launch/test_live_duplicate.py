@@ -10,11 +10,13 @@ def test_no_job_passes():
 
 
 def test_every_live_job_is_named():
-    jobs = LiveJobs((a_job(JobState.UNKNOWN, "tiny-2"), a_job(JobState.RUNNING, "tiny-1")))
+    lost = a_job(JobState.UNKNOWN, "tiny-2", reason="recorded, and not known here")
+    jobs = LiveJobs((lost, a_job(JobState.RUNNING, "tiny-1")))
     first, second = answers(live_duplicate, jobs)
 
     assert first.message == "tiny-1 is running as job job-tiny-1"
     assert (second.subject, second.outcome) == ("tiny-2", Outcome.FAIL)
+    assert second.message == "tiny-2 is unknown as job job-tiny-2: recorded, and not known here"
 
 
 def test_a_scheduler_that_does_not_answer_is_unknown():

@@ -49,6 +49,8 @@ def test_a_slash_at_the_end_makes_no_other_root():
     past = a_history(instances=(an_instance(output_root=f"{ROOT}/"),))
 
     assert ask(("step-100/",), None, past)[ROOT].outcome is Outcome.PASS
+    (verdict,) = answers(output_root_in_use, OutputRoots({f"{ROOT}/": ("step-100/",)}), a_history())
+    assert verdict.outcome is Outcome.PASS
 
 
 def test_a_root_out_of_reach_is_unknown_and_never_empty():

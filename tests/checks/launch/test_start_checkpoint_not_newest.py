@@ -30,6 +30,13 @@ def test_from_scratch_without_a_past_is_not_applicable():
     assert answer(start_checkpoint_not_newest).outcome is Outcome.NOT_APPLICABLE
 
 
+def test_a_first_launch_does_not_ask_about_what_happens_to_lie_in_its_root():
+    """That is output-root-in-use."""
+    verdict = answer(start_checkpoint_not_newest, Checkpoints((a_checkpoint(100),)))
+
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+
+
 def test_the_newest_passes():
     assert ask(200, parents(100, 200)).outcome is Outcome.PASS
 
@@ -63,6 +70,14 @@ def test_a_reason_passes_and_is_shown():
 
     assert verdict.outcome is Outcome.PASS
     assert "before the bad data" in verdict.message and "step-200" in verdict.message
+
+
+def test_a_reason_is_for_the_checkpoint_that_the_contract_names():
+    contract = a_contract(start={"from": f"{PARENT}/step-100", "reason": "before the bad data"})
+    plan = a_plan(contract, (), parents(100, 150, 200)).started_from(parents(150)[0], "somebody's choice")
+
+    verdict = answer(start_checkpoint_not_newest, contract, plan, StartSiblings(parents(100, 150, 200)))
+    assert verdict.outcome is Outcome.FAIL
 
 
 def test_one_that_is_not_there_is_left_to_the_other_check():

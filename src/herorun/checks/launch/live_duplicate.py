@@ -5,7 +5,7 @@ Fix: let it run (`herorun babysit RUN`), or stop it first and see that it has en
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import LiveJobs
+from herorun.core.evidence import Job, LiveJobs
 from herorun.core.finding import Verdict, failed, passed
 
 
@@ -14,7 +14,9 @@ def live_duplicate(live: LiveJobs) -> list[Verdict]:
     """One answer for each job; one in an unknown state may be live, and counts."""
     if not live.jobs:
         return [passed("no job of this run is live")]
-    return [
-        failed(f"{job.instance} is {job.state} as job {job.id}", subject=job.instance)
-        for job in sorted(live.jobs, key=lambda job: (job.instance, job.id))
-    ]
+    return [_failed(job) for job in sorted(live.jobs, key=lambda job: (job.instance, job.id))]
+
+
+def _failed(job: Job) -> Verdict:
+    said = f"{job.instance} is {job.state} as job {job.id}"
+    return failed(f"{said}: {job.reason}" if job.reason else said, subject=job.instance)

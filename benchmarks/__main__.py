@@ -1,0 +1,63 @@
+"""`make bench`: measure beside what people would use instead, print the table, and write docs/benchmarks.md."""
+
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks import checking_in, preflighting, recording, startup, ticking
+from benchmarks.timing import Row, said
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    "Start-up": startup.rows,
+    "Check-in, inside the job": checking_in.rows,
+    "The record": recording.rows,
+    "A tick": ticking.rows,
+    "Preflight": preflighting.rows,
+}
+INTRO = """\
+# How fast it is
+
+<!-- Written by `make bench`. -->
+
+Every line is the median of several rounds, taken in turns with what stands beside it, in one run of `make bench`.
+Ratios travel from machine to machine; milliseconds do not."""
+
+
+def main() -> None:
+    parts = [INTRO, f"Measured on {machine()}."]
+    for title, measure in PARTS.items():
+        print(f"\n{title}", flush=True)
+        lines = ["| what | takes | beside it | takes | ratio |", "| --- | --- | --- | --- | --- |"]
+        with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
+            for row in measure(Path(home)):
+                print(f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
+                lines.append(line(row))
+        parts.append(f"## {title}\n\n" + "\n".join(lines))
+    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    print(f"\nwrote docs/{PAGE.name}")
+
+
+def line(row: Row) -> str:
+    cells = (row.what, said(row.seconds), row.beside, said(row.beside_seconds), f"{row.ratio:.2f}")
+    return f"| {' | '.join(cells)} |"
+
+
+def machine() -> str:
+    """Cores, kind and Python; nothing that names it."""
+    return f"{os.cpu_count()} cores of {processor()}, {platform.system()}, Python {platform.python_version()}"
+
+
+def processor() -> str:
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.machine()
+    names = [text.partition(":")[2].strip() for text in told.splitlines() if text.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+if __name__ == "__main__":
+    main()

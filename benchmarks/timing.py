@@ -1,0 +1,59 @@
+"""Measure acts side by side: in turns, so that a busy moment of the machine meets all of them."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what was measured beside what."""
+
+    what: str
+    seconds: float
+    beside: str
+    beside_seconds: float
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.beside_seconds
+
+
+def in_turns(acts: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The median seconds of each act over the rounds, after one round to warm up."""
+    taken: dict[str, list[float]] = {name: [] for name in acts}
+    for number in range(rounds + 1):
+        for name, act in acts.items():
+            began = perf_counter()
+            act()
+            if number:
+                taken[name].append(perf_counter() - began)
+    return {name: median(times) for name, times in taken.items()}
+
+
+def process(*argv: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Callable[[], None]:
+    """Run a program to its end; a failure ends the benchmark, for its time would mean nothing."""
+
+    def act() -> None:
+        run(argv, cwd, env)
+
+    return act
+
+
+def run(argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    done = subprocess.run(
+        argv, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(argv)} ended with exit code {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def said(seconds: float) -> str:
+    """`31 ms`, `2.4 s`, in two figures."""
+    value, unit = (seconds, "s") if seconds >= 1 else (seconds * 1000, "ms")
+    return f"{float(f'{value:.2g}'):g} {unit}"
