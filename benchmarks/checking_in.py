@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.scratch import FILES, repository
+from benchmarks.scratch import repository
 from benchmarks.timing import Row, in_turns, process
 from herorun.system.digests import file_digests
 

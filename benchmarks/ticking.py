@@ -9,7 +9,7 @@ from benchmarks.timing import Row, in_turns
 from herorun.core.contract import Contract, contract_from
 from herorun.core.evidence import Metrics
 from herorun.core.ports import Place
-from herorun.sources.metrics import read_metrics
+from herorun.sources.metrics import keep_metrics, read_metrics
 from herorun.trackers import jsonl
 
 ROUNDS = 7
@@ -54,7 +54,9 @@ def place(home: Path, name: str) -> Place:
 
 def read(where: Place) -> None:
     tracker = jsonl.connect(jsonl.Options.model_validate({}), where)
-    assert isinstance(read_metrics(tracker, contract(where.output_root), where), Metrics)
+    metrics = read_metrics(tracker, contract(where.output_root), where)
+    assert isinstance(metrics, Metrics)
+    keep_metrics(where, metrics)
 
 
 def contract(root: str) -> Contract:

@@ -5,6 +5,7 @@ between steps 3 and 4 follows the shell words in `<data>/orders/<instance>`, whe
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -21,10 +22,13 @@ import pytest
 import tomli_w
 
 from herorun import cli, gather
+from herorun.core.codec import read
 from herorun.core.journal import Line
 from herorun.notifiers import terminal
-from herorun.schedulers._instance import Folder, Started
+from herorun.schedulers._instance import Started
+from herorun.system.clock import now
 from herorun.system.files import is_locked
+from herorun.system.plumbing import commit_files
 from herorun.workspace import Run, open_run
 
 SLUG = "tiny"
@@ -33,6 +37,7 @@ CRASH = "kill -9 $$"
 STOPPED = "kill -TERM $$; sleep 5"
 REFUSE = "exit 78"
 WAIT = 'while [ ! -e "$data/go" ]; do sleep 0.02; done'
+REFUSE_ALL = "#!/bin/sh\necho 'no room' >&2\nexit 1\n"
 JOB = """\
 data=$1
 root=$data/tiny
@@ -105,7 +110,7 @@ class Story:
         """The repository with its origin, the job and the contract, committed and pushed."""
         self.data.mkdir(parents=True)
         (self.data / "orders").mkdir()
-        git(self.home, "init", "-q", "--bare", "--template=", str(self.origin))
+        git(self.home, "init", "-q", "--bare", "--template=", "-b", "main", str(self.origin))
         git(self.home, "init", "-q", "--template=", "-b", "main", str(self.work))
         with (self.work / ".git" / "config").open("a") as config:
             config.write(
@@ -144,6 +149,14 @@ class Story:
         git(other.work, "config", "user.email", f"{name}@example.org")
         return other
 
+    def refuse_pushes(self, script: str = REFUSE_ALL) -> Path:
+        """Let the remote refuse what its hook says; removing the hook mends it."""
+        hook = self.origin / "hooks" / "pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(script)
+        hook.chmod(0o755)
+        return hook
+
     # --- commands -----------------------------------------------------------------------------
 
     def herorun(self, *words: str) -> int:
@@ -167,6 +180,15 @@ class Story:
     def run(self) -> Run:
         """The run as a new process would open it."""
         return open_run(SLUG, self.work)
+
+    def tamper(self, ending: str, edit: Callable[[str], str]) -> None:
+        """Commit an edit of a file of the record on top of it, as somebody could with git."""
+        run = self.run
+        tip, ref = run.record.tip, run.record.ref
+        assert tip is not None
+        (path,) = [name for _, _, name in run.repository.entries(tip) if name.endswith(ending)]
+        text = (run.repository.read(tip, [path])[path] or b"").decode()
+        commit_files(run.repository, ref, tip, {path: edit(text).encode()}, "an edit", now())
 
     # --- the job ------------------------------------------------------------------------------
 
@@ -203,8 +225,8 @@ class Story:
     def end(self) -> None:
         """Kill what still runs, by its own record, and wait until it is gone."""
         for path in self.jobs.glob("*/started.json"):
-            started = Folder(self.jobs, path.parent.name).look().started
-            if isinstance(started, Started) and started.lives:
+            started = read(Started, json.loads(path.read_text()))
+            if started.lives:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(started.pid, signal.SIGKILL)
         for lock in self.jobs.glob("*.lock"):
@@ -261,7 +283,7 @@ def story(home: Path) -> Iterator[Story]:
     """A scratch world whose contract is committed and pushed; nothing of it runs afterwards."""
     told = Story(home).begin()
     yield told
-    for work in home.glob("*/.herorun"):
+    for work in home.glob("**/work/.herorun"):
         Story(work.parent.parent).end()
 
 

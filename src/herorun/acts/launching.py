@@ -118,6 +118,7 @@ def _new_intent(run: Run, order: Order) -> Launching:
         run.file.path,
         order.relaunch_of,
         run.launcher.owner,
+        order.dirty,
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
     return launching
@@ -246,7 +247,7 @@ def settle_launching(
         )
     if isinstance(answer, Found):
         plan = admitted_plan(run, launching)
-        order = Order(plan, launching.why, babysitter, launching.relaunch_of)
+        order = Order(plan, launching.why, babysitter, launching.relaunch_of, launching.dirty)
         return _confirm(run, order, launching, answer.job)
     return None
 

@@ -18,6 +18,7 @@ from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, progress, tick
 from herorun.gates import finding_json
 from herorun.gather import gather
+from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
 from herorun.system.files import append_line, locked
 from herorun.workspace import Run
@@ -170,6 +171,7 @@ def _journal(run: Run, seen: Tick, evidence: Evidence) -> None:
         *_checked_in(seen, evidence, memory),
     ]
     run.record.append(*events)
+    keep_metrics(run.place, evidence.get(Metrics))
 
 
 def rules_digest(run: Run) -> str:

@@ -33,6 +33,7 @@ class Launching:
     contract_file: str  # relative to the repository's top; read again from the commit, never from here
     relaunch_of: str = ""
     by: str = ""
+    dirty: str = "no"  # the logbook's word on the work tree, for when the launch is settled later
 
     @property
     def key(self) -> str:

@@ -15,7 +15,9 @@ def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
         case Found(job):
             return job
         case Absent():
-            raise CouldNotLook(f"the scheduler does not know {current.name}; it may run elsewhere, or its traces are gone")
+            raise CouldNotLook(
+                f"the scheduler does not know {current.name}; it may run elsewhere, or its traces are gone"
+            )
         case Unsure(why):
             raise CouldNotLook(why)
 

@@ -1,4 +1,8 @@
-"""What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the cache."""
+"""What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the cache.
+
+The cache is moved on by `keep_metrics` alone, once what a tick saw is in the journal: an excursion that ended in
+between would else be lost to a mere look, or to a crash.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +15,14 @@ from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summ
 from herorun.core.ports import Place, Tracker
 from herorun.system.files import write_whole
 
+CACHE = "metrics.json"
+_read: dict[str, tuple[Metrics | None, str, MetricsState]] = {}  # by state folder, what was read last
+
 
 def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics | Nothing:
     """The folded state after all rows that there are now."""
     names = names_of(contract)
-    cache = Path(place.state) / "metrics.json"
+    cache = Path(place.state) / CACHE
     # Constants are part of the cache's name: another version folds again from the first row.
     version = digest([rules_digest(), names, contract.tracker.model_dump(mode="json")])
     state = _cached(cache, version)
@@ -23,8 +30,17 @@ def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics 
         state = _catch_up(tracker, state, names)
     except FileNotFoundError:
         return Nothing("no metrics file yet")
-    write_whole(cache, (canonical({"version": version, "state": state}) + "\n").encode())
-    return summarise(state) or Nothing("no rows yet")
+    metrics = summarise(state)
+    _read[place.state] = metrics, version, state
+    return metrics or Nothing("no rows yet")
+
+
+def keep_metrics(place: Place, seen: object) -> None:
+    """What was read and `seen` need not be folded again. Without this nothing is lost but time."""
+    metrics, version, state = _read.get(place.state, (None, "", MetricsState()))
+    if metrics is not None and metrics is seen:
+        cache = Path(place.state) / CACHE
+        write_whole(cache, (canonical({"version": version, "state": state}) + "\n").encode())
 
 
 def _catch_up(tracker: Tracker, state: MetricsState, names: Names) -> MetricsState:

@@ -1,0 +1,46 @@
+"""What a command says, and what must hold of anything that it says."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from stories import Story
+
+FORBIDDEN = ("Traceback", "internal error", "Error:", "[Errno", "None")
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+    def finding(self, check: str) -> Any:
+        """The open finding of a check."""
+        (found,) = [f for f in self.document["findings"] if f["check"] == check and f["outcome"] != "pass"]
+        return found
+
+
+def ask(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    """Run a command, and demand what is promised of every answer."""
+    capsys.readouterr()
+    code = story.herorun(*words)
+    told = capsys.readouterr()
+    return checked(Answer(code, told.out, told.err), words)
+
+
+def checked(answer: Answer, words: tuple[str, ...]) -> Answer:
+    assert not [bad for bad in FORBIDDEN if bad in answer.err], answer.err
+    assert len(answer.err.splitlines()) <= 2, answer.err
+    if "--json" in words:
+        assert not answer.out or answer.document["schema"] == 1
+    if answer.code in (2, 3) and not answer.out:
+        assert answer.err.startswith("herorun: ")
+        assert answer.err.endswith(".\n") or answer.err.endswith("\n")
+    return answer

@@ -1,0 +1,351 @@
+"""Bad input gets one or two clear sentences that name the place and the mend, and nothing is lost."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commands.answers import Answer, ask, checked
+from stories import SLUG, Story, git
+
+CAPTURE = pytest.CaptureFixture[str]
+NOTE = ("note", SLUG, "--status", "a", "--evidence", "b", "--decision", "c", "--next", "d")
+
+
+# --- the contract ---------------------------------------------------------------------------------
+
+BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
+    "an unknown key": (
+        lambda text: f"{text}\n[babysit.budget]\na = 1\n",
+        ("runs/tiny.toml", "unknown key `babysit.budget`", "herorun schema"),
+    ),
+    "a wrong type": (lambda text: text.replace("keep = 10", 'keep = "ten"'), ("`checkpoints.keep`", "'ten'")),
+    "no TOML": (lambda text: f"{text}\n[[[", ("runs/tiny.toml is not valid TOML", "line ")),
+    "a bad slug": (lambda text: text.replace('slug = "tiny"', 'slug = "Ti ny"'), ("`slug`", "'Ti ny'")),
+    "a missing key": (lambda text: text.replace("[output]", "[hardware]"), ("missing key `output`",)),
+    "a number without a unit": (lambda text: text.replace('"15m"', "15"), ("has no unit", '"15m"')),
+    "thresholds of an unknown check": (
+        lambda text: f"{text}\n[babysit.thresholds.nonsense]\na = 1\n",
+        ("[babysit.thresholds]", "'nonsense'", "herorun explain --list"),
+    ),
+    "an unknown threshold": (
+        lambda text: f"{text}\n[babysit.thresholds.loss-spike]\nnope = 1\n",
+        ("[babysit.thresholds.loss-spike]", "unknown key `nope`"),
+    ),
+    "an unknown tracker": (lambda text: text.replace('"jsonl"', '"nope"'), ("'nope'", "jsonl")),
+    "an unknown option": (
+        lambda text: text.replace('settle = "1ms"', "settles = 1"),
+        ("[scheduler] local", "unknown key `settles`"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CONTRACTS)
+def test_a_bad_contract_is_named_with_its_key(story: Story, capsys: CAPTURE, name: str) -> None:
+    edit, wanted = BAD_CONTRACTS[name]
+    path = story.work / "runs" / "tiny.toml"
+    path.write_text(edit(path.read_text()))
+    for words in (("preflight", SLUG), ("preflight", SLUG, "--json"), ("launch", SLUG, "--json")):
+        answer = ask(story, capsys, *words)
+        assert (answer.code, answer.out) == (2, "")
+        assert [part for part in wanted if part not in answer.err] == []
+
+
+def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "runs" / "tiny.toml").unlink()
+    for words in (("preflight", SLUG), ("launch", SLUG), ("babysit", SLUG, "--once"), ("seal", SLUG), NOTE):
+        answer = ask(story, capsys, *words)
+        assert answer.code == 2
+        assert f"{story.work}/runs/tiny.toml" in answer.err and "`herorun init tiny` writes one" in answer.err
+
+
+def test_a_contract_that_cannot_be_read_is_named(story: Story, capsys: CAPTURE) -> None:
+    path = story.work / "runs" / "tiny.toml"
+    path.write_bytes(b"# \xff\n" + path.read_bytes())
+    assert "is not UTF-8 text" in ask(story, capsys, "preflight", SLUG).err
+    path.unlink()
+    path.mkdir()
+    answer = ask(story, capsys, "preflight", SLUG)
+    assert answer.code == 2 and f"{path}: Is a directory" in answer.err
+
+
+@pytest.mark.parametrize("command", ["init", "preflight", "launch"])
+@pytest.mark.parametrize("name", ["Ti ny", "/outside/x.toml", "../x.toml"])
+def test_a_bad_name_writes_nothing(story: Story, capsys: CAPTURE, command: str, name: str) -> None:
+    before = sorted(story.home.rglob("*"))
+    answer = ask(story, capsys, command, "--", name)
+    assert answer.code == 2 and ("slug" in answer.err or "outside the repository" in answer.err)
+    assert sorted(story.home.rglob("*")) == before
+
+
+# --- the repository -------------------------------------------------------------------------------
+
+
+def test_no_repository(home: Path, capsys: CAPTURE) -> None:
+    git(home, "init", "-q", "--bare", "bare.git")
+    for folder, wanted in ((home, "not in a git repository"), (home / "bare.git", "bare git repository")):
+        answer = _at(folder, capsys, "preflight", SLUG)
+        assert answer.code == 2 and str(folder) in answer.err and wanted in answer.err
+    assert "does not exist" in _at(home / "gone", capsys, "preflight", SLUG).err
+
+
+def test_an_unborn_branch(story: Story, capsys: CAPTURE) -> None:
+    unborn = story.home / "unborn"
+    git(story.home, "init", "-q", str(unborn))
+    shutil.copytree(story.work / "runs", unborn / "runs")
+    for command in ("preflight", "launch"):
+        answer = _at(unborn, capsys, command, SLUG)
+        assert answer.code == 2 and f"{unborn} has no commit yet: commit" in answer.err
+
+
+def _at(folder: Path, capsys: CAPTURE, *words: str) -> Answer:
+    return ask(Story(folder.parent), capsys, "-C", str(folder), *words)
+
+
+# --- the remote -----------------------------------------------------------------------------------
+
+
+def test_without_a_remote_nothing_is_launched_and_all_say_not_pushed(story: Story, capsys: CAPTURE) -> None:
+    git(story.work, "remote", "remove", "origin")
+    assert "not pushed: there is no remote" in ask(story, capsys, "init", SLUG).err
+    blocked = ask(story, capsys, "launch", SLUG, "--json")
+    assert blocked.code == 1 and "no remote called origin" in blocked.finding("no-remote")["message"]
+    assert "not anchored: there is no remote" in ask(story, capsys, "logbook", "verify", SLUG).out
+    assert story.starts == []
+
+
+def test_a_remote_that_is_gone_is_named(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    story.origin.rename(story.home / "elsewhere")
+    answer = ask(story, capsys, "launch", SLUG, "--json")
+    assert answer.code == 3 and story.starts == []
+    told = answer.finding("unpushed-commit")["message"]
+    assert "git ls-remote origin" in told and str(story.origin) in told
+    assert "could not be asked" in ask(story, capsys, "logbook", "verify", SLUG).out
+    noted = ask(story, capsys, *NOTE)
+    assert noted.code == 0 and "the record is not pushed: `git ls-remote origin` failed" in noted.err
+
+
+def test_a_host_that_is_not_known_is_named(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(story.work, "remote", "set-url", "origin", "ssh://nobody@nowhere.example/tiny")
+    monkeypatch.setenv("GIT_SSH_COMMAND", "echo 'ssh: Could not resolve hostname nowhere.example' >&2; false")
+    answer = ask(story, capsys, "init", SLUG)
+    assert answer.code == 3 and "Could not resolve hostname nowhere.example" in answer.err
+    assert story.run.record.tip is None
+
+
+# --- the output root ------------------------------------------------------------------------------
+
+
+def _a_file(root: Path) -> None:
+    root.write_text("somebody's notes")
+
+
+def _a_loop(root: Path) -> None:
+    root.symlink_to(root)
+
+
+@pytest.mark.parametrize("put", [_a_file, _a_loop])
+def test_an_output_root_that_cannot_be_read_is_unknown_and_never_empty(
+    story: Story, capsys: CAPTURE, put: Callable[[Path], None]
+) -> None:
+    story.init()
+    put(story.root)
+    for words in (("preflight", SLUG, "--json"), ("launch", SLUG, "--json")):
+        answer = ask(story, capsys, *words)
+        assert answer.code == 3
+        found = answer.finding("output-root-in-use")
+        assert found["outcome"] == "unknown" and f"{story.root}: " in found["message"]
+    probed = ask(story, capsys, "preflight", SLUG, "--probe")
+    assert probed.code == 3 and f"The output root {story.root} cannot be written" in probed.err
+    assert story.starts == []
+
+
+# --- what lies in files -----------------------------------------------------------------------------
+
+
+def test_a_start_checkpoint_with_malformed_metadata(story: Story, capsys: CAPTURE) -> None:
+    parent = story.data / "parent" / "step-2"
+    parent.mkdir(parents=True)
+    (parent / "metadata.json").write_text("{nope")
+    (parent / "weights").write_text("weights")
+    story.sign(start={"from": str(parent)})
+    story.init()
+    answer = ask(story, capsys, "launch", SLUG, "--json")
+    assert answer.code == 1
+    assert "metadata.json is not JSON" in str(answer.finding("incomplete-start-checkpoint"))
+    assert story.starts == []
+
+
+def test_not_a_number_and_a_torn_last_line_in_the_metrics(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "train/loss": NaN}\n{"step": 5, "train/lo')
+    capsys.readouterr()
+    code = story.tick("--json")
+    told = Answer(code, *capsys.readouterr())
+    assert code == 1 and told.document["progress"] == "~5/4" and told.document["monitor"] == "fresh"
+    assert told.finding("not-finite")["subject"] == "train/loss"
+    status = ask(story, capsys, "status", SLUG, "--json").document
+    assert [alert["check"] for alert in status["alerts"] if alert["state"] == "firing"] == ["not-finite"]
+
+
+def test_a_file_name_that_is_not_utf8(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    odd = story.work / os.fsdecode(b"data-\xff.txt")
+    odd.write_text("untracked")
+    found = ask(story, capsys, "preflight", SLUG, "--json").finding("dirty-tree")
+    assert "data-\\xff.txt" in str(found["details"]) + found["message"]
+    story.publish()
+    assert ask(story, capsys, "launch", SLUG, "--no-babysit", "--json").code == 0
+    story.ended()
+    assert ask(story, capsys, "babysit", SLUG, "--once", "--json").document["run"] == "finished"
+
+
+BAD_CONFIGS = {
+    "missing in the commit": ({"config": {"files": ["nope.toml"]}}, "nope.toml is not in commit", 3),
+    "outside the repository": ({"config": {"files": ["../x.toml"]}}, "lies outside the repository", 3),
+    "a missing key": ({"final_step": "trainer.nope"}, "trainer.nope is missing in config.toml", 1),
+    "a key that is no integer": ({"final_step": "trainer"}, "trainer is {'seed': 7}", 1),
+    "no such program": ({"config": {"command": ["herorun-no-such-program"]}}, "was not found", 3),
+    "a program that prints no JSON": ({"config": {"command": ["echo", "hello"]}}, "one JSON object", 3),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CONFIGS)
+def test_a_bad_config_is_named(story: Story, capsys: CAPTURE, name: str) -> None:
+    changes, wanted, code = BAD_CONFIGS[name]
+    story.sign(**changes)
+    story.init()
+    answer = ask(story, capsys, "launch", SLUG, "--json")
+    assert (answer.code, story.starts) == (code, [])
+    assert wanted in answer.finding("unknown-final-step")["message"]
+
+
+def test_a_malformed_config_file(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "config.toml").write_text("[[[")
+    story.publish()
+    story.init()
+    found = ask(story, capsys, "preflight", SLUG, "--json").finding("unknown-final-step")
+    assert "config.toml: " in found["message"] and "line 1" in found["message"]
+
+
+# --- the record -----------------------------------------------------------------------------------
+
+
+def test_a_damaged_journal_stops_every_act_and_is_not_touched(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    story.tamper(".jsonl", lambda text: text.replace("show the whole path", "show another path"))
+    _nobody_acts(story, capsys, 1, ("damaged", ".jsonl:1", "logbook verify"))
+    verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
+    assert verified.code == 1 and verified.document["verdict"] == "blocked"
+
+
+def test_a_newer_journal_is_not_written_to(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    story.tamper(".jsonl", lambda text: text + '{"v":2}\n')
+    _nobody_acts(story, capsys, 2, ("newer than this herorun", "journal version 2", "Upgrade herorun"))
+
+
+def _nobody_acts(story: Story, capsys: CAPTURE, code: int, wanted: tuple[str, ...]) -> None:
+    before = git(story.work, "for-each-ref")
+    once = ("babysit", SLUG, "--once", "--json")
+    for words in (("init", SLUG), ("launch", SLUG, "--json"), once, ("seal", SLUG, "--json"), NOTE):
+        answer = ask(story, capsys, *words)
+        assert answer.code == code, words
+        assert [part for part in wanted if part not in answer.err] == []
+    assert git(story.work, "for-each-ref") == before
+
+
+# --- out of turn ------------------------------------------------------------------------------------
+
+
+def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTURE) -> None:
+    for words, code, wanted in (
+        (NOTE, 1, "`herorun init tiny`"),
+        (("logbook", "show", SLUG), 2, "`herorun init tiny`"),
+        (("logbook", "verify", SLUG, "--json"), 2, "`herorun init tiny`"),
+        (("babysit", SLUG), 2, "`herorun launch tiny`"),
+        (("babysit", SLUG, "--once", "--json"), 2, "`herorun launch tiny`"),
+        (("babysit",), 2, "`herorun babysit RUN`"),
+    ):
+        answer = ask(story, capsys, *words)
+        assert (answer.code, answer.out) == (code, ""), words
+        assert wanted in answer.err
+    unlogged = ask(story, capsys, "launch", SLUG, "--json")
+    assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-logbook")["message"]
+    unlaunched = ask(story, capsys, "seal", SLUG, "--json")
+    assert unlaunched.code == 1 and unlaunched.document["tag"] is None
+
+
+def test_a_sealed_run_admits_no_instance(story: Story, capsys: CAPTURE) -> None:
+    story.finished()
+    assert story.seal() == 0
+    answer = ask(story, capsys, "launch", SLUG, "--json")
+    assert answer.code == 1 and "seal-1" in answer.finding("sealed-run")["message"]
+    assert len(story.starts) == 1
+
+
+@pytest.mark.parametrize("content", [b"nonsense", b"\xff\xfe", b"[]", b'{"schema": 1}', b""])
+def test_a_plan_file_that_is_none(story: Story, capsys: CAPTURE, content: bytes) -> None:
+    story.init()
+    plan = story.home / "plan.json"
+    plan.write_bytes(content)
+    answer = ask(story, capsys, "launch", SLUG, "--plan", str(plan), "--json")
+    assert answer.code == 2 and f"{plan} is no plan" in answer.err and "preflight RUN --out" in answer.err
+    assert story.starts == []
+
+
+# --- the issue --------------------------------------------------------------------------------------
+
+
+def test_a_lost_issue_page_stops_a_launch_and_init_makes_it_again(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    page = story.work / ".herorun" / SLUG / "issue.md"
+    page.unlink()
+    answer = ask(story, capsys, "launch", SLUG, "--no-babysit", "--json")
+    assert answer.code == 1 and story.starts == []
+    assert f"could not be announced: {page}: the run has no issue yet, `herorun init` opens it" in answer.err
+    assert story.init() == 0
+    assert story.launch() == 0
+
+
+# --- really from outside ------------------------------------------------------------------------------
+
+
+def herorun(story: Story, *words: str, stdout: int = subprocess.PIPE) -> Answer:
+    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), *words]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    done = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, check=False)
+    return checked(Answer(done.returncode, done.stdout or "", done.stderr), words)
+
+
+def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
+    (story.work / "runs" / "tiny.toml").write_text("slug = 1\n")
+    answer = herorun(story, "preflight", SLUG, "--json")
+    assert (answer.code, answer.out) == (2, "")
+    assert "`slug`" in answer.err and "missing key `command`" in answer.err
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(story: Story) -> None:
+    """As `herorun logbook show tiny | head -1` does; and a gate that nobody heard has not said "clear"."""
+    story.init()
+    for words in (("logbook", "show", SLUG), ("preflight", SLUG)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        answer = herorun(story, *words, stdout=writer)
+        os.close(writer)
+        assert (answer.code, answer.err) == (141, "")
+
+
+def test_a_full_disk_under_the_output_is_said(story: Story) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    answer = herorun(story, "status", SLUG, stdout=full)
+    os.close(full)
+    assert answer.code == 3 and "No space left on device" in answer.err
