@@ -23,7 +23,8 @@ INTRO = """\
 <!-- Written by `make bench`. -->
 
 Every line is the median of several rounds, taken in turns with what stands beside it, in one run of `make bench`.
-Ratios travel from machine to machine; milliseconds do not."""
+Ratios travel from machine to machine; milliseconds do not.
+What stands beside is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""
 
 
 def main() -> None:

@@ -23,4 +23,4 @@ def rows(home: Path) -> Iterator[Row]:
         ROUNDS,
     )
     what = f"`herorun preflight`, {FILES:,} files, local origin"
-    yield Row(what, taken["preflight"], f"`{by_hand.replace('&&', 'and')}`", taken["by hand"])
+    yield Row(what, taken["preflight"], "`git status --porcelain`, `git ls-remote origin`", taken["by hand"])

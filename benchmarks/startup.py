@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.timing import Row, in_turns, process
 
-ROUNDS = 25
+ROUNDS = 40
 
 
 def rows(home: Path) -> Iterator[Row]:

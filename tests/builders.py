@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from herorun.core.check import Check, Gate, evaluate
-from herorun.core.contract import Contract, contract_from
+from herorun.core.contract import Contract, ContractFile, contract_from
 from herorun.core.evidence import (
     Admitted,
     Cadence,
@@ -186,6 +186,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         history,
         Admitted((("argv", "pass", "as admitted"), ("code", "pass", "9 of 9 files as admitted"))),
         Cadence(EVERY),
+        ContractFile("runs/tiny.toml", "text", "text"),
         Checkpoints((a_checkpoint(step),) if history.instances else ()),
         FinalStep(FINAL, "runs/tiny.toml"),
         Gaps((), 9),

@@ -15,14 +15,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomli_w
 
+from builders import NOON
 from herorun import cli, gather
 from herorun.core.codec import read
+from herorun.core.event import Noted
 from herorun.core.journal import Line
 from herorun.notifiers import terminal
 from herorun.schedulers._instance import Started
@@ -193,8 +196,12 @@ class Story:
     # --- the job ------------------------------------------------------------------------------
 
     @property
+    def state(self) -> Path:
+        return self.work / ".herorun" / SLUG
+
+    @property
     def jobs(self) -> Path:
-        return self.work / ".herorun" / SLUG / "jobs"
+        return self.state / "jobs"
 
     def ended(self, instance: str = "tiny-1") -> None:
         """Wait until nothing of the instance runs any more."""
@@ -224,6 +231,10 @@ class Story:
 
     def end(self) -> None:
         """Kill what still runs, by its own record, and wait until it is gone."""
+        watching = self.work / ".git" / "herorun" / f"{SLUG}.babysitter.lock"
+        if is_locked(watching):
+            os.kill(json.loads(_text(self.state / "heartbeat.json"))["pid"], signal.SIGKILL)
+            eventually(lambda: not is_locked(watching))
         for path in self.jobs.glob("*/started.json"):
             started = read(Started, json.loads(path.read_text()))
             if started.lives:
@@ -242,8 +253,8 @@ class Story:
     @property
     def comments(self) -> list[str]:
         """The keys of the issue's entries, in order."""
-        page = self.work / ".herorun" / SLUG / "issue.md"
-        return re.findall(r"^<!-- herorun key=(\S*) -->", _text(page), re.MULTILINE)
+        page = _text(self.state / "issue.md")
+        return re.findall(r"^<!-- herorun key=(\S*) -->", page, re.MULTILINE)
 
     @property
     def lines(self) -> list[Line]:
@@ -297,10 +308,16 @@ def timeless(text: str) -> str:
     return _PASSING.sub("...", text)
 
 
-def git(where: Path, *words: str, stdin: str = "") -> str:
+def note(word: str, at: datetime = NOON) -> Noted:
+    """What somebody wrote, as an event."""
+    return Noted(at, "dri", word, {"Status": word, "Evidence": "", "Decision": "", "Next": ""})
+
+
+def git(where: Path, *words: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
         ["git", "-c", "gc.auto=0", *words],
         cwd=where,
+        env={**os.environ, **(env or {})},
         input=stdin,
         capture_output=True,
         text=True,

@@ -97,9 +97,16 @@ class Run:
     def limits(self) -> dict[str, Any]:
         return discover.limits(self.contract)
 
-    @property
+    @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
-        return tuple(waiver.signed() for waiver in self.contract.waiver)
+        """Granting a waiver is a commit: those of an uncommitted contract do not count, those of HEAD's do."""
+        contract: Contract | None = self.contract
+        if not self.file.signed:
+            try:
+                contract = parse_contract(self.file.committed or "", self.file.path)
+            except WrongUse:
+                contract = None
+        return tuple(waiver.signed() for waiver in contract.waiver) if contract else ()
 
     def lock(self, name: str) -> Path:
         """Locks lie in the git directory that all work trees of this clone share."""
@@ -168,9 +175,21 @@ def open_run(name: str, start: Path) -> Run:
     except OSError as error:
         raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
     shown = _inside(repository, path)
-    run = Run(repository, parse_contract(text, shown), ContractFile(shown, text))
+    run = Run(
+        repository, parse_contract(text, shown), ContractFile(shown, text, _committed(repository, shown))
+    )
+    if run.slug != path.stem:
+        raise WrongUse(
+            f"{shown} says slug = {run.slug!r}: a slug names its file. Rename the one or the other."
+        )
     discover.limits(run.contract)
     return run
+
+
+def _committed(repository: Repository, path: str) -> str | None:
+    head = repository.resolve("HEAD")
+    data = repository.read(head, [path])[path] if head else None
+    return data.decode("utf-8", "replace") if data is not None else None
 
 
 def _inside(repository: Repository, path: Path) -> str:

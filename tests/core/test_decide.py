@@ -136,8 +136,14 @@ def test_a_veto_asks_a_person_instead():
     action = intervention(alert("crashed"), alert("spike"))
 
     assert isinstance(action, Escalate)
-    assert action.key == "escalate/relaunch/tiny-1"
+    assert action.key == "escalate/relaunch/tiny-1/veto"
     assert "Held back by spike." in action.why
+
+
+def test_a_veto_holds_for_the_instance_when_its_alert_is_over():
+    asked = frozenset({"escalate/relaunch/tiny-1/veto"})
+
+    assert kinds(act(alert("crashed"), done=asked)) == [Tell]
 
 
 def test_an_escalation_without_a_veto_lets_the_relaunch_be():

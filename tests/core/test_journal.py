@@ -52,7 +52,8 @@ ALERT = Alert(
 )
 INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md")
 LAUNCHING = Launching(
-    NOON, "tiny-1", 1, as_json(PLAN), PLAN.digest, "first launch", "runs/tiny.toml", by="dri@here"
+    NOON, "tiny-1", 1, as_json(PLAN), PLAN.digest, "first launch", "runs/tiny.toml", by="dri@here", where="dri@here:/state",
+    foreign=(f"{ROOT}/step-9",),
 )
 LAUNCHED = Launched(
     NOON + EVERY,

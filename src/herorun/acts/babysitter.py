@@ -1,5 +1,6 @@
 """The babysitter's process: the loop over ticks, its heartbeat, and starting it detached."""
 
+import contextlib
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from herorun.system.files import hold, is_locked, write_whole
 from herorun.workspace import Run, watched_run
 
 FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an immediate failure
+UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 HEARTBEAT_WAIT = 30.0  # seconds
 
 
@@ -30,7 +32,7 @@ def start_babysitter(run: Run) -> str:
     began = now()
     with _log(run).open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
+            [sys.executable, "-P", "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
             cwd=run.repository.top,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -75,6 +77,7 @@ def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
     run, _ = watched_run(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
+    os.environ[UNATTENDED] = "1"
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     signal.signal(signal.SIGTERM, _interrupted)
     try:
@@ -86,6 +89,7 @@ def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
 
 def tick_once(name: str, start: Path) -> tuple[Run, Turn]:
     """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
+    os.environ[UNATTENDED] = "1"
     run, drift = watched_run(name, start)
     turn = take_turn(run, drift)
     beat(run)
@@ -105,11 +109,9 @@ def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
                 return 0
             pause = _pause(run).total_seconds()
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
-            print(
-                f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}",
-                file=sys.stderr,
-                flush=True,
-            )
+            words = f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}"
+            with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
+                print(words, file=sys.stderr, flush=True)
         time.sleep(max(0.0, pause - (time.monotonic() - began)))
 
 

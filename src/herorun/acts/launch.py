@@ -13,6 +13,7 @@ from herorun.core.check import GateVerdict
 from herorun.core.contract import say_duration
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Launched
+from herorun.core.evidence import Checkpoints
 from herorun.core.plan import Plan, moved
 from herorun.system.files import locked
 from herorun.workspace import Run
@@ -75,9 +76,19 @@ def _fresh(run: Run, reviewed: dict[str, Any] | None, babysit: bool) -> tuple[La
     if reviewed is not None:
         _must_be(reviewed, answer.plan)
     probe_roots(run)
-    dirty = dirty_words(list(answer.report.findings))
-    order = Order(answer.plan, "launched by hand", _how(run, babysit), dirty=dirty)
+    dirty = dirty_words(list(answer.report.findings), answer.plan.in_place.value)
+    order = Order(
+        answer.plan, "launched by hand", _how(run, babysit), dirty=dirty, foreign=_foreign(run, answer)
+    )
     return start_instance(run, order), answer
+
+
+def _foreign(run: Run, answer: Preflight) -> tuple[str, ...]:
+    """Before the first launch nothing in the roots is this run's own, however it came to be there."""
+    found = answer.report.evidence.get(Checkpoints)
+    if run.record.memory().instances or not isinstance(found, Checkpoints):
+        return ()
+    return tuple(candidate.path for candidate in found.candidates)
 
 
 def _must_be(reviewed: dict[str, Any], plan: Plan) -> None:

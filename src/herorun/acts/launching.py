@@ -27,10 +27,11 @@ from herorun.core.scrub import scrub
 from herorun.gates import ask_relaunch
 from herorun.gather import gather
 from herorun.sources.plan import code_tree, in_repository, resolved_config
+from herorun.sources.work_tree import read_work_tree
 from herorun.system.clock import now
 from herorun.system.digests import file_digests
-from herorun.system.exported import exported
 from herorun.system.files import write_whole
+from herorun.system.plumbing import export
 from herorun.workspace import Run, contract_at
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
@@ -45,6 +46,7 @@ class Order:
     babysitter: str
     relaunch_of: str = ""
     dirty: str = "no"
+    foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
 
 
 def start_instance(run: Run, order: Order) -> Launched:
@@ -86,7 +88,7 @@ def _intend(run: Run, order: Order) -> Launching:
     launching = _waiting(run, order.plan) or _new_intent(run, order)
     pushed = run.record.push()
     stands = run.record.memory().launchings[launching.instance]
-    if (stands.at, stands.by) != (launching.at, launching.by):
+    if (stands.at, stands.where) != (launching.at, launching.where):
         raise Blocked(f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}.")
     if not pushed and run.record.remote and not order.relaunch_of:
         why = f"the intent could not be pushed: {pushed.why}"
@@ -119,6 +121,8 @@ def _new_intent(run: Run, order: Order) -> Launching:
         order.relaunch_of,
         run.launcher.owner,
         order.dirty,
+        where(run),
+        order.foreign,
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
     return launching
@@ -176,11 +180,11 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
 
 
 def _submit(run: Run, plan: Plan, instance: str) -> Job:
-    code = str(run.repository.top) if plan.in_place.value else None
-    code = code or str(exported(run.repository, plan.commit.value, run.place.state))
+    folder = run.state / "code" / instance  # its own: nobody has edited a copy that was not there before
+    code = run.repository.top if plan.in_place.value else export(run.repository, plan.commit.value, folder)
     submission = submission_of(plan, instance)
-    admission = write_admission(run, plan, submission, code)
-    return run.scheduler.submit(submission, code, str(admission))
+    admission = write_admission(run, plan, submission, str(code))
+    return run.scheduler.submit(submission, str(code), str(admission))
 
 
 def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> Path:
@@ -201,6 +205,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "config": plan.config.value,
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
+        "tracker_kind": plan.tracker.value.kind,
         "tracker_id": plan.tracker.value.id,
         "start": start.path if start else None,
         "files": file_digests(code, [name for name in names if not name.endswith(".md")]),
@@ -241,6 +246,10 @@ def settle_launching(
     if launching is None:
         return None
     answer = _search(run, launching, wait)
+    if isinstance(answer, Absent) and launching.where != where(run) and not run.scheduler.everywhere:
+        raise CouldNotLook(
+            f"{launching.instance} was perhaps submitted from {launching.where}: only there can it be settled. Launch there."
+        )
     if isinstance(answer, Unsure):
         raise CouldNotLook(
             f"Nobody knows yet whether {launching.instance} was submitted: {answer.why}. Try again."
@@ -250,6 +259,11 @@ def settle_launching(
         order = Order(plan, launching.why, babysitter, launching.relaunch_of, launching.dirty)
         return _confirm(run, order, launching, answer.job)
     return None
+
+
+def where(run: Run) -> str:
+    """The machine and state folder that a local scheduler's answers are about."""
+    return f"{run.launcher.owner}:{run.state}"
 
 
 def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Search:
@@ -276,6 +290,8 @@ def relaunch(run: Run, instance: str, why: str) -> str:
     if settled is not None:
         return settled.instance
     admitted = admitted_plan(run, memory.launchings[instance])
+    if admitted.in_place.value:
+        must_stand(run, admitted)
     plan = resumed(run, memory, admitted)
     report = ask_relaunch(run, {Plan: plan})
     if report.verdict != "clear":
@@ -283,6 +299,15 @@ def relaunch(run: Run, instance: str, why: str) -> str:
         raise kind(f"The launch gate is {report.verdict}: {report.summary}")
     order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance)
     return start_instance(run, order).instance
+
+
+def must_stand(run: Run, admitted: Plan) -> None:
+    """A run in place is only relaunched from the very tree that was admitted."""
+    tree = read_work_tree(run.repository)
+    if tree.commit != admitted.commit.value or tree.dirty:
+        raise Blocked(
+            f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."
+        )
 
 
 def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
@@ -304,7 +329,7 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
     """The plan of a launch, made again from its commit; the record only says which, and its digest must agree."""
     commit = str(launching.plan["commit"]["value"])
     contract = contract_at(run.repository, commit, launching.contract_file)
-    config, told = resolved_config(run.repository, contract, commit, run.place)
+    config, told = resolved_config(run.repository, contract, commit)
     sources = Sources(
         code_tree(run.repository, commit, launching.contract_file), config, told, launching.contract_file
     )
@@ -345,9 +370,10 @@ def take_lease(run: Run) -> Lease:
     return renewed
 
 
-def dirty_words(findings: list[Finding]) -> str:
+def dirty_words(findings: list[Finding], in_place: bool) -> str:
     """The logbook's `Dirty tree` line."""
     dirty = next((f for f in findings if f.check == "dirty-tree" and f.waiver), None)
     if dirty is None or dirty.waiver is None:
         return "no"
-    return f"yes, approved by {dirty.waiver.approved_by} ({dirty.waiver.reason}); the commit is run, without the edits"
+    runs = "the checkout is run as it is" if in_place else "the commit is run, without the edits"
+    return f"yes, approved by {dirty.waiver.approved_by} ({dirty.waiver.reason}); {runs}"

@@ -4,11 +4,13 @@ Each act has a key; it is journalled as intended before and as done or failed af
 has no outcome is settled by asking the world, never by doing it again blindly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from herorun.acts.launching import relaunch
-from herorun.acts.posting import deliver, say
-from herorun.core.decide import Action, Escalate, Relaunch, Stop, Tell, back_off
+from herorun.acts.posting import deliver, intent_to_say
+from herorun.core.decide import Action, Escalate, Relaunch, Stop, Tell, back_off, not_relaunched
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
@@ -26,62 +28,73 @@ class Performed:
     why: str = ""
 
 
+def intents(run: Run, actions: Sequence[Action], at: datetime) -> list[Intended]:
+    """What is journalled together with the decision, so that no crash in between loses a word of it."""
+    return [_intent(run, action, at) for action in actions]
+
+
+def _intent(run: Run, action: Action, at: datetime) -> Intended:
+    match action:
+        case Tell(key, title, why):
+            lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
+            return intent_to_say(run, key, title, unmentioned(why), lines, at)
+        case Escalate(key, title, why):
+            asked = f"{run.dri}: your decision is needed. {run.contract.stop_when}".strip()
+            lines = {
+                "Status": title,
+                "Evidence": why,
+                "Decision": f"ask {run.dri}",
+                "Next": "a person decides",
+            }
+            return intent_to_say(
+                run, key, f"Escalation: {title}", f"{unmentioned(why)}\n\n{asked}", lines, at
+            )
+        case Relaunch(key, instance, why):
+            return Intended(at, key, run.record.memory().attempt(key), f"relaunch after {instance}: {why}")
+        case Stop(key, instance, why):
+            return Intended(at, key, run.record.memory().attempt(key), f"stop {instance}: {why}")
+
+
 def perform(run: Run, action: Action) -> Performed:
     """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
+    memory = run.record.memory()
+    if action.key in memory.done:
+        return Performed(action)
+    if action.key not in memory.intended:
+        run.record.append(_intent(run, action, now()))
+    intended = run.record.memory().intended[action.key]
     try:
         match action:
-            case Tell(key, title, why):
-                lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
-                say(run, key, title, unmentioned(why), lines)
-                run.terminal.post(Post(key, title, why))
-            case Escalate(key, title, why):
-                _escalate(run, key, title, why)
-            case Relaunch(key, instance, why):
-                _relaunch(run, key, instance, why)
-            case Stop(key, instance, why):
-                _stop(run, key, instance, why)
+            case Tell() | Escalate():
+                deliver(run, intended)
+                run.terminal.post(Post(action.key, intended.what, action.why))
+            case Relaunch(_, instance, why):
+                _relaunch(run, intended, instance, why)
+            case Stop(_, instance, why):
+                _stop(run, intended, instance, why)
     except (HerorunError, OSError) as error:
         return Performed(action, scrub(in_words(error)))
     return Performed(action)
 
 
-def _escalate(run: Run, key: str, title: str, why: str) -> None:
-    asked = f"{run.dri}: your decision is needed. {run.contract.stop_when}".strip()
-    lines = {"Status": title, "Evidence": why, "Decision": f"ask {run.dri}", "Next": "a person decides"}
-    say(run, key, f"Escalation: {title}", f"{unmentioned(why)}\n\n{asked}", lines)
-    run.terminal.post(Post(key, f"Escalation: {title}", why))
-
-
-def _relaunch(run: Run, key: str, instance: str, why: str) -> None:
+def _relaunch(run: Run, intended: Intended, instance: str, why: str) -> None:
     """Through the launch gate. What the gate refuses is put to a person at once."""
-    memory = run.record.memory()
-    attempt = memory.attempt(key)
-    if key not in memory.intended:
-        run.record.append(Intended(now(), key, attempt, f"relaunch after {instance}: {why}"))
     try:
         started = relaunch(run, instance, why)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), key, attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         if isinstance(error, Blocked):
-            _escalate(
-                run,
-                f"escalate/relaunch/{instance}",
-                f"{instance} is not relaunched",
-                f"{why}. {in_words(error)}",
-            )
+            title = f"{instance} is not relaunched"
+            perform(run, Escalate(not_relaunched(instance, "gate"), title, f"{why}. {in_words(error)}"))
         raise
-    run.record.append(Done(now(), key, attempt, result=started))
+    run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 
 
-def _stop(run: Run, key: str, instance: str, why: str) -> None:
-    memory = run.record.memory()
-    attempt = memory.attempt(key)
-    if key not in memory.intended:
-        run.record.append(Intended(now(), key, attempt, f"stop {instance}: {why}"))
+def _stop(run: Run, intended: Intended, instance: str, why: str) -> None:
     try:
         run.scheduler.stop(instance, run.launcher.owner)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), key, attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         raise
     lines = {
         "Status": f"{instance} told to stop",
@@ -89,7 +102,7 @@ def _stop(run: Run, key: str, instance: str, why: str) -> None:
         "Decision": "stop",
         "Next": "confirm the end",
     }
-    run.record.append(Done(now(), key, attempt, f"{instance} stopped", lines))
+    run.record.append(Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines))
 
 
 def settle(run: Run, sure: bool = True) -> list[str]:

@@ -1,6 +1,7 @@
 """Saying something once: intended, posted unless it is there already, journalled as done."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -15,9 +16,17 @@ def say(run: Run, key: str, title: str, why: str, lines: Mapping[str, str]) -> N
     if key in memory.done:
         return
     if key not in memory.intended:
-        body = _body(run, title, why)
-        run.record.append(Intended(now(), key, memory.attempt(key), title, body, lines))
+        run.record.append(intent_to_say(run, key, title, why, lines, now()))
     deliver(run, run.record.memory().intended[key])
+
+
+def intent_to_say(
+    run: Run, key: str, title: str, why: str, lines: Mapping[str, str], at: datetime
+) -> Intended:
+    """What is journalled before it is said, word for word."""
+    tip = run.record.tip
+    body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {tip or 'not begun'}."
+    return Intended(at, key, run.record.memory().attempt(key), title, body, lines)
 
 
 def deliver(run: Run, intended: Intended) -> None:
@@ -36,8 +45,3 @@ def deliver(run: Run, intended: Intended) -> None:
 def _done(run: Run, intended: Intended, reference: str) -> None:
     title = intended.what if intended.lines else ""
     run.record.append(Done(now(), intended.key, intended.attempt, title, intended.lines, reference))
-
-
-def _body(run: Run, title: str, why: str) -> str:
-    tip = run.record.tip
-    return f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {tip or 'not begun'}."

@@ -1,17 +1,18 @@
 """One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from herorun import __version__, discover
 from herorun.acts.launching import settle_launching, take_lease
-from herorun.acts.perform import Performed, perform, settle
+from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.core.alert import Alert
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
-from herorun.core.decide import Policy
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.event import CheckedIn, Decided, Event, Observed
+from herorun.core.decide import Action, Escalate, Policy, Tell
+from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
+from herorun.core.event import CheckedIn, Decided, Event, Failed, Observed
 from herorun.core.evidence import Evidence, FinalStep, Gaps, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.journal import Memory
 from herorun.core.scrub import scrub, scrub_tree
@@ -20,10 +21,12 @@ from herorun.gates import finding_json
 from herorun.gather import gather
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
+from herorun.system.deadline import within
 from herorun.system.files import append_line, locked
 from herorun.workspace import Run
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
+LEASE_DEADLINE = 30.0  # seconds
 QUIET = 3600.0  # seconds between two quiet lines in the logbook
 
 
@@ -43,7 +46,7 @@ class Turn:
         """Nothing is left to watch: it is sealed, or it ended well and that was told."""
         if self.tick is None:
             return True
-        return self.tick.run == "finished" and not self.tick.actions
+        return self.tick.run == "finished" and self.tick.monitor == "fresh" and not self.tick.actions
 
     @property
     def progress(self) -> str:
@@ -100,9 +103,13 @@ def take_turn(run: Run, drift: str = "") -> Turn:
             *_settle(run),
         ]
         seen, evidence = judge(run)
-        _journal(run, seen, evidence)
-        take_lease_quietly(run)
-        performed = tuple(perform(run, action) for action in seen.actions)
+        problem, lost = lease_problem(run)
+        actions = [action for action in seen.actions if not problem or isinstance(action, Tell | Escalate)]
+        doubts += [problem] if problem else []
+        if lost:
+            actions.append(Escalate(f"escalate/lease/{digest(problem)[7:19]}", "the lease is lost", problem))
+        _journal(run, seen, evidence, actions)
+        performed = tuple(perform(run, action) for action in actions)
         pushed = run.record.push()
     return Turn(run, seen, evidence, performed, tuple(doubts), pushed.why)
 
@@ -116,7 +123,10 @@ def _settle(run: Run) -> list[str]:
     """First the submission: whether a relaunch was done depends on it."""
     doubts = []
     try:
-        settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+        settled = settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+        waiting = run.record.memory().unsettled
+        if settled is None and waiting is not None and waiting.relaunch_of:
+            run.record.append(Failed(now(), waiting.key, 1, "never submitted; decided on again"))
     except (HerorunError, OSError) as error:
         doubts.append(scrub(in_words(error)))
     return [*doubts, *settle(run, sure=not doubts)]
@@ -139,16 +149,20 @@ def rules_of(run: Run) -> Rules:
     return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)
 
 
-def take_lease_quietly(run: Run) -> None:
-    """Beat the lease; whoever lost it must not act, but a store that is out of reach stops no telling."""
+def lease_problem(run: Run) -> tuple[str, bool]:
+    """Beat the lease: what stands against it (empty if nothing), and whether it is another's.
+
+    Whoever lost it, or cannot see it, may tell and must not intervene.
+    """
     try:
-        take_lease(run)
-    except (CouldNotLook, OSError):
-        return
+        within(LEASE_DEADLINE, lambda: take_lease(run))
+    except (HerorunError, OSError) as error:
+        return scrub(in_words(error)), isinstance(error, Blocked)
+    return "", False
 
 
-def _journal(run: Run, seen: Tick, evidence: Evidence) -> None:
-    """Observed and Decided, before anything is done about it; the evidence itself stays on this machine."""
+def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action]) -> None:
+    """Observed, Decided and every Intended in one commit, before anything is done; the evidence stays here."""
     memory = run.record.memory()
     kept = {name_of(k): v for k, v in evidence.items() if _is_plain(v)}
     gaps = evidence[Gaps]
@@ -165,10 +179,11 @@ def _journal(run: Run, seen: Tick, evidence: Evidence) -> None:
             seen.monitor.value,
             progress_of(evidence),
             tuple(seen.alerts.values()),
-            tuple(action.key for action in seen.actions),
+            tuple(action.key for action in actions),
             _quiet_line(seen, evidence, memory),
         ),
         *_checked_in(seen, evidence, memory),
+        *intents(run, [a for a in actions if a.key not in {*memory.done, *memory.intended}], seen.at),
     ]
     run.record.append(*events)
     keep_metrics(run.place, evidence.get(Metrics))

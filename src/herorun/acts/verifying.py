@@ -1,5 +1,8 @@
 """Verifying a record: its history is read from git, judged by `core.verify`, and held against its anchors."""
 
+import contextlib
+import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +11,8 @@ from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.verify import Snapshot, faults_in
 from herorun.record import Record
 from herorun.system.git import Repository, find_repository
-from herorun.workspace import open_run
+from herorun.system.plumbing import delete_refs, fetch
+from herorun.workspace import open_run, watched_run
 
 
 @dataclass(frozen=True)
@@ -39,40 +43,99 @@ class Verified:
 
 def open_record(name: str, start: Path) -> Record:
     """The record of RUN, also in a fresh clone and where the contract file is gone."""
-    repository = find_repository(start)
     try:
         record = open_run(name, start).record
     except HerorunError:
-        slug = Path(name).stem
-        if repository.resolve(f"refs/herorun/record/{slug}") is None:
-            remote = "origin" if "origin" in repository.remotes() else None
-            record = Record(repository, slug, f"herorun/{slug}", remote, lambda: "")
-            record.fetch()
-            if record.tip is None:
-                raise
-        record = Record(repository, slug, f"herorun/{slug}", None, lambda: "")
+        record = _without_contract(name, start)
+        record.fetch()
+        if record.tip is None:
+            raise
     record.fetch()
     if record.tip is None:
         raise WrongUse(f"{record.slug} has no record: `herorun init {record.slug}` begins one.")
     return record
 
 
+def _without_contract(name: str, start: Path) -> Record:
+    """By the admitted contract; before a launch, by where a record is when the contract says nothing."""
+    with contextlib.suppress(HerorunError):
+        return watched_run(name, start)[0].record
+    repository, slug = find_repository(start), Path(name).stem
+    remote = "origin" if "origin" in repository.remotes() else None
+    return Record(repository, slug, f"herorun/{slug}", remote, lambda: "")
+
+
 def verify_record(record: Record) -> Verified:
-    """Walk every commit of the record, and demand that each anchor lies on its line."""
+    """Walk every commit of the record, here and on its remote, and demand that each anchor lies on its line."""
+    private = f"refs/herorun/probe/{os.getpid()}/record"
+    try:
+        return _verified(record, private)
+    finally:
+        delete_refs(record.repository, private)
+
+
+def _verified(record: Record, private: str) -> Verified:
     tip = record.tip
     assert tip is not None
-    history = read_history(record, tip)
-    faults = faults_in(history)
-    anchored, notes, unseen = _anchors(record, tip)
-    entries = sum(data.count(b"\n") for data in history[-1].segments.values()) if history else 0
-    return Verified(entries, len(history), (*faults, *anchored), notes, unseen)
+    try:
+        there, unasked = _on_remote(record, private), ""
+    except HerorunError as error:
+        there, unasked = None, f"the remote could not be asked: {error}"
+    lines, faults, notes = [tip], [], [unasked]
+    if there:
+        lines, faults, notes = _compared(record, tip, there)
+    elif not unasked:
+        faults, notes = _nowhere_else(record)
+    lost, unfound = _anchors(record, lines)
+    histories = [read_history(record, line) for line in lines]
+    found = [fault for history in histories for fault in faults_in(history)]
+    entries = sum(data.count(b"\n") for data in histories[0][-1].segments.values())
+    unseen = bool(unasked or unfound)
+    said = (*filter(None, notes), *unfound)
+    return Verified(entries, len(histories[0]), (*dict.fromkeys(found), *faults, *lost), said, unseen)
+
+
+def _on_remote(record: Record, private: str) -> str | None:
+    """The record's commit on the remote as it is now, fetched into a private ref; None where there is none."""
+    if record.remote is None:
+        return None
+    target = f"refs/heads/{record.branch}"
+    if target not in record.repository.remote_tips(record.remote, target):
+        return None
+    fetch(record.repository, record.remote, target, private)
+    return record.repository.resolve(private)
+
+
+def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of commits to walk, the longest first; faults and notes on how the remote's stands to ours."""
+    repository, where = record.repository, f"the branch on {record.remote}"
+    if repository.is_ancestor(there, tip):
+        return [tip], [], []
+    if repository.is_ancestor(tip, there):
+        return [there], [], [f"{where} is ahead of this clone: it was verified up to {there[:9]}"]
+    if record.pushed and repository.is_ancestor(record.pushed, there):
+        return [there, tip], [], [f"{where} and this clone both went on: the next push puts ours on top"]
+    return (
+        [tip],
+        [f"anchor: {where} ({there[:9]}) is not part of this record: it was rewritten or forked"],
+        [],
+    )
+
+
+def _nowhere_else(record: Record) -> tuple[list[str], list[str]]:
+    """Faults and notes where no remote has the record."""
+    if record.remote is None:
+        return [], ["not anchored: there is no remote"]
+    if record.pushed:
+        return [f"anchor: {record.branch} is gone from {record.remote}, where it was pushed"], []
+    return [], [f"not anchored: {record.branch} is not on {record.remote}"]
 
 
 def read_history(record: Record, tip: str) -> list[Snapshot]:
     """The record at each of its commits, oldest first, in two git calls."""
     changes = _changes(record.repository, tip)
     wanted = sorted({oid for _, _, changed in changes for oid in changed.values() if oid})
-    blobs = _blobs(record.repository, wanted)
+    blobs = record.repository.blobs(wanted)
     files: dict[str, str] = {}
     history = []
     for commit, parents, changed in changes:
@@ -112,54 +175,24 @@ def _changes(repository: Repository, tip: str) -> list[tuple[str, tuple[str, ...
     return found
 
 
-def _blobs(repository: Repository, oids: list[str]) -> dict[str, bytes]:
-    asked = "".join(f"{oid}\n" for oid in oids).encode()
-    out = repository.git("cat-file", "--batch", stdin=asked).out
-    found, at = {}, 0
-    for oid in oids:
-        end = out.index(b"\n", at)
-        size = int(out[at:end].rsplit(b" ", 1)[1])
-        found[oid] = out[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
-    return found
-
-
-def _anchors(record: Record, tip: str) -> tuple[list[str], tuple[str, ...], bool]:
-    """Points outside the branch that name record commits: what was pushed, what the remote holds, the seal tag."""
+def _anchors(record: Record, lines: list[str]) -> tuple[list[str], list[str]]:
+    """Faults, and what could not be seen, of what names record commits: our own last push, the seal tags."""
     repository = record.repository
-    named = {}
+    named = {what: (commit, lines) for what, commit in _seal_anchors(repository, record.slug).items()}
     if record.pushed:
-        named["the commit that was pushed last"] = record.pushed
-    notes, unseen = [], False
-    if record.remote:
-        try:
-            there = repository.remote_tips(record.remote, f"refs/heads/{record.branch}").get(
-                f"refs/heads/{record.branch}"
-            )
-            if there:
-                named[f"the branch on {record.remote}"] = there
-            else:
-                notes.append(f"not anchored: {record.branch} is not on {record.remote}")
-        except HerorunError as error:
-            notes.append(f"the remote could not be asked: {error}")
-            unseen = True
-    else:
-        notes.append("not anchored: there is no remote")
-    named |= _seal_anchors(repository, record.slug)
-    faults = []
-    for what, commit in named.items():
+        named["the commit that was pushed last"] = (record.pushed, [str(record.tip)])
+    faults, unfound = [], []
+    for what, (commit, tips) in named.items():
         if not repository.has(commit):
-            notes.append(f"{what} ({commit[:9]}) is not in this clone")
-        elif not repository.is_ancestor(commit, tip):
+            unfound.append(f"{what} ({commit[:9]}) is not in this clone")
+        elif not any(repository.is_ancestor(commit, tip) for tip in tips):
             faults.append(
                 f"anchor: {what} ({commit[:9]}) is not part of this record: it was rewritten or forked"
             )
-    return faults, tuple(notes), unseen
+    return faults, unfound
 
 
 def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
-    import json
-
     named = {}
     tags = repository.git("for-each-ref", "--format=%(refname)", f"refs/tags/herorun/{slug}/").text.split()
     for tag in tags:

@@ -21,7 +21,7 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
 
     \b
     Example:
-      herorun launch grug --plan plan.json
+      herorun launch grug --plan .herorun/plan.json
     """
     from pathlib import Path
 

@@ -20,8 +20,8 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
 
     \b
     Example:
-      herorun preflight grug --out plan.json
-      herorun launch grug --plan plan.json
+      herorun preflight grug --out .herorun/plan.json
+      herorun launch grug --plan .herorun/plan.json
     """
     from pathlib import Path
 

@@ -170,7 +170,7 @@ class Output(_Table):
 class Checkpoints(_Table):
     """Retention: a hero run must state all three of permanent_every, temporary_every and keep."""
 
-    layout: str = Field("levanter", pattern=KIND)
+    layout: str = Field("levanter", pattern=KIND, description="How the trainer lays out its checkpoints.")
     permanent_every: Whole | None = Field(None, gt=0, description="Steps between checkpoints that are kept.")
     temporary_every: Duration | None = Field(None, description="Time between rolling checkpoints.")
     keep: Whole | None = Field(None, gt=0, description="How many previous checkpoints are kept for rollback.")
@@ -181,7 +181,10 @@ class Start(_Table):
     """The checkpoint that the run starts from."""
 
     from_: Pinned | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
-    kind: Literal["full-state", "weights-only"] = "full-state"
+    kind: Literal["full-state", "weights-only"] = Field(
+        "full-state",
+        description="Whether step, optimizer and data position come along, or the weights alone.",
+    )
     source_run: str | None = Field(None, description="Slug of the run that wrote it.")
     rejected: tuple[Name, ...] = Field((), description="Lineages, as path prefixes, that are never chosen.")
     reason: str | None = Field(None, description="Why this checkpoint, where it is not the newest.")
@@ -190,12 +193,14 @@ class Start(_Table):
 class Tracker(_OpenTable):
     """What the run reports, and under which identity."""
 
-    kind: str = Field("jsonl", pattern=KIND)
-    entity: str | None = None
-    project: str | None = None
+    kind: str = Field("jsonl", pattern=KIND, description="Which tracker.")
+    entity: str | None = Field(None, description="The account that it reports to.")
+    project: str | None = Field(None, description="The project that it reports to.")
     id: str | None = Field(None, description="Run id; the slug where it is not given.")
     name: str | None = Field(None, description="Display name; the id where it is not given.")
-    resume: Literal["allow", "must", "never", "auto"] = "allow"
+    resume: Literal["allow", "must", "never", "auto"] = Field(
+        "allow", description="What the tracker does with an id that it knows already."
+    )
     metrics: dict[str, str] = Field({}, description="Our name (loss, step, grad_norm, ...) to the tracker's.")
     first_step: Literal[0, 1] = Field(0, description="The step number that the first update is logged under.")
 
@@ -203,17 +208,17 @@ class Tracker(_OpenTable):
 class Scheduler(_OpenTable):
     """Where it runs."""
 
-    kind: str = Field("local", pattern=KIND)
+    kind: str = Field("local", pattern=KIND, description="Which scheduler.")
     restarts: Literal["herorun", "backend"] = Field("herorun", description="Who restarts a job that ended.")
 
 
 class Hardware(_Table):
     """What it runs on."""
 
-    accelerator: str | None = None
-    count: Whole | None = Field(None, gt=0)
-    topology: str | None = None
-    region: str | None = None
+    accelerator: str | None = Field(None, description="Kind of accelerator, as its cluster calls it.")
+    count: Whole | None = Field(None, gt=0, description="How many of them.")
+    topology: str | None = Field(None, description="How they are connected, as the cluster calls it.")
+    region: str | None = Field(None, description="Where they are.")
 
 
 class Runtime(_Table):
@@ -230,7 +235,7 @@ class Budgets(_Table):
     relaunches: Whole = Field(
         6, ge=0, description="Relaunches within the window; beyond them a person is asked."
     )
-    window: Duration = timedelta(hours=24)
+    window: Duration = Field(timedelta(hours=24), description="The time that relaunches are counted over.")
 
 
 class Recovery(StrEnum):
@@ -242,9 +247,12 @@ class Recovery(StrEnum):
 class Babysit(_Table):
     """Who watches, how often, and what they may do."""
 
-    cadence: Duration = timedelta(minutes=15)
+    cadence: Duration = Field(timedelta(minutes=15), description="Time between two ticks.")
     owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
-    recovery: Recovery = Recovery.RELAUNCH
+    recovery: Recovery = Field(
+        Recovery.RELAUNCH,
+        description="What follows a crash: a relaunch, a question to the DRI, or telling only.",
+    )
     budgets: Budgets = Budgets()
     thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
     declined: str | None = Field(
@@ -255,25 +263,29 @@ class Babysit(_Table):
 class Budget(_Table):
     """What the run may cost."""
 
-    accelerator_hours: float | None = Field(None, gt=0)
+    accelerator_hours: float | None = Field(
+        None, gt=0, description="Beyond it a relaunch becomes a question."
+    )
     rate: float | None = Field(None, gt=0, description="Money for one accelerator-hour.")
 
 
 class Phase(_Table):
     """A declared boundary at which curves may change their shape."""
 
-    name: Name
-    step: Whole = Field(ge=0)
-    kind: Literal["warm-up-end", "batch-size", "data-mixture", "learning-rate", "other"] = "other"
+    name: Name = Field(description="What begins here.")
+    step: Whole = Field(ge=0, description="The step at which it begins.")
+    kind: Literal["warm-up-end", "batch-size", "data-mixture", "learning-rate", "other"] = Field(
+        "other", description="What changes."
+    )
 
 
 class Issue(_Table):
     """Where people read about it."""
 
-    kind: str = Field("local", pattern=KIND)
-    repo: str | None = None
-    number: Whole | None = Field(None, gt=0)
-    labels: tuple[Name, ...] = ("experiment", "agent-generated")
+    kind: str = Field("local", pattern=KIND, description="Which notifier holds the run's page.")
+    repo: str | None = Field(None, description="owner/name, where the issue lies in a repository.")
+    number: Whole | None = Field(None, gt=0, description="An issue that is there already.")
+    labels: tuple[Name, ...] = Field(("experiment", "agent-generated"), description="Labels of a new issue.")
 
 
 class Logbook(_Table):
@@ -294,17 +306,21 @@ class Notify(_Table):
 
 
 class Policy(_Table):
-    mode: Literal["enforce", "warn", "audit"] = "enforce"
+    """How strictly findings are acted on."""
+
+    mode: Literal["enforce", "warn", "audit"] = Field(
+        "enforce", description="Whether findings act, only warn, or are only written down."
+    )
 
 
 class Waiver(_Table):
     """A finding that a person accepts. Granting one is a commit."""
 
-    check: Name
-    subject: str | None = None
-    reason: Name
-    approved_by: Name
-    expires: datetime
+    check: Name = Field(description="The check's name.")
+    subject: str | None = Field(None, description="The finding's exact subject; every one where absent.")
+    reason: Name = Field(description="Why it is accepted.")
+    approved_by: Name = Field(description="Who signs.")
+    expires: datetime = Field(description="Until when it holds.")
     unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
 
     @field_validator("expires")
@@ -323,9 +339,11 @@ class Waiver(_Table):
 class Contract(_Table):
     """Everything that a launch is admitted under."""
 
-    schema_: Literal[1] = Field(1, alias="schema")
-    slug: str = Field(pattern=f"^{SLUG.pattern}$")
-    goal: str = ""
+    schema_: Literal[1] = Field(1, alias="schema", description="Version of this file's form.")
+    slug: str = Field(
+        pattern=f"^{SLUG.pattern}$", description="The run's short name: a-z, 0-9 and -, at most 48."
+    )
+    goal: str = Field("", description="What the run is for.")
     dri: str | None = Field(
         None, min_length=1, description="Directly responsible individual; the launching user where absent."
     )
@@ -399,10 +417,16 @@ class Contract(_Table):
 
 @dataclass(frozen=True)
 class ContractFile:
-    """Where the contract was read, relative to the repository's top, and its text."""
+    """Where the contract was read, relative to the repository's top, its text, and what HEAD holds there."""
 
     path: str
     text: str
+    committed: str | None = None  # None: HEAD has no such file
+
+    @property
+    def signed(self) -> bool:
+        """Whether people can have reviewed it: what is read is what is committed."""
+        return self.committed == self.text
 
 
 PLAN_TABLES = frozenset(

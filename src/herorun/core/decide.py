@@ -125,27 +125,44 @@ def _intervention(
         return []
     why = _reasons(calls)
     if doubt := _doubt(alerts, checks, policy, ledger, now):
-        key = f"escalate/relaunch/{ledger.instance}"
-        return [Escalate(key, f"{ledger.instance} is not relaunched", f"{why}. {doubt}")]
+        key = not_relaunched(ledger.instance, doubt.kind)
+        return [Escalate(key, f"{ledger.instance} is not relaunched", f"{why}. {doubt.why}")]
     return [Relaunch(f"relaunch/{ledger.instance}", ledger.instance, why)]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a person must decide instead. Each kind is asked once an instance."""
+
+    kind: str
+    why: str
+
+
+def not_relaunched(instance: str, kind: str) -> str:
+    """The key of that question."""
+    return f"escalate/relaunch/{instance}/{kind}"
 
 
 def _doubt(
     alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy, ledger: Ledger, now: datetime
-) -> str:
-    """Why a person must decide instead; empty if nothing stands against it."""
+) -> Doubt | None:
+    """None if nothing stands against a relaunch.
+
+    A veto holds for the instance, also when its alert is over: what was numeric trouble when the job ended does not
+    become a hardware fault by the next tick. A person launches again.
+    """
     vetoes = [a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch]
-    if vetoes:
-        return f"Held back by {', '.join(sorted(set(vetoes)))}."
+    if vetoes or not_relaunched(ledger.instance, "veto") in ledger.done | ledger.unfinished:
+        return Doubt("veto", f"Held back by {', '.join(sorted(set(vetoes))) or 'what was seen before'}.")
     if policy.recovery is not Recovery.RELAUNCH:
-        return f"The contract says recovery = {policy.recovery}."
+        return Doubt("recovery", f"The contract says recovery = {policy.recovery}.")
     recent = [at for at in ledger.relaunched if now - at <= policy.window]
     if len(recent) >= policy.relaunches:
-        return f"The budget of {policy.relaunches} relaunches is spent."
+        return Doubt("budget", f"The budget of {policy.relaunches} relaunches is spent.")
     tries = ledger.failed.get(f"relaunch/{ledger.instance}")
     if tries and tries.count >= MOST_TRIES:
-        return f"{tries.count} attempts failed; the last one: {tries.why}"
-    return ""
+        return Doubt("tries", f"{tries.count} attempts failed; the last one: {tries.why}")
+    return None
 
 
 def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:

@@ -34,6 +34,8 @@ class Launching:
     relaunch_of: str = ""
     by: str = ""
     dirty: str = "no"  # the logbook's word on the work tree, for when the launch is settled later
+    where: str = ""  # machine and state folder: whose scheduler's "absent" counts
+    foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch: never ours
 
     @property
     def key(self) -> str:

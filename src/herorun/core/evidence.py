@@ -349,6 +349,7 @@ class History:
     checked_in: frozenset[str] = frozenset()
     open_alerts: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote
 
     @property
     def current(self) -> Instance | None:

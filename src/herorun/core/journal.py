@@ -170,6 +170,7 @@ class Memory:
             checked_in=self.checked_in,
             open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
             caveats=self.caveats,
+            foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
         )
 
     @property

@@ -62,6 +62,8 @@ Search: TypeAlias = Found | Absent | Unsure
 class Scheduler(Protocol):
     """Where jobs run. Ids are matched whole; submitting one instance twice is one job."""
 
+    everywhere: bool  # whether every machine and clone gets the same answers from it
+
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance in the `code` folder, with the path of its admission file. Idempotent by instance name."""
 

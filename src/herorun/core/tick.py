@@ -101,7 +101,8 @@ def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str,
     if not isinstance(job, Job) or job.state.in_doubt:
         return RunHealth.UNKNOWN
     if job.state is JobState.SUCCEEDED:
-        return RunHealth.FINISHED
+        short = any(a.firing and a.check == "ended-short" for a in alerts)
+        return RunHealth.DOWN if short else RunHealth.FINISHED
     if job.state.ended:
         return RunHealth.DOWN
     firing = [checks[alert.check] for alert in alerts if alert.firing]

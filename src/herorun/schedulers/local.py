@@ -46,6 +46,8 @@ def connect(options: Options, place: Place) -> "Local":
 class Local:
     """The scheduler `local`."""
 
+    everywhere = False  # it knows the jobs of its own state folder, and of no other
+
     def __init__(self, options: Options, jobs: Path) -> None:
         self._options = options
         self._jobs = jobs

@@ -1,18 +1,19 @@
 """Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as empty."""
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, OutputRoots, StartSiblings
+from herorun.core.evidence import Candidate, Checkpoints, History, OutputRoots, StartSiblings
 from herorun.core.ports import Layout, Store
 
 OWN = "_herorun/"
 
 
-def read_checkpoints(contract: Contract, store: Store, layout: Layout) -> Checkpoints:
-    """Everything under the run's permanent and temporary roots, ordered by step."""
+def read_checkpoints(contract: Contract, store: Store, layout: Layout, history: History) -> Checkpoints:
+    """Everything under the run's permanent and temporary roots, ordered by step, but what lay there before it."""
     found = [
         candidate
         for root, temporary in _roots(contract)
         for candidate in _candidates(store, layout, root, temporary)
+        if candidate.path not in history.foreign
     ]
     return Checkpoints(tuple(sorted(found, key=lambda c: (c.step, c.timestamp, c.path))))
 

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from herorun.core.config import UnreadableConfig, merge, parse_config
@@ -9,19 +11,16 @@ from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.plan import Plan, Sources, make_plan
-from herorun.core.ports import Place
-from herorun.system.exported import exported
 from herorun.system.git import Repository, environment
+from herorun.system.plumbing import export
 from herorun.system.process import run
 
 CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
 
 
-def read_sources(
-    repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree, place: Place
-) -> Sources:
+def read_sources(repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree) -> Sources:
     """The code tree's digest and the resolved config, of the commit that HEAD names."""
-    config, told = resolved_config(repository, contract, tree.commit, place)
+    config, told = resolved_config(repository, contract, tree.commit)
     return Sources(code_tree(repository, tree.commit, file.path), config, told, file.path)
 
 
@@ -43,9 +42,7 @@ def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def resolved_config(
-    repository: Repository, contract: Contract, commit: str, place: Place
-) -> tuple[dict[str, Any], str]:
+def resolved_config(repository: Repository, contract: Contract, commit: str) -> tuple[dict[str, Any], str]:
     """The merged config files of a commit, or what the config command prints in an exported copy of it."""
     config: dict[str, Any] = {}
     if contract.config.files:
@@ -59,7 +56,7 @@ def resolved_config(
                 )
             config = merge(config, _parsed(path, data))
     if contract.config.command:
-        config = merge(config, _printed(repository, contract, commit, place))
+        config = merge(config, _printed(repository, contract, commit))
     told = ", ".join(
         (*contract.config.files, *([" ".join(contract.config.command)] if contract.config.command else []))
     )
@@ -88,11 +85,12 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
         raise WrongUse(f"{error}.") from None
 
 
-def _printed(repository: Repository, contract: Contract, commit: str, place: Place) -> dict[str, Any]:
+def _printed(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
     command = contract.config.command
-    folder = exported(repository, commit, place.state) / contract.command.cwd
     env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
-    answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
+    with TemporaryDirectory(prefix="herorun-config-") as scratch:
+        folder = export(repository, commit, Path(scratch) / "code") / contract.command.cwd
+        answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
     if answer.code:
         raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
     try:

@@ -5,6 +5,7 @@ launch. Nothing in this module touches HEAD, the index, the stash, the work tree
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,11 +72,19 @@ class GitFailed(CouldNotLook):
         self.answer = answer
 
 
+_REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
+_NO_REASON = "Could not read from remote repository."
+
+
 def _complaint(answer: Answer) -> str:
     """The first line that says what is wrong; git ends with advice that fits anything."""
     lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
-    reasons = (line for line in lines if line.startswith(("ssh: ", "fatal: ", "error: ", "! ")))
-    return next(reasons, answer.complaint).removeprefix("fatal: ").removeprefix("error: ")
+    lines = [line for line in lines if line]
+    at = next((n for n, line in enumerate(lines) if _REASON.match(line)), len(lines) - 1)
+    if at > 0 and lines[at].endswith(_NO_REASON):
+        at -= 1  # ssh or the host said why, in words of its own
+    told = lines[at] if lines else answer.complaint
+    return re.sub(r"^(?:(?:fatal|error|ERROR|remote): +)+", "", told)[:300].rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -111,11 +120,14 @@ class Repository:
         return answer
 
     def resolve(self, name: str) -> str | None:
-        """The commit that a name stands for; None if it stands for none."""
-        answer = self.git(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128)
-        )
-        return answer.text.strip() if answer.code == 0 else None
+        """The commit that a ref stands for; None if there is no such ref. A damaged one is `CouldNotLook`."""
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+        answer = self.git(*asked, f"{name}^{{commit}}", ok=(0, 1, 128))
+        if answer.code == 0:
+            return answer.text.strip()
+        if self.git(*asked, name, ok=(0, 1, 128)).code == 0 or b"broken ref" in answer.err:
+            raise CouldNotLook(f"{name} or its commit is damaged in {self.common}: `git fsck` tells more.")
+        return None
 
     def read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
         """The content of files in a commit, in one call; None for a path that is not there."""
@@ -126,7 +138,7 @@ class Repository:
         for path in paths:
             end = out.index(b"\n", at)
             header = out[at:end].split(b" ")
-            if len(header) == 3 and header[1] in (b"blob", b"tree", b"commit", b"tag"):
+            if len(header) == 3 and b":" not in header[0]:  # else it is `<commit>:<path> missing`
                 size = int(header[2])
                 body = out[end + 1 : end + 1 + size]
                 found[path] = body if header[1] == b"blob" else None
@@ -134,21 +146,38 @@ class Repository:
             else:
                 found[path] = None
                 at = end + 1
+        self._must_be_missing(commit, [path for path, data in found.items() if data is None])
+        return found
+
+    def _must_be_missing(self, commit: str, paths: Sequence[str]) -> None:
+        """`cat-file` says "missing" of a path that is not in the commit, and of one whose content is lost."""
+        if not paths:
+            return
+        for mode, oid, path in _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", *paths)):
+            if mode.startswith("100"):
+                raise CouldNotLook(
+                    f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, `git fsck` tells more."
+                )
+
+    def blobs(self, oids: Sequence[str]) -> dict[str, bytes]:
+        """The content of objects, in one call; one that cannot be read is `CouldNotLook`."""
+        out = self.git("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode()).out
+        found, at = {}, 0
+        for oid in oids:
+            end = out.index(b"\n", at)
+            size = out[at:end].rsplit(b" ", 1)[1]
+            if size == b"missing":
+                raise CouldNotLook(f"Object {oid[:9]} is damaged or missing: `git fsck` tells more.")
+            found[oid] = out[end + 1 : end + 1 + int(size)]
+            at = end + 1 + int(size) + 1
         return found
 
     def entries(self, commit: str, folder: str = "") -> list[tuple[str, str, str]]:
-        """`(mode, object, path)` of every file in a commit, or under one folder of it."""
-        where = (f"{commit}:{folder}",) if folder else (commit,)
-        answer = self.git("ls-tree", "-r", "-z", "--full-tree", *where, ok=(0, 128))
-        if answer.code:
-            return []
-        rows = []
-        for record in answer.text.split("\0"):
-            if record:
-                facts, _, path = record.partition("\t")
-                mode, _, oid = facts.split(" ")
-                rows.append((mode, oid, path))
-        return rows
+        """`(mode, object, path)` of every file in a commit, or under one folder of it, relative to that."""
+        inside = f"{folder}/" if folder else ""
+        within = ("--", inside) if folder else ()
+        answer = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *within)
+        return [(mode, oid, path.removeprefix(inside)) for mode, oid, path in _rows(answer)]
 
     def remotes(self) -> dict[str, str]:
         """Remote names and the URLs that git really uses, credentials removed."""
@@ -172,6 +201,17 @@ class Repository:
         return self.git("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code == 0
 
 
+def _rows(listed: Answer) -> list[tuple[str, str, str]]:
+    """What `ls-tree -z` printed."""
+    rows = []
+    for record in listed.text.split("\0"):
+        if record:
+            facts, _, path = record.partition("\t")
+            mode, _, oid = facts.split(" ")
+            rows.append((mode, oid, path))
+    return rows
+
+
 def find_repository(start: Path) -> Repository:
     """The repository around a folder; `WrongUse` says what is wrong with it."""
     from git import Repo
@@ -189,7 +229,7 @@ def find_repository(start: Path) -> Repository:
     repository = Repository(Path(top).resolve(), Path(common).resolve())
     answer = run(("git", "rev-parse", "--show-toplevel"), LOCAL, cwd=str(start), env=environment())
     if answer.code:
-        raise WrongUse(_why_not(start, ValueError(answer.complaint)))
+        raise WrongUse(_why_not(start, ValueError(_complaint(answer))))
     return repository
 
 

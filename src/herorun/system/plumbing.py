@@ -127,10 +127,8 @@ def tag_text(repository: Repository, name: str) -> str | None:
     return answer.text if answer.code == 0 else None
 
 
-def export(repository: Repository, commit: str, target: Path) -> None:
-    """An exact copy of a commit's files in `target`, which appears whole or not at all."""
-    if target.exists():
-        return
+def export(repository: Repository, commit: str, target: Path) -> Path:
+    """An exact copy of a commit's files in `target`, which appears whole or not at all. What was there goes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _private_folder(target.parent) as folder:
         index = {"GIT_INDEX_FILE": str(folder / "index")}
@@ -138,10 +136,9 @@ def export(repository: Repository, commit: str, target: Path) -> None:
         copy = folder / "tree"
         copy.mkdir()
         repository.git("checkout-index", "--all", "--force", f"--prefix={copy}/", env=index)
-        with contextlib.suppress(FileExistsError, OSError):
-            os.rename(copy, target)
-    if not target.exists():
-        raise HerorunError(f"The commit could not be exported to {target}.")
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(copy, target)
+    return target
 
 
 @contextlib.contextmanager

@@ -1,0 +1,24 @@
+"""The job ended with success before its final step.
+
+Why: an exit code of 0 is a claim; a trainer that was told to stop, or that counts its steps differently, makes it too.
+Fix: see in the job's log why it ended; the DRI launches again, or seals what there is with a waiver.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Checkpoints, FinalStep, Job, JobState, Metrics, Nothing
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@check(Gate.HEALTH, Response.ESCALATE)
+def ended_short(job: Job, final: FinalStep, metrics: Metrics | Nothing, checkpoints: Checkpoints) -> Verdict:
+    if job.state is not JobState.SUCCEEDED:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    if final.value is None:
+        return failed(f"{job.instance} ended, and nobody knows at which step it should", subject=job.instance)
+    newest = checkpoints.newest
+    reached = max(metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0)
+    if reached < final.value:
+        return failed(
+            f"{job.instance} ended with success at step {reached} of {final.value}", subject=job.instance
+        )
+    return passed(f"{job.instance} reached step {reached} of {final.value}", subject=job.instance)

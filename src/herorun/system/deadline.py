@@ -1,0 +1,31 @@
+"""A deadline for a call that cannot be given one: a mount that hangs must not hang us."""
+
+from collections.abc import Callable
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any, TypeVar
+
+from herorun.core.errors import CouldNotLook
+
+T = TypeVar("T")
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """What the call returns or raises; `CouldNotLook` when the time is over. The call itself is left behind."""
+    answers: Queue[tuple[bool, Any]] = Queue()
+
+    def ask() -> None:
+        try:
+            answers.put((True, call()))
+        except Exception as error:
+            answers.put((False, error))
+
+    Thread(target=ask, daemon=True).start()
+    try:
+        well, answer = answers.get(timeout=seconds)
+    except Empty:
+        raise CouldNotLook(f"There was no answer within {seconds:g} s.") from None
+    if not well:
+        raise answer
+    result: T = answer
+    return result

@@ -1,0 +1,35 @@
+from builders import FINAL, a_checkpoint, a_job, answer, some_metrics
+from herorun.checks.health.ended_short import ended_short
+from herorun.core.evidence import Checkpoints, FinalStep, JobState, Metrics, Nothing
+from herorun.core.finding import Outcome
+
+ENDED = a_job(JobState.SUCCEEDED)
+
+
+def test_a_live_job_is_not_asked() -> None:
+    assert answer(ended_short).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_the_final_step_is_the_end() -> None:
+    assert answer(ended_short, ENDED, some_metrics(step=FINAL)).outcome is Outcome.PASS
+
+
+def test_success_before_it_is_no_success() -> None:
+    verdict = answer(ended_short, ENDED, some_metrics(step=FINAL - 1), Checkpoints())
+
+    assert verdict.outcome is Outcome.FAIL
+    assert f"step {FINAL - 1} of {FINAL}" in verdict.message
+
+
+def test_a_complete_checkpoint_proves_what_sparse_rows_do_not_show() -> None:
+    final = Checkpoints((a_checkpoint(FINAL),))
+
+    assert answer(ended_short, ENDED, some_metrics(step=FINAL - 9), final).outcome is Outcome.PASS
+
+
+def test_an_unknown_end_is_said() -> None:
+    assert answer(ended_short, ENDED, FinalStep(None, "nowhere")).outcome is Outcome.FAIL
+
+
+def test_no_rows_and_no_checkpoint_is_step_0() -> None:
+    assert "step 0 of" in answer(ended_short, ENDED, Checkpoints(), {Metrics: Nothing()}).message

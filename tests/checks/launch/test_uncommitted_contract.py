@@ -1,0 +1,20 @@
+import pytest
+
+from herorun.checks.launch.uncommitted_contract import uncommitted_contract
+from herorun.core.contract import ContractFile
+from herorun.core.finding import Outcome
+
+
+@pytest.mark.parametrize(
+    ("committed", "outcome", "words"),
+    [
+        ("text", Outcome.PASS, "committed as it stands"),
+        ("another text", Outcome.FAIL, "differs from what HEAD holds"),
+        (None, Outcome.FAIL, "in no commit"),
+    ],
+)
+def test_only_what_is_committed_was_signed(committed: str | None, outcome: Outcome, words: str) -> None:
+    verdict = uncommitted_contract(ContractFile("runs/tiny.toml", "text", committed))
+
+    assert verdict.outcome is outcome
+    assert words in verdict.message

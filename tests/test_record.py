@@ -1,0 +1,333 @@
+"""The durable record: one line of events, whoever writes it, from wherever, and however the remote is."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import NOON
+from herorun import record as module
+from herorun.acts.verifying import verify_record
+from herorun.core.event import Initialised, Intended, Launched, Launching, Noted, Sealed
+from herorun.record import Record
+from herorun.system.git import find_repository
+from herorun.workspace import template
+from stories import Story, git, note
+
+AT = NOON
+BRANCH = "refs/heads/herorun/tiny"
+
+
+def record(story: Story) -> Record:
+    """As a new process opens it."""
+    repository = find_repository(story.work)
+    return Record(repository, "tiny", "herorun/tiny", "origin", lambda: template("logbook.md"))
+
+
+def beginning(at: datetime = AT) -> Initialised:
+    return Initialised(at, "tiny", {"DRI": "@dri"}, "issue.md")
+
+
+def words(of: Record) -> list[str]:
+    """The titles of the notes, in order."""
+    return [line.event.title for line in of.lines() if isinstance(line.event, Noted)]
+
+
+def is_well(of: Record) -> bool:
+    told = verify_record(of)
+    assert told.verdict == "clear", told
+    return True
+
+
+@pytest.fixture
+def two(story: Story) -> tuple[Record, Record]:
+    """Two clones that share a beginning."""
+    first = record(story)
+    first.append(beginning())
+    assert first.push()
+    second = record(story.clone("elsewhere"))
+    second.fetch()
+    assert second.tip == second.pushed == first.tip
+    return first, second
+
+
+# --- two clones -------------------------------------------------------------------------------------
+
+
+def test_whoever_pushes_second_puts_their_events_on_top(two: tuple[Record, Record]) -> None:
+    first, second = two
+    first.append(note("one"))
+    second.append(note("two"))
+    assert first.push() and second.push()
+    first.append(note("three"))
+    second.append(note("four"))
+    assert second.push() and first.push() and second.push()
+    assert words(first) == ["one", "two", "four", "three"]
+    assert is_well(first) and is_well(second)
+    second.append(note("five"))
+    assert second.push()
+    assert words(second) == ["one", "two", "four", "three", "five"]
+
+
+def test_an_event_that_both_have_stands_there_once(two: tuple[Record, Record]) -> None:
+    first, second = two
+    for each in two:
+        each.append(note("same"))
+        assert each.push()
+    assert words(second) == ["same"] and words(first) == ["same"]
+    assert first.tip == second.tip or is_well(second)
+
+
+def test_of_two_first_pushes_one_creates_the_branch(story: Story) -> None:
+    """The loser adopts the other's beginning and keeps its own events."""
+    first, second = record(story), record(story.clone("elsewhere"))
+    first.append(beginning())
+    second.append(beginning(AT + timedelta(seconds=1)), note("mine"))
+    assert first.push() and second.push()
+    kinds = [line.event.kind for line in second.lines()]
+    assert kinds == ["Initialised", "Noted"] and is_well(second)
+    assert second.memory().initialised == first.memory().initialised
+
+
+def test_the_files_of_an_event_go_with_it(two: tuple[Record, Record]) -> None:
+    first, second = two
+    first.append(note("one"), files={"contract-1.toml": b"first"})
+    second.append(note("two"), files={"seal-2.json": b"second"})
+    assert first.push() and second.push()
+    assert second.tip
+    kept = {path for _, _, path in second.repository.entries(second.tip, second.files_path)}
+    assert kept == {"contract-1.toml", "seal-2.json"}
+
+
+def test_an_instance_that_two_intend_is_the_first_ones(two: tuple[Record, Record]) -> None:
+    for each, by in zip(two, ("ada@one", "bob@two"), strict=True):
+        each.append(Launching(AT, "tiny-1", 1, {}, "sha256:1", "by hand", "runs/tiny.toml", by=by))
+        assert each.push()
+    assert two[1].memory().launchings["tiny-1"].by == "ada@one"
+
+
+# --- interruptions ------------------------------------------------------------------------------------
+
+
+class Dead(BaseException):
+    pass
+
+
+STEPS = ("push", "fetch", "commit_files", "move_ref")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_an_interrupted_adoption_loses_nothing(story: Story, after: bool) -> None:
+    """The process ends at every git step of a push that has to adopt; then it is simply pushed again."""
+    first = record(story)
+    first.append(beginning())
+    first.push()
+    for at in range(1, 20):
+        clone = story.clone(f"clone-{at}")
+        second = record(clone)
+        second.fetch()
+        first.append(note(f"theirs {at}"))
+        assert first.push()
+        second.append(note(f"ours {at}"), files={f"{at}.json": b"{}"})
+        struck = _interrupted_push(second, at, after)
+        again = record(clone)
+        assert f"ours {at}" in words(again)
+        assert again.push()
+        assert words(again).count(f"ours {at}") == words(again).count(f"theirs {at}") == 1
+        assert is_well(again) and f"{at}.json" in _files(again)
+        first = again
+        if not struck:
+            break
+    assert 5 < at < 19
+
+
+def _files(of: Record) -> set[str]:
+    assert of.tip
+    return {path for _, _, path in of.repository.entries(of.tip, of.files_path)}
+
+
+def _interrupted_push(of: Record, at: int, after: bool) -> bool:
+    """Whether there was an `at`-th step."""
+    calls: Iterator[int] = iter(range(1, 100))
+
+    def ending(real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*args: Any, **named: Any) -> Any:
+            here = next(calls) == at
+            if here and not after:
+                raise Dead
+            try:
+                return real(*args, **named)
+            finally:
+                if here:
+                    raise Dead
+
+        return step
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in STEPS:
+            patch.setattr(module, name, ending(getattr(module, name)))
+        try:
+            of.push()
+        except Dead:
+            return True
+    return False
+
+
+# --- the remote ---------------------------------------------------------------------------------------
+
+
+def test_what_could_not_be_pushed_goes_out_later_also_when_nothing_new_was_written(story: Story) -> None:
+    mine = record(story)
+    mine.append(beginning())
+    away = story.home / "away"
+    story.origin.rename(away)
+    pushed = mine.push()
+    assert not pushed and "git ls-remote origin" in pushed.why and mine.pushed is None
+    away.rename(story.origin)
+    assert record(story).push()
+    assert git(story.origin, "rev-parse", BRANCH).strip() == mine.tip == record(story).pushed
+
+
+def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: Story) -> None:
+    first, second = two
+    second.append(note("kept"))
+    assert second.push()
+    empty = git(story.origin, "hash-object", "-t", "tree", "-w", "--stdin").strip()
+    forged = git(story.origin, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", empty, "-m", "x")
+    git(story.origin, "update-ref", BRANCH, forged.strip())
+    second.append(note("later"))
+    before = second.tip
+    pushed = second.push()
+    assert "was rewritten" in pushed.why and "A person must look" in pushed.why
+    assert second.tip == before
+    assert git(story.origin, "rev-parse", BRANCH) == forged
+    assert first.tip
+
+
+def test_a_branch_that_was_removed_is_said(two: tuple[Record, Record], story: Story) -> None:
+    first, _ = two
+    git(story.origin, "update-ref", "-d", BRANCH)
+    first.append(note("one"))
+    pushed = first.push()
+    assert "herorun/tiny is gone from origin" in pushed.why
+    command = pushed.why.partition("`git ")[2].partition("`")[0].split()
+    git(story.work, *command)
+    assert first.push() and first.pushed == first.tip
+
+
+# --- one clone ----------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from test_record import record
+from stories import Story, note
+mine = record(Story(Path(sys.argv[1])))
+for number in range(8):
+    mine.append(note(f"{sys.argv[2]} {number}", datetime.now(UTC)))
+"""
+
+
+def test_processes_that_write_at_once_lose_nothing(story: Story) -> None:
+    mine = record(story)
+    mine.append(beginning())
+    tests = Path(__file__).parent
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tests), str(tests.parent / "src")))}
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(story.home), name], env=env) for name in "ab"
+    ]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert sorted(words(mine)) == sorted(f"{name} {number}" for name in "ab" for number in range(8))
+    assert mine.push() and is_well(mine)
+
+
+def test_a_ref_that_moved_meanwhile_is_written_on_top_of(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the lock does not hold, as on some network mounts."""
+    mine, other = record(story), record(story)
+    mine.append(beginning())
+    monkeypatch.setattr(module, "locked", lambda *_, **__: nullcontext())
+    real, first = module.commit_files, iter([True])
+
+    def slow(*args: Any) -> str:
+        if next(first, False):
+            other.append(note("other"))
+        return real(*args)
+
+    monkeypatch.setattr(module, "commit_files", slow)
+    mine.append(note("mine"))
+    assert words(mine) == ["other", "mine"]
+
+
+def test_a_clock_that_steps_back_opens_no_earlier_segment(story: Story) -> None:
+    mine = record(story)
+    mine.append(beginning(AT))
+    mine.append(note("before", AT - timedelta(days=2)))
+    mine.append(note("after", AT + timedelta(days=1)))
+    assert mine.tip
+    names = [path for _, _, path in mine.repository.entries(mine.tip, mine.journal_path)]
+    assert names == ["20260101.jsonl", "20260102.jsonl"]
+    assert words(record(story)) == ["before", "after"]
+
+
+def test_what_is_read_back_is_what_was_written(story: Story) -> None:
+    mine = record(story)
+    mine.append(beginning(), note("one"), note('odd\n<!-- "quoted" -->\x1b[31m\u2028 é'))
+    assert record(story).memory() == mine.memory()
+    assert [line.text for line in record(story).lines()] == [line.text for line in mine.lines()]
+    assert mine.push() and is_well(mine)
+
+
+def test_secrets_are_masked_before_anything_is_hashed(story: Story) -> None:
+    mine = record(story)
+    mine.append(beginning(), note("with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567"))
+    assert mine.tip
+    assert "0123456789abcdef" not in git(story.work, "log", "-p", mine.tip)
+    assert mine.push() and is_well(mine)
+
+
+# --- how it looks in git --------------------------------------------------------------------------------
+
+
+def test_messages_are_the_seeds_and_skip_ci(story: Story) -> None:
+    mine = record(story)
+    launching = Launching(AT, "tiny-1", 1, {}, "sha256:1", "by hand", "runs/tiny.toml")
+    launched = Launched(AT, "tiny-2", 2, "job", "sha256:1", "/data", "c0ffee", {}, relaunch_of="tiny-1")
+    for event in (beginning(), launching, launched, note("one"), Intended(AT, "tell/x", 1, "x")):
+        mine.append(event)
+    mine.append(Sealed(AT, "herorun/tiny/seal-1", "c0ffee", "sha256:2"))
+    assert mine.tip
+    messages = git(story.work, "log", "--reverse", "--format=%B%x00", mine.tip).split("\0\n")[:-1]
+    subjects = ["start hero-run logbook", "log launch", "log relaunch", "log note", "log check"]
+    assert messages == [f"tiny: {said}\n\n[skip ci]\n" for said in (*subjects, "log final seal")]
+
+
+def test_it_is_written_where_git_knows_nobody(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = story.work / ".git" / "config"
+    config.write_text(
+        config.read_text().replace("name = Dri\nemail = dri@example.org", "useConfigOnly = true")
+    )
+    monkeypatch.setenv("HOME", str(story.home))
+    mine = record(story)
+    mine.append(beginning())
+    assert mine.tip
+    assert git(story.work, "log", "-1", "--format=%cn", mine.tip).strip() in ("herorun", "root")
+
+
+def test_the_branch_holds_the_record_alone_and_has_no_root_in_the_code(story: Story) -> None:
+    mine = record(story)
+    mine.append(beginning())
+    mine.append(note("one"))
+    assert mine.push()
+    names = git(story.origin, "ls-tree", "-r", "--name-only", BRANCH).split()
+    assert names == [".agents/logbooks/tiny.journal/20260101.jsonl", ".agents/logbooks/tiny.md"]
+    roots = git(story.origin, "rev-list", "--max-parents=0", BRANCH).split()
+    assert len(roots) == 1 and roots[0] not in git(story.origin, "rev-list", "refs/heads/main")

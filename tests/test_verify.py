@@ -1,0 +1,227 @@
+"""`logbook verify`: a record that only ever grew is clear, and everything else is found."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.acts.verifying import open_record, verify_record
+from herorun.core.canonical import canonical, digest
+from stories import SLUG, Story, git, note
+
+REF = "refs/herorun/record/tiny"
+
+
+@pytest.fixture
+def kept(story: Story) -> Story:
+    """A healthy record: begun, three notes, pushed."""
+    story.init()
+    for word in ("one", "two", "three"):
+        story.run.record.append(note(word))
+    assert story.run.record.push()
+    return story
+
+
+def verdict(story: Story) -> str:
+    return verify_record(open_record(SLUG, story.work)).verdict
+
+
+def faults(story: Story) -> str:
+    told = verify_record(open_record(SLUG, story.work))
+    assert told.verdict == ("blocked" if told.faults else "clear")
+    return "\n".join(told.faults)
+
+
+def test_a_healthy_record_is_clear(kept: Story) -> None:
+    told = verify_record(open_record(SLUG, kept.work))
+    assert (told.verdict, told.entries, told.commits, told.faults, told.notes) == ("clear", 4, 4, (), ())
+
+
+def test_it_is_verified_in_a_fresh_clone_and_without_the_contract(kept: Story) -> None:
+    other = kept.clone("elsewhere")
+    (other.work / "runs" / "tiny.toml").unlink()
+    assert verdict(other) == "clear"
+
+
+# --- the journal ------------------------------------------------------------------------------------
+
+
+def lines(edit: Callable[[list[str]], list[str]]) -> Callable[[str], str]:
+    return lambda text: "".join(f"{line}\n" for line in edit(text.splitlines()))
+
+
+def forged(text: str, prev: str | None = None, **changes: Any) -> str:
+    """A line with another content, its own id and hash made anew."""
+    body = json.loads(text)
+    body.pop("hash")
+    body["event"] |= changes
+    body["id"] = digest({"kind": body["kind"], **body["event"]})[7:23]
+    body["prev"] = body["prev"] if prev is None else prev
+    return canonical({**body, "hash": digest(body)})
+
+
+def rechained(texts: list[str]) -> list[str]:
+    """The whole chain made anew, as somebody would who knows how it is made."""
+    prev, out = "", []
+    for text in texts:
+        out.append(forged(text, prev))
+        prev = json.loads(out[-1])["hash"]
+    return out
+
+
+TAMPERED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
+    "edited": (lambda all_: [all_[0], all_[1].replace('"one"', '"won"'), *all_[2:]], "it was changed"),
+    "edited, its hash made anew": (
+        lambda all_: [all_[0], forged(all_[1], title="won"), *all_[2:]],
+        "does not follow the line before it",
+    ),
+    "the whole chain made anew": (
+        lambda all_: rechained([all_[0], forged(all_[1], title="won"), *all_[2:]]),
+        "was changed before its end",
+    ),
+    "reordered": (lambda all_: [all_[0], all_[2], all_[1], all_[3]], "was changed before its end"),
+    "one deleted": (lambda all_: [all_[0], *all_[2:]], "does not follow the line before it"),
+    "the last one deleted": (lambda all_: all_[:-1], "was changed before its end"),
+    "one twice": (lambda all_: [*all_, all_[-1]], "does not follow the line before it"),
+    "one put in between": (lambda all_: [*all_[:2], '{"v":1}', *all_[2:]], "journal: "),
+    "not JSON": (lambda all_: [*all_, "\x00\x7f{"], "not a journal line"),
+    "spaces": (lambda all_: [*all_[:-1], all_[-1].replace('":', '": ')], "it was changed"),
+    "only blank lines at the end": (lambda all_: [*all_, ""], "not a journal line"),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_journal_is_found(kept: Story, name: str) -> None:
+    edit, wanted = TAMPERED[name]
+    kept.tamper(".jsonl", lines(edit))
+    assert wanted in faults(kept)
+
+
+def test_a_line_that_the_logbook_does_not_show_is_found(kept: Story) -> None:
+    last = kept.lines[-1]
+    more = forged(last.text, last.hash, title="four")
+    kept.tamper(".jsonl", lambda text: f"{text}{more}\n")
+    assert faults(kept) == f"logbook: the entry of event {json.loads(more)['id']} is missing"
+
+
+def test_a_removed_segment_is_found(kept: Story) -> None:
+    _remove(kept, ".jsonl")
+    assert "was removed" in faults(kept)
+
+
+def test_a_removed_logbook_is_found(kept: Story) -> None:
+    _remove(kept, "tiny.md")
+    assert "the logbook was removed" in faults(kept)
+
+
+def _remove(story: Story, ending: str) -> None:
+    index = {"GIT_INDEX_FILE": str(story.home / "index")}
+    git(story.work, "read-tree", REF, env=index)
+    (name,) = [n for n in git(story.work, "ls-files", env=index).split() if n.endswith(ending)]
+    git(story.work, "rm", "--cached", "-q", name, env=index)
+    _commit(story, git(story.work, "write-tree", env=index).strip(), "-p", REF)
+
+
+def _commit(story: Story, tree: str, *parents: str) -> None:
+    commit = git(story.work, "commit-tree", tree, *parents, "-m", "by hand").strip()
+    git(story.work, "update-ref", REF, commit)
+
+
+# --- the logbook ------------------------------------------------------------------------------------
+
+EDITED: dict[str, tuple[Callable[[str], str], str]] = {
+    "an entry": (
+        lambda text: text.replace("- Status: two", "- Status: too"),
+        "differs from its journal line",
+    ),
+    "an entry's mark": (lambda text: re.sub("hash=sha256:....", "hash=sha256:0000", text), "differs from"),
+    "an entry removed": (lambda text: text[: text.index("### 2026-01-01 12:00 UTC - three")], "is missing"),
+    "an entry by hand": (
+        lambda text: f"{text.rstrip()}\n\n### 2026-01-02 12:00 UTC - mine\n\n- Status: fine\n",
+        "the entry '2026-01-02 12:00 UTC - mine' has no journal line",
+    ),
+    "a mark that is not ours": (
+        lambda text: f"{text}\n### x\n<!-- herorun event={'0' * 16} hash=sha256:{'0' * 64} -->\n",
+        "names an event that the journal does not have",
+    ),
+    "the contract": (
+        lambda text: text.replace("- DRI: @dri", "- DRI: @eve"),
+        "Run Contract section was changed",
+    ),
+    "two entries swapped": (
+        lambda text: text.replace("UTC - one", "UTC - x").replace("UTC - two", "UTC - one"),
+        "changed, moved or removed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_an_edited_logbook_is_found(kept: Story, name: str) -> None:
+    edit, wanted = EDITED[name]
+    kept.tamper("tiny.md", edit)
+    assert wanted in faults(kept)
+
+
+# --- the branch -------------------------------------------------------------------------------------
+
+
+def test_a_rewritten_history_is_found_by_its_anchors(kept: Story) -> None:
+    """All made anew, journal and logbook in harmony: but what was pushed is not part of it."""
+    tip = git(kept.work, "rev-parse", REF).strip()
+    git(kept.work, "update-ref", REF, f"{tip}~2")
+    kept.run.record.append(note("forged"))
+    told = faults(kept)
+    assert "the commit that was pushed last" in told and "it was rewritten or forked" in told
+    git(kept.work, "update-ref", "-d", "refs/herorun/pushed/tiny")
+    assert "the branch on origin" in faults(kept)
+
+
+def test_a_remote_that_was_rewritten_is_found(kept: Story) -> None:
+    other = kept.clone("elsewhere")
+    other.init()
+    git(other.work, "update-ref", REF, f"{REF}~2")
+    other.run.record.append(note("forged"))
+    git(other.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+    assert "the branch on origin" in faults(kept)
+
+
+def test_what_another_clone_added_since_is_judged_too(kept: Story) -> None:
+    other = kept.clone("elsewhere")
+    other.init()
+    other.run.record.append(note("theirs"))
+    assert other.run.record.push()
+    assert faults(kept) == ""
+    other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
+    git(other.work, "push", "-q", "origin", f"{REF}:refs/heads/herorun/tiny")
+    assert "differs from its journal line" in faults(kept)
+
+
+def test_a_merge_is_found(kept: Story) -> None:
+    tree = git(kept.work, "rev-parse", f"{REF}^{{tree}}").strip()
+    _commit(kept, tree, "-p", REF, "-p", "HEAD")
+    assert "has 2 parents" in faults(kept)
+
+
+def test_a_history_of_two_machines_is_clear(kept: Story) -> None:
+    other = kept.clone("elsewhere")
+    other.init()
+    for story, word in ((kept, "four"), (other, "five"), (kept, "six"), (other, "seven")):
+        story.run.record.append(note(word))
+        assert story.run.record.push()
+    assert (faults(kept), faults(other)) == ("", "")
+
+
+def test_a_remote_that_cannot_be_asked_leaves_it_unknown(kept: Story) -> None:
+    kept.origin.rename(kept.home / "elsewhere")
+    assert verdict(kept) == "unknown"
+    assert Path(kept.home / "elsewhere").is_dir()
+
+
+def test_what_is_nowhere_else_is_said_to_have_no_anchor(story: Story) -> None:
+    git(story.work, "remote", "remove", "origin")
+    story.init()
+    told = verify_record(open_record(SLUG, story.work))
+    assert (told.verdict, told.notes) == ("clear", ("not anchored: there is no remote",))
