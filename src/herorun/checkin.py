@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from herorun.core.admission import FAIL, PASS, Item, Presented, compare, refused
+from herorun.core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused
 
 EXIT_REFUSED = 78
 HASHING = 0.040  # seconds that hashing the code may take; what was seen until then is said
@@ -66,9 +66,12 @@ def check_in(
 def _read(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as file:
-            return dict(json.load(file))
-    except (OSError, ValueError, TypeError) as error:
+            found = json.load(file)
+    except (OSError, ValueError) as error:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        _refuse([Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")])
+    return found
 
 
 def _refuse(items: Sequence[Item]) -> NoReturn:

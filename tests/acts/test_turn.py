@@ -120,8 +120,8 @@ def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
     assert story.tick() == 1
     story.tick()
     assert len(story.starts) == 1
-    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1"]
-    (asked,) = [e for e in story.events("Done") if e.key == "escalate/relaunch/tiny-1"]
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/gate"]
+    (asked,) = [e for e in story.events("Done") if e.key == "escalate/relaunch/tiny-1/gate"]
     assert "no complete checkpoint" in asked.lines["Evidence"]
 
 
@@ -130,7 +130,7 @@ def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str
     story.sign(babysit={"recovery": recovery})
     story.launched(CRASH)
     assert (story.tick(), story.tick(), len(story.starts)) == (1, 1, 1)
-    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1"]
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/recovery"]
 
 
 def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
@@ -142,7 +142,7 @@ def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
     for _ in range(3):
         assert story.tick() == 1
     assert len(story.starts) == 2
-    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-2"]
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-2/budget"]
 
 
 @pytest.mark.parametrize(

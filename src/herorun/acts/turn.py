@@ -1,7 +1,7 @@
 """One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from herorun import __version__, discover
@@ -12,8 +12,18 @@ from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
 from herorun.core.decide import Action, Escalate, Policy, Tell
 from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
-from herorun.core.event import CheckedIn, Decided, Event, Failed, Observed
-from herorun.core.evidence import Evidence, FinalStep, Gaps, Metrics, Nothing, Now, Receipt, Unavailable
+from herorun.core.event import CheckedIn, Decided, Event, Observed
+from herorun.core.evidence import (
+    Evidence,
+    FinalStep,
+    Gaps,
+    Metrics,
+    Nothing,
+    Now,
+    Receipt,
+    Unavailable,
+    Unfinished,
+)
 from herorun.core.journal import Memory
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, progress, tick
@@ -98,11 +108,9 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         if memory.sealed:
             return Turn(run, None, {})
         must_be_launched(run, memory)
-        doubts = [
-            *([f"contract-drift: {drift}; the admitted contract stands"] if drift else []),
-            *_settle(run),
-        ]
-        seen, evidence = judge(run)
+        unsure = _settle(run)
+        doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
+        seen, evidence = judge(run, sure=not unsure)
         problem, lost = lease_problem(run)
         actions = [action for action in seen.actions if not problem or isinstance(action, Tell | Escalate)]
         doubts += [problem] if problem else []
@@ -123,21 +131,24 @@ def _settle(run: Run) -> list[str]:
     """First the submission: whether a relaunch was done depends on it."""
     doubts = []
     try:
-        settled = settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
-        waiting = run.record.memory().unsettled
-        if settled is None and waiting is not None and waiting.relaunch_of:
-            run.record.append(Failed(now(), waiting.key, 1, "never submitted; decided on again"))
+        settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     except (HerorunError, OSError) as error:
         doubts.append(scrub(in_words(error)))
     return [*doubts, *settle(run, sure=not doubts)]
 
 
-def judge(run: Run) -> tuple[Tick, Evidence]:
-    """Gather and tick, without acting: what `status` shows and `babysit` acts on."""
+def judge(run: Run, sure: bool = False) -> tuple[Tick, Evidence]:
+    """Gather and tick, without acting: what `status` shows and `babysit` acts on.
+
+    Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing unfinished: it is
+    decided on again, and goes on under its own name.
+    """
     memory = run.record.memory()
     rules = rules_of(run)
     at = now()
     given = {**run.given(memory), Now: Now(at)}
+    if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
+        given[Unfinished] = replace(memory, unsettled=None).unfinished
     wanted = [need for check in rules.checks for need in check.needs]
     evidence = gather([*wanted, Metrics, Receipt, FinalStep], discover.sources(), given, READ_DEADLINE)
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse
-from herorun.core.verify import Snapshot, faults_in
+from herorun.core.verify import faults_in
 from herorun.record import Record
 from herorun.system.git import Repository, find_repository
 from herorun.system.plumbing import delete_refs, fetch
@@ -81,7 +82,7 @@ def _verified(record: Record, private: str) -> Verified:
         there, unasked = _on_remote(record, private), ""
     except HerorunError as error:
         there, unasked = None, f"the remote could not be asked: {error}"
-    lines, faults, notes = [tip], [], [unasked]
+    lines, faults, notes = [tip], list[str](), [unasked]
     if there:
         lines, faults, notes = _compared(record, tip, there)
     elif not unasked:
@@ -129,50 +130,6 @@ def _nowhere_else(record: Record) -> tuple[list[str], list[str]]:
     if record.pushed:
         return [f"anchor: {record.branch} is gone from {record.remote}, where it was pushed"], []
     return [], [f"not anchored: {record.branch} is not on {record.remote}"]
-
-
-def read_history(record: Record, tip: str) -> list[Snapshot]:
-    """The record at each of its commits, oldest first, in two git calls."""
-    changes = _changes(record.repository, tip)
-    wanted = sorted({oid for _, _, changed in changes for oid in changed.values() if oid})
-    blobs = record.repository.blobs(wanted)
-    files: dict[str, str] = {}
-    history = []
-    for commit, parents, changed in changes:
-        files = {path: oid for path, oid in {**files, **changed}.items() if oid}
-        segments = {p: blobs[o] for p, o in files.items() if p.startswith(record.journal_path + "/")}
-        logbook = blobs.get(files.get(record.logbook_path, ""), b"").decode("utf-8", "replace")
-        history.append(Snapshot(commit, parents, segments, logbook))
-    return history
-
-
-def _changes(repository: Repository, tip: str) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
-    """`(commit, parents, {path: blob, or empty where it was removed})`, oldest first."""
-    out = repository.git(
-        "log",
-        "--reverse",
-        "--topo-order",
-        "--root",
-        "-m",
-        "--first-parent",
-        "--raw",
-        "-z",
-        "--no-abbrev",
-        "--no-renames",
-        "--format=%x01%H %P",
-        tip,
-    ).text
-    found = []
-    for block in out.split("\x01")[1:]:
-        head, _, rest = block.partition("\0")
-        commit, *parents = head.strip().split(" ")
-        tokens = [token.strip("\n") for token in rest.split("\0")]
-        changed = {}
-        for facts, path in zip(tokens[::2], tokens[1::2], strict=False):
-            oid = facts.split(" ")[3]
-            changed[path] = "" if set(oid) == {"0"} else oid
-        found.append((commit, tuple(p for p in parents if p), changed))
-    return found
 
 
 def _anchors(record: Record, lines: list[str]) -> tuple[list[str], list[str]]:

@@ -47,6 +47,7 @@ def _fetched(repository: Repository, remote: str, commit: str, refs: list[str]) 
             "--no-write-fetch-head",
             "--no-recurse-submodules",
             "--no-auto-gc",
+            "--refmap=",  # else the user's remote-tracking refs move too
             remote,
             *(f"+{ref}:{private}{ref}" for ref in refs),
             timeout=REMOTE,

@@ -87,6 +87,7 @@ def fetch(repository: Repository, remote: str, source: str, target: str) -> None
         "--no-write-fetch-head",
         "--no-recurse-submodules",
         "--no-auto-gc",
+        "--refmap=",  # else the user's remote-tracking refs move too
         remote,
         f"+{source}:{target}",
         timeout=REMOTE,

@@ -1,0 +1,132 @@
+"""What `logbook verify` asks of the world around the record: the remote, the tags, and git itself."""
+
+from collections.abc import Callable
+
+import pytest
+
+from herorun.acts.verifying import Verified, open_record, verify_record
+from herorun.core.errors import CouldNotLook
+from stories import SLUG, Story, git, note
+
+REF = "refs/herorun/record/tiny"
+BRANCH = "refs/heads/herorun/tiny"
+
+
+@pytest.fixture
+def kept(story: Story) -> Story:
+    """A healthy record of two commits, pushed."""
+    assert story.init() == 0
+    story.run.record.append(note("one"))
+    assert story.run.record.push()
+    return story
+
+
+def verified(story: Story) -> Verified:
+    return verify_record(open_record(SLUG, story.work))
+
+
+def elsewhere(story: Story, word: str) -> Story:
+    """Another clone that adds a note and pushes it."""
+    other = story.clone(f"clone-{word}")
+    other.init()
+    other.run.record.append(note(word))
+    assert other.run.record.push()
+    return other
+
+
+def force_pushed(story: Story) -> None:
+    """Somebody's other record on the branch, of which this clone has no object."""
+    other = Story(story.home / "other").begin()
+    other.init()
+    git(other.work, "push", "-q", "-f", str(story.origin), f"{REF}:{BRANCH}")
+
+
+def test_a_remote_that_another_machine_rewrote_is_a_fault(kept: Story) -> None:
+    force_pushed(kept)
+    told = verified(kept)
+    assert told.verdict == "blocked"
+    assert "the branch on origin" in told.faults[0] and "rewritten or forked" in told.faults[0]
+
+
+def test_also_where_the_contract_is_gone(kept: Story) -> None:
+    force_pushed(kept)
+    (kept.work / "runs" / "tiny.toml").unlink()
+    assert "the branch on origin" in str(verified(kept).faults)
+
+
+def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Story) -> None:
+    story.sign(logbook={"branch": "logs"})
+    story.launched()
+    git(story.origin, "update-ref", "-d", "refs/heads/logs")
+    (story.work / "runs" / "tiny.toml").unlink()
+    assert verified(story).faults == ("anchor: logs is gone from origin, where it was pushed",)
+
+
+def test_nothing_of_the_looking_stays(kept: Story) -> None:
+    elsewhere(kept, "theirs")
+    before = git(kept.work, "for-each-ref")
+    verified(kept)
+    assert git(kept.work, "for-each-ref") == before
+
+
+def test_a_remote_that_is_ahead_is_verified_to_its_end(kept: Story) -> None:
+    elsewhere(kept, "theirs")
+    told = verified(kept)
+    assert (told.verdict, told.entries, told.commits) == ("clear", 3, 3)
+    assert "the branch on origin is ahead of this clone" in told.notes[0]
+
+
+def test_what_another_clone_spoiled_is_found(kept: Story) -> None:
+    other = elsewhere(kept, "theirs")
+    other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
+    git(other.work, "push", "-q", "origin", f"{REF}:{BRANCH}")
+    assert "differs from its journal line" in str(verified(kept).faults)
+
+
+def test_two_machines_that_both_went_on_are_no_fault(kept: Story) -> None:
+    elsewhere(kept, "theirs")
+    kept.run.record.append(note("ours"))
+    told = verified(kept)
+    assert told.verdict == "clear" and "both went on" in told.notes[0]
+
+
+def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(kept: Story) -> None:
+    git(kept.origin, "update-ref", "-d", BRANCH)
+    assert verified(kept).faults == ("anchor: herorun/tiny is gone from origin, where it was pushed",)
+
+
+def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
+    message = '{"record":"' + "12" * 20 + '"}'
+    git(kept.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f"sealed\n\n{message}", "HEAD")
+    told = verified(kept)
+    assert (told.verdict, told.faults) == ("unknown", ())
+    assert "the record that herorun/tiny/seal-1 names (121212121) is not in this clone" in told.notes
+
+
+# --- git's own damage -----------------------------------------------------------------------------
+
+
+def lose(story: Story, name: str) -> None:
+    """Remove one loose object, as a disk does."""
+    oid = git(story.work, "rev-parse", name).strip()
+    (story.work / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+
+
+DAMAGES: dict[str, Callable[[Story], None]] = {
+    "the commit": lambda story: lose(story, REF),
+    "the journal's folder": lambda story: lose(story, f"{REF}:.agents/logbooks/tiny.journal"),
+    "the logbook": lambda story: lose(story, f"{REF}:.agents/logbooks/tiny.md"),
+    "the ref": lambda story: (story.work / ".git" / REF).write_text(""),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> None:
+    git(kept.work, "remote", "remove", "origin")
+    DAMAGES[name](kept)
+    with pytest.raises(CouldNotLook):
+        kept.run.record.memory()
+    with pytest.raises(CouldNotLook):
+        verified(kept)
+    for words in (("status", SLUG), ("logbook", "verify", SLUG), ("init", SLUG)):
+        assert kept.herorun(*words) == 3
