@@ -54,7 +54,7 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
     assert "is running already" in babysitter.start_babysitter(run)
     os.kill(pid, signal.SIGTERM)
     eventually(lambda: not is_locked(lock(story)))
-    assert "herorun: interrupted." in log(story)
+    eventually(lambda: "herorun: interrupted." in log(story))
     assert len(story.starts) == 1
 
 

@@ -9,6 +9,8 @@ _NAME = (
     r"(?:(?:api|access|account|private)[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|auth"
     r"|x-(?:amz|goog)-signature)"
 )
+# Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
+_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"
 _RULES = (
     # known shapes
     re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
@@ -25,17 +27,40 @@ _RULES = (
 # Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
 _USERINFO = re.compile(r"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++://)[^/\s'\"?#]+@", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    rf"(?P<head>(?<![\w.-])(?=[\w.-]*?{_NAME})[\w.-]++[\"']?(?:\s*[=:]\s*|\s+)[\"']?)"
-    r"(?P<value>[^\s\"',;&}\]]{4,})",
+    rf"(?P<head>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++[\"']?(?:\s*[=:]\s*[\"']?|\s+[\"']?(?!-)))"
+    r"(?P<value>[^\s\"',;&}\]]+)",
     re.IGNORECASE,
 )
-_BEARER = re.compile(r"(?P<head>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
+_BEARER = re.compile(
+    r"(?P<head>\b(?:bearer|basic)\s+)(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE
+)
+# The whole rest is the secret, whatever it looks like.
+_AFTER = re.compile(
+    r"(?P<head>\bauthorization[\"']?\s*+[:=]\s*+[\"']?(?:(?:basic|bearer|digest|negotiate|token)\s++)?"
+    r"|\bhooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
+    r"|\bdiscord(?:app)?\.com/api/(?:v\d+/)?webhooks/"
+    r"|\bwebhook\.office\.com/"
+    r"|\bapi\.telegram\.org/bot"
+    r"|[?&;](?:sig|signature)="
+    r"|\blogin\s++\S++\s++password\s++"
+    r"|\bmachine\s++\S++\s++password\s++)[^\s\"'&,;)>\]]++",
+    re.IGNORECASE,
+)
 # What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, what is masked already.
 _HARMLESS = re.compile(
     r"true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
     re.IGNORECASE,
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
+_LAST_WORD = re.compile(_LAST, re.IGNORECASE)
+# Whose key is a secret, however short it is; any other key is one if it looks like it, and is no digest with a prefix.
+_SECRET_KEY = re.compile(
+    r"(?:wandb|comet|neptune|mlflow|tracker|hf|hub|openai|anthropic|aws|s3|gcp|gcs|google|azure|ssh|auth|service"
+    r"|license|sign(?:ing)?|encrypt(?:ion)?|master|deploy|storage|client|user|login)[_.-]?key",
+    re.IGNORECASE,
+)
+_RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")
+_PATH = re.compile(r"[~.]{0,2}/\S*|\w+://\S*")
 # A language model's tokens are no secret: neither the tools and the special ones, nor a number of them.
 _INNOCENT_NAME = re.compile(
     r"tokeni[sz]\w*|(?<![a-z])(?:bos|eos|pad|unk|sep|cls|mask)[_-]token|authors?(?!i[sz])", re.IGNORECASE
@@ -49,24 +74,31 @@ def scrub(text: str) -> str:
     text = _USERINFO.sub(lambda m: f"{m['head']}{MASK}@", text)
     for rule in _RULES:
         text = rule.sub(MASK, text)
+    text = _AFTER.sub(lambda m: m["head"] + MASK, text)
     text = _BEARER.sub(lambda m: m["head"] + MASK, text)
     return _ASSIGNED.sub(_mask_value, text)
 
 
 def _mask_value(found: re.Match[str]) -> str:
     head, value = found["head"], found["value"]
-    is_assignment = any(sign in head for sign in "=:") or head.lstrip("\"'").startswith("-")
+    is_flag = head.lstrip("\"'").startswith("-")
+    is_assignment = is_flag or (len(value) > 3 and any(sign in head for sign in "=:"))
     return head + MASK if is_assignment and _is_secret(head, value) else found[0]
 
 
 def _is_secret(name: str, value: str) -> bool:
     """`--token abc` and `TOKEN=abc` hold one; `tokens_per_second=9` and `tokenizer=llama` do not."""
-    if not _names_secret(name) or _HARMLESS.fullmatch(value):
+    if _HARMLESS.fullmatch(value):
         return False
-    return not (_COUNTING_NAME.search(name) and _COUNT.fullmatch(value))
+    if _names_strongly(name):
+        return not (_COUNTING_NAME.search(name) and _COUNT.fullmatch(value))
+    found = _LAST_WORD.search(name)
+    if not found or _PATH.fullmatch(value):
+        return False
+    return "key" not in found[0].lower() or bool(_SECRET_KEY.search(name) or _RANDOM.fullmatch(value))
 
 
-def _names_secret(name: str) -> bool:
+def _names_strongly(name: str) -> bool:
     return bool(_SECRET_NAME.search(_INNOCENT_NAME.sub("", name)))
 
 
@@ -94,5 +126,6 @@ def scrub_tree(value: Any, name: str = "") -> Any:
 
 
 def _secret_key(key: str) -> str:
-    """The key, if it names a secret. The contract's own `secrets` are names of variables."""
-    return key if _names_secret(key) and key.lower() != "secrets" else ""
+    """The key, if it names a secret. The contract's own `secrets` are names of variables, an action's `key` is public."""
+    named = _names_strongly(key) or _LAST_WORD.search(key)
+    return key if named and key.lower() not in ("secrets", "key") else ""

@@ -1,0 +1,170 @@
+"""The processes of this machine: which of them are a job's, and their orderly end. Standard library only.
+
+A job's processes are those in its process group, those that descend from its supervisor, and those whose
+environment names the instance and its admission: workers in sessions of their own are found by the latter two.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+LOOK = 0.1  # seconds between two looks at what is left
+LAST_WAIT = 5.0  # seconds that killed processes get to disappear
+_PR_SET_CHILD_SUBREAPER = 36
+_DEAD = (b"Z", b"X")  # process states: dead, but not reaped
+
+
+class Process(NamedTuple):
+    pid: int
+    parent: int
+    group: int
+    born: int  # clock ticks after the start of the machine: with the pid, this is its identity
+
+
+def adopt_orphans() -> bool:
+    """Become the parent of every descendant that loses its own; False where the system knows no such thing."""
+    try:
+        import ctypes
+
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    except (ImportError, OSError, AttributeError):
+        return False
+
+
+def bury_orphans(but: int) -> None:
+    """Reap adopted children that have ended; `but` is reaped by whoever started it."""
+    with contextlib.suppress(ChildProcessError):
+        while dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if dead.si_pid == but:
+                return
+            os.waitpid(dead.si_pid, 0)
+
+
+def marks_of(instance: str, admission: str) -> frozenset[bytes]:
+    """What stands in the environment of each process of an instance."""
+    return frozenset((os.fsencode(f"HERORUN_INSTANCE={instance}"), os.fsencode(f"HERORUN_ADMISSION={admission}")))
+
+
+def processes_of(marks: frozenset[bytes], group: int = -1, top: int = -1) -> set[Process]:
+    """The living processes of a job that we may signal: by mark, in the process group, or descendants of `top`."""
+    try:
+        everyone = _everyone()
+    except FileNotFoundError:  # no /proc: a negative number signals a whole group
+        return {Process(-group, 0, group, 0)} if group > 0 and signal_group(group, 0) else set()
+    family = _descendants(top, everyone)
+    return {
+        p
+        for p, living in everyone.items()
+        if living and (p.group == group or p in family or _has_marks(p.pid, marks)) and _send(p, 0)
+    }
+
+
+def end_all(
+    left: Callable[[], set[Process]],
+    quiet: float,
+    grace: float,
+    hurry: Callable[[], bool],
+    stuck: Callable[[set[Process]], None],
+) -> None:
+    """Wait until nothing is left: SIGTERM to each at the time `quiet`, or when `hurry`, and SIGKILL a grace later.
+
+    `stuck` is told, once, what not even that has ended; the waiting goes on unless it raises.
+    """
+    told: set[Process] = set()
+    said = False
+    while rest := left() or left():  # twice, because who forks and ends during a look may hide the child
+        if time.monotonic() < quiet and hurry():
+            quiet = time.monotonic()
+        over = time.monotonic() - quiet
+        if over >= grace:
+            _send_each(rest, signal.SIGKILL)
+        elif over >= 0:
+            _send_each(rest - told, signal.SIGTERM)
+            told |= rest
+        if over >= grace + LAST_WAIT and not said:
+            stuck(rest)
+            said = True
+        time.sleep(LOOK)
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Signal a process group; False if there is nothing left in it that we may signal."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _send_each(processes: set[Process], number: int) -> None:
+    for process in processes:
+        _send(process, number)
+
+
+def _send(process: Process, number: int) -> bool:
+    """Signal that very process, never a later one with its number; False if it is gone or not ours to signal."""
+    if process.pid > 0 and _born(_stat(str(process.pid))) != process.born:
+        return False
+    try:
+        os.kill(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def birth(pid: int) -> str:
+    """What tells a process from a later one with its number; empty if it has ended or the system does not say."""
+    stat = _stat(str(pid))
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot = file.read().strip()
+    except OSError:
+        return ""
+    return f"{boot} {_born(stat)}" if stat and stat[0] not in _DEAD else ""
+
+
+def _everyone() -> dict[Process, bool]:
+    """Every process but this one, and whether it lives; the dead that nobody reaps, as in many containers, do not."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if (stat := _stat(name)) and int(name) != os.getpid():
+            found[Process(int(name), int(stat[1]), int(stat[2]), _born(stat))] = stat[0] not in _DEAD
+    return found
+
+
+def _descendants(top: int, everyone: dict[Process, bool]) -> set[Process]:
+    found: set[Process] = set()
+    parents = {top}
+    while children := {p for p in everyone if p.parent in parents} - found:
+        found |= children
+        parents = {p.pid for p in children}
+    return found
+
+
+def _has_marks(pid: int, marks: frozenset[bytes]) -> bool:
+    """Whether a process of ours has the marks in its environment; that of others is not for us to read."""
+    try:
+        if os.stat(f"/proc/{pid}").st_uid != os.geteuid():
+            return False
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return marks <= set(file.read().split(b"\0"))
+    except OSError:
+        return False
+
+
+def _born(stat: list[bytes]) -> int:
+    return int(stat[19]) if stat else -1
+
+
+def _stat(pid: str) -> list[bytes]:
+    """State, parent, process group and so on, as Linux tells; empty if there is no such process."""
+    if not pid.isdecimal():
+        return []
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []

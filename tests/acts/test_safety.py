@@ -1,0 +1,171 @@
+"""What must never happen, each once seen to happen: other code, a foreign checkpoint, an unsigned waiver."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stories import CRASH, SLUG, WAIT, Story, eventually, git
+
+NAN_BEFORE_THE_CRASH = 'for s in 3 4 5 6; do echo "{\\"step\\": $s, \\"train/loss\\": NaN}" >> "$root/metrics.jsonl"; done; kill -9 $$'
+WAIVER = """
+[[waiver]]
+check = "dirty-tree"
+reason = "a hurry"
+approved_by = "@dri"
+expires = 2999-01-01T00:00:00Z
+"""
+
+
+def save(root: Path, step: int) -> Path:
+    folder = root / f"step-{step}"
+    folder.mkdir(parents=True)
+    (folder / "weights").write_text("weights")
+    told = {"step": step, "timestamp": "2026-01-01T00:00:00", "is_temporary": False}
+    (folder / "metadata.json").write_text(json.dumps(told))
+    return folder
+
+
+def keys(story: Story, prefix: str) -> list[str]:
+    return [key for key in story.comments if key.startswith(prefix)]
+
+
+# --- the code that runs ------------------------------------------------------------------------------
+
+
+def test_an_edited_copy_is_not_run_again(story: Story) -> None:
+    story.launched(CRASH)
+    copy = story.state / "code" / "tiny-1" / "train.sh"
+    copy.write_text('echo edited >> "$1/started"\n' + copy.read_text())
+    story.tick()
+    story.ended("tiny-2")
+    assert [line.partition(" ")[0] for line in story.starts] == ["tiny-1", "tiny-2"]
+
+
+def test_a_run_in_place_is_not_relaunched_from_a_checkout_that_moved(story: Story) -> None:
+    story.sign(code={"in_place": True})
+    story.launched(CRASH)
+    (story.work / "train.sh").write_text("exit 0\n")
+    assert story.tick() == 1
+    assert len(story.starts) == 1
+    assert keys(story, "escalate/relaunch") == ["escalate/relaunch/tiny-1/gate"]
+
+
+# --- the checkpoint that it starts from ----------------------------------------------------------------
+
+
+def test_a_checkpoint_that_lay_there_before_is_never_the_runs_own(story: Story) -> None:
+    waiver = {
+        "check": "output-root-in-use",
+        "reason": "r",
+        "approved_by": "@dri",
+        "expires": "2999-01-01T00:00:00Z",
+    }
+    story.sign(final_step=20, waiver=[waiver])
+    save(story.root, 15)
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    assert story.starts[1] == f"tiny-2 {story.root / 'step-2'}"
+
+
+# --- what people signed ----------------------------------------------------------------------------------
+
+
+def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.init()
+    contract = story.work / "runs" / "tiny.toml"
+    contract.write_text(contract.read_text() + WAIVER)
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG, "--json") == 1
+    told = json.loads(capsys.readouterr().out)["findings"]
+    failed = {f["check"]: f["waiver"] for f in told if f["outcome"] == "fail"}
+    assert failed == {"dirty-tree": None, "uncommitted-contract": None}
+
+
+def test_an_ignored_contract_is_not_launched(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.init()
+    git(story.work, "rm", "-q", "--cached", "runs/tiny.toml")
+    (story.work / ".gitignore").write_text("runs/\n")
+    story.publish()
+    assert story.launch() == 1
+    assert "runs/tiny.toml is in no commit" in capsys.readouterr().out
+    assert story.starts == []
+
+
+def test_a_contract_names_its_file(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    (story.work / "runs" / "other.toml").write_text((story.work / "runs" / "tiny.toml").read_text())
+    assert story.herorun("preflight", "other") == 2
+    assert "a slug names its file" in capsys.readouterr().err
+
+
+def test_a_plan_kept_in_the_state_folder_dirties_nothing(story: Story) -> None:
+    story.init()
+    plan = str(story.work / ".herorun" / "plan.json")
+    assert story.herorun("preflight", SLUG, "--out", plan) == 0
+    assert story.launch("--plan", plan) == 0
+
+
+# --- what is decided ----------------------------------------------------------------------------------------
+
+
+def test_a_numeric_veto_outlives_its_alert(story: Story) -> None:
+    story.sign(final_step=20)
+    story.launched(NAN_BEFORE_THE_CRASH)
+    assert story.tick() == 1
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 7, "train/loss": 2.5}\n')
+    for _ in range(3):
+        story.tick()
+    assert len(story.starts) == 1
+    assert "escalate/relaunch/tiny-1/veto" in story.comments
+
+
+def test_success_before_the_final_step_is_not_finished(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched("exit 0")
+    capsys.readouterr()
+    assert story.tick("--json") == 1
+    assert json.loads(capsys.readouterr().out)["run"] == "down"
+    assert len(keys(story, "escalate/ended-short")) == 1
+    assert keys(story, "tell/tiny-1/finished") == []
+
+
+def test_the_lost_lease_is_told_and_so_is_the_crash(story: Story) -> None:
+    story.launched(CRASH)
+    (story.root / "_herorun" / "lease.json").write_text(
+        '{"beat":0,"fence":2,"owner":"bob@mars","slug":"tiny"}'
+    )
+    for _ in range(2):
+        assert story.tick() == 1
+    assert len(story.starts) == 1
+    assert len(keys(story, "tell/crashed")) == 1
+    assert len(keys(story, "escalate/lease")) == 1
+
+
+def test_only_where_it_was_submitted_can_a_launch_be_called_off(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed between the submission and its entry: another clone's scheduler knows of no job, and may not guess."""
+    from herorun.record import Record
+
+    append = Record.append
+
+    def killed(self: Record, *events: object, **files: object) -> str:
+        if any(type(event).__name__ == "Launched" for event in events):
+            raise KeyboardInterrupt
+        return append(self, *events, **files)  # type: ignore[arg-type]
+
+    story.order("tiny-1", WAIT)
+    story.init()
+    with monkeypatch.context() as patch:
+        patch.setattr(Record, "append", killed)
+        assert story.launch() == 130
+    eventually(lambda: story.starts)
+    other = story.clone("second")
+    assert other.herorun("launch", SLUG, "--no-babysit") == 3
+    assert "only there can it be settled" in capsys.readouterr().err
+    assert len(story.starts) == 1
