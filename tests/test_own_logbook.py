@@ -1,0 +1,33 @@
+"""The record that this repository carries of its own run is whole: chain, entries, and what it tells."""
+
+from pathlib import Path
+
+from herorun.core.event import Launched, Sealed
+from herorun.core.journal import fold, read_lines
+from herorun.core.verify import Snapshot, faults_in
+
+HOME = Path(__file__).parents[1] / ".agents" / "logbooks"
+LOGBOOK = HOME / "char-lm.md"
+SEGMENTS = {path.name: path.read_bytes() for path in sorted((HOME / "char-lm.journal").glob("*.jsonl"))}
+
+
+def lines():
+    texts = [text for data in SEGMENTS.values() for text in data.decode().splitlines()]
+    return read_lines((f"line {number}", text) for number, text in enumerate(texts, start=1))
+
+
+def test_the_journal_and_the_logbook_agree():
+    snapshot = Snapshot("0" * 40, (), SEGMENTS, LOGBOOK.read_text(encoding="utf-8"))
+
+    assert faults_in([snapshot]) == []
+
+
+def test_it_tells_of_a_kill_one_relaunch_and_a_seal():
+    events = [line.event for line in lines()]
+    launched = [event for event in events if isinstance(event, Launched)]
+    memory = fold(events)
+
+    assert [event.relaunch_of for event in launched] == ["", "char-lm-1"]
+    assert any(key.startswith("tell/crashed[char-lm-1]") for key in memory.done)
+    assert "/char-lm-temporary/step-" in launched[1].entry["`initialize_from`"]
+    assert [event.tag for event in events if isinstance(event, Sealed)] == ["herorun/char-lm/seal-1"]
