@@ -35,6 +35,7 @@ from herorun.system.plumbing import commit_files
 from herorun.workspace import Run, open_run
 
 SLUG = "tiny"
+TAG = "herorun/tiny/seal-1"
 FINAL = 4
 CRASH = "kill -9 $$"
 STOPPED = "kill -TERM $$; sleep 5"
@@ -262,6 +263,18 @@ class Story:
 
     def events(self, *kinds: str) -> list[Any]:
         return [line.event for line in self.lines if line.event.kind in kinds]
+
+    @property
+    def statement_in_tag(self) -> Any:
+        text = git(self.work, "cat-file", "tag", TAG)
+        return json.loads(text[text.index("\n{") :])
+
+    @property
+    def statement_in_record(self) -> Any:
+        """The only seal statement that the record keeps."""
+        names = git(self.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+        (name,) = [name for name in names if "/seal-" in name]
+        return json.loads(git(self.work, "show", f"refs/herorun/record/tiny:{name}"))
 
     @property
     def published(self) -> bool:

@@ -36,11 +36,15 @@ def launch(contract: Contract, start: str | PathLike[str] = ".", *, babysit: boo
     """Launch through the gate. The contract must stand, committed, in `runs/<slug>.toml`.
 
     One that was built in Python is written there first, and `Blocked` asks to commit it: nobody can review what is
-    in no commit.
+    in no commit. A file that says something else is never overwritten: `Blocked` says so.
     """
     run = _run(contract, Path(start))
     path = run.repository.top / contract.path
     if run.file.text == "":
+        if path.exists():
+            raise Blocked(
+                f"{path} says something else than the contract of this program. Launch what the file says (`herorun.load`), or bring the two together and commit the file."
+            )
         import tomli_w
 
         write_whole(path, tomli_w.dumps(contract.data_for_toml()).encode(), 0o644)

@@ -1,9 +1,10 @@
 """Check-in: inside the job, before it trains, prove that what runs is what was admitted.
 
-Standard library only, no network, no git. Every rank compares; rank 0 writes the receipt where it can, and one
-line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
+Standard library only, no network, no git. Every rank compares; rank 0, and any rank that refuses, writes the receipt
+where it can, and one line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -15,8 +16,11 @@ from typing import Any, NoReturn
 from herorun.core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused
 
 EXIT_REFUSED = 78
+READING = 2.0  # seconds for which an admission is tried again that is there and cannot be read
 HASHING = 0.040  # seconds that hashing the code may take; what was seen until then is said
 UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
+_MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
 
 
@@ -30,7 +34,7 @@ class Refused(SystemExit):
 
 def check_in(
     *,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
     output_root: str | os.PathLike[str] | None = None,
     tracker_id: str | None = None,
     loaded: str | os.PathLike[str] | None = UNSAID,
@@ -38,9 +42,9 @@ def check_in(
 ) -> dict[str, Any] | None:
     """Compare this process with its admission, and return the receipt.
 
-    Pass what the script really uses: its resolved `config` (nested tables), the `output_root` that it writes to,
-    the `tracker_id` that it reports under, and the checkpoint that it `loaded` (None: from scratch). What is not
-    passed is read from the command line, the environment and the config files, or said to be unseen.
+    Pass what the script really uses: its resolved `config` (nested tables, dataclasses, namespaces or models), the
+    `output_root` that it writes to, the `tracker_id` that it reports under, and the checkpoint that it `loaded`
+    (None: from scratch). What is not passed is read from the command line, the environment and the config files, or said to be unseen.
 
     Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns None; with
     `required=True` it refuses. A difference raises `Refused` (exit code 78).
@@ -55,7 +59,7 @@ def check_in(
     presented = _present(admission, config, output_root, tracker_id, loaded)
     items = compare(admission, presented)
     receipt = _receipt(admission, items, presented)
-    if _rank() == 0:
+    if _rank() == 0 or refused(items):
         receipt = _write(admission, receipt)
         _say("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
     if refused(items):
@@ -65,13 +69,27 @@ def check_in(
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+        found = json.loads(_read_patiently(path))
     except (OSError, ValueError) as error:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         _refuse([Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")])
     return found
+
+
+def _read_patiently(path: str) -> bytes:
+    """A file that is there may be out of reach for a moment, as on a network file system."""
+    until = time.monotonic() + READING
+    while True:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except _MISSING:
+            raise
+        except OSError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(0.1)
 
 
 def _refuse(items: Sequence[Item]) -> NoReturn:
@@ -87,39 +105,62 @@ def _say(text: str) -> None:
 
 def _present(
     admission: Mapping[str, Any],
-    config: Mapping[str, Any] | None,
+    config: Any,
     output_root: str | os.PathLike[str] | None,
     tracker_id: str | None,
     loaded: str | os.PathLike[str] | None,
 ) -> Presented:
     said = loaded is not UNSAID
     code = str(admission.get("code", ""))
-    files, seen = _hash_files(code, admission.get("files", {}))
+    unread: dict[str, str] = {}
+    files, seen = _hash_files(code, admission.get("files") or {}, unread)
     return Presented(
         argv=list(getattr(sys, "orig_argv", sys.argv)),
-        config_digests={
-            name: _digest(os.path.join(code, name)) for name in admission.get("config_digests", {})
-        },
+        main=os.environ.get("HERORUN_MAIN_PID") == str(os.getpid()),
+        config_digests={name: _digest(code, name, unread) for name in admission.get("config_digests") or {}},
         config=config,
-        output_root=os.fspath(output_root) if output_root is not None else None,
-        tracker_id=tracker_id if tracker_id is not None else os.environ.get("WANDB_RUN_ID"),
-        loaded=os.fspath(loaded) if said and loaded is not None else None,
+        output_root=_spelled(output_root, admission.get("output_root")),
+        tracker_id=_tracker_id(admission, tracker_id),
+        loaded=_spelled(loaded, admission.get("start")) if said else None,
         loaded_said=said,
         files=files,
         files_seen=seen,
-        files_total=len(admission.get("files", {})),
+        files_total=len(admission.get("files") or {}),
+        unread=unread,
     )
 
 
-def _hash_files(code: str, wanted: Mapping[str, str]) -> tuple[dict[str, str | None], int]:
+def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str | None:
+    """A path as the admission spells it where both lead to the same place, else absolute. URLs stay as they are."""
+    text = None if path is None else os.fspath(path)
+    if not text or "://" in text:
+        return text
+    try:
+        if admitted and os.path.realpath(text) == os.path.realpath(admitted):
+            return admitted
+    except (OSError, ValueError):  # it cannot be followed: then its text counts
+        pass
+    return os.path.abspath(text)
+
+
+def _tracker_id(admission: Mapping[str, Any], said: str | None) -> str | None:
+    """What the script says; else what W&B would take from the environment, where the run reports there."""
+    if said is not None or not str(admission.get("tracker_kind")).startswith("wandb"):
+        return said
+    return os.environ.get("WANDB_RUN_ID")
+
+
+def _hash_files(
+    code: str, wanted: Mapping[str, str], unread: dict[str, str]
+) -> tuple[dict[str, str | None], int]:
     """Digests of the files that differ or are missing, and how many were looked at in time."""
     until = time.perf_counter() + HASHING
     wrong: dict[str, str | None] = {}
     seen = 0
     for name in _first_those_that_run(wanted):
-        found = _digest(os.path.join(code, name))
+        found = _digest(code, name, unread)
         seen += 1
-        if found != wanted[name]:
+        if found != wanted[name] and name not in unread:
             wrong[name] = found
         if time.perf_counter() > until:
             break
@@ -130,12 +171,15 @@ def _first_those_that_run(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (not name.endswith(".py"), name.count("/"), name))
 
 
-def _digest(path: str) -> str | None:
-    """`sha256:...` of a file; None where it cannot be read."""
+def _digest(code: str, name: str, unread: dict[str, str]) -> str | None:
+    """`sha256:...` of a file; None where there is none, and where it cannot be read, which `unread` then tells."""
     try:
-        with open(path, "rb") as file:
+        with open(os.path.join(code, name), "rb") as file:
             return "sha256:" + hashlib.sha256(file.read()).hexdigest()
-    except OSError:
+    except _MISSING:
+        return None
+    except OSError as error:
+        unread[name] = error.strerror or str(error)
         return None
 
 
@@ -148,10 +192,12 @@ def _rank() -> int:
 
 
 def _attempt() -> int:
-    """The back end's own restart count, where it tells one, else 1."""
+    """The back end's own restart count, where it tells one, else 1; and the launcher's on top."""
     restarts = os.environ.get("SLURM_RESTART_COUNT", "")
     told = os.environ.get("HERORUN_ATTEMPT", "")
-    return int(restarts) + 1 if restarts.isdigit() else int(told) if told.isdigit() else 1
+    within = os.environ.get("TORCHELASTIC_RESTART_COUNT", "")
+    first = int(restarts) + 1 if restarts.isdigit() else int(told) if told.isdigit() else 1
+    return first + (int(within) if within.isdigit() else 0)
 
 
 def _receipt(admission: Mapping[str, Any], items: Sequence[Item], presented: Presented) -> dict[str, Any]:
@@ -159,6 +205,7 @@ def _receipt(admission: Mapping[str, Any], items: Sequence[Item], presented: Pre
         "schema": 1,
         "instance": str(admission.get("instance", "")),
         "attempt": _attempt(),
+        "rank": _rank(),
         "outcome": FAIL if refused(items) else PASS,
         "items": [item._asdict() for item in items],
         "commit": admission.get("commit"),
@@ -176,8 +223,11 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
     folder = os.path.join(root, "_herorun", "receipts")
     try:
         os.makedirs(folder, exist_ok=True)
+        if receipt["rank"]:
+            receipt = {**receipt, "attempt": max(receipt["attempt"], _newest(folder, receipt["instance"]))}
         while True:
-            target = os.path.join(folder, f"{receipt['instance']}.{receipt['attempt']}.json")
+            rank = f".rank{receipt['rank']}" if receipt["rank"] else ""
+            target = os.path.join(folder, f"{receipt['instance']}.{receipt['attempt']}{rank}.json")
             if _create(target, receipt):
                 return receipt
             receipt = {**receipt, "attempt": receipt["attempt"] + 1}
@@ -188,16 +238,45 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
         return receipt
 
 
+def _newest(folder: str, instance: str) -> int:
+    """The number of rank 0's newest receipt: a refusal beside it must not look older."""
+    names = [name.removesuffix(".json").rpartition(".") for name in os.listdir(folder)]
+    return max(
+        (int(number) for owner, _, number in names if owner == instance and number.isdigit()), default=0
+    )
+
+
 def _create(target: str, receipt: Mapping[str, Any]) -> bool:
+    """Whole at once; where the file system has no hard links, at least create-only."""
+    text = json.dumps(receipt, sort_keys=True) + "\n"
     aside = f"{target}.{os.getpid()}.new"
-    with open(aside, "w", encoding="utf-8") as file:
-        file.write(json.dumps(receipt, sort_keys=True) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    _put(aside, text, "w")
     try:
         os.link(aside, target)
     except FileExistsError:
         return False
+    except OSError as error:
+        return _create_unlinked(target, text, error)
     finally:
         os.unlink(aside)
     return True
+
+
+def _create_unlinked(target: str, text: str, error: OSError) -> bool:
+    if error.errno not in _NO_LINKS:
+        raise error
+    try:
+        _put(target, text, "x")
+    except FileExistsError:
+        return False
+    except OSError:
+        os.unlink(target)  # ours, and cut
+        raise
+    return True
+
+
+def _put(path: str, text: str, mode: str) -> None:
+    with open(path, mode, encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

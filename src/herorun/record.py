@@ -13,8 +13,8 @@ from pathlib import Path
 from herorun.core.canonical import canonical, plain
 from herorun.core.codec import read as decode
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
-from herorun.core.event import Done, Event, Initialised, Launched, Launching, Noted, Sealed
-from herorun.core.journal import START, BrokenJournal, Line, Memory, NewerJournal, chain, fold, read_lines
+from herorun.core.event import Done, Event, Initialised, Launched, Launching, Newer, Noted, Sealed
+from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines
 from herorun.core.render import add_line, digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
 from herorun.system.files import locked
@@ -102,10 +102,6 @@ class Record:
         segments = {path: files[path] or b"" for path in paths}
         try:
             lines = read_lines(_places(segments))
-        except NewerJournal as error:
-            raise WrongUse(
-                f"The record of {self.slug} is newer than this herorun: {error}. Upgrade herorun."
-            ) from None
         except BrokenJournal as error:
             raise HerorunError(
                 f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
@@ -121,6 +117,18 @@ class Record:
         with locked(self._lock, what="another herorun that writes this record"):
             return self._append(clean, files or {})
 
+    def must_understand(self) -> None:
+        """`WrongUse` where a newer herorun has written lines: then this one only looks."""
+        self._must_understand(self._read())
+
+    def _must_understand(self, content: _Content) -> None:
+        if content.memory.newer:
+            version = max(line.event.version for line in content.lines if isinstance(line.event, Newer))
+            raise WrongUse(
+                f"The record of {self.slug} is newer than this herorun (journal version {version}), "
+                "which therefore only looks. Upgrade herorun."
+            )
+
     def _append(self, events: Sequence[Event], files: Mapping[str, bytes]) -> str:
         for _ in range(5):
             try:
@@ -134,6 +142,8 @@ class Record:
         self, ref: str, content: _Content, events: Sequence[Event], files: Mapping[str, bytes]
     ) -> _Content:
         """Commit events on top of some content; `ref` must stand there, and moves."""
+        self._must_understand(content)
+        self.must_understand()
         new = chain(events, content.last_hash, digest_of)
         segments, logbook = dict(content.segments), content.logbook
         changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
@@ -178,6 +188,7 @@ class Record:
         tip = self.tip
         if tip is None or tip == self.pushed:
             return Pushed()
+        self._must_be_a_branch_of_its_own()
         target = f"refs/heads/{self.branch}"
         try:
             push(self.repository, remote, tip, target, self.pushed)
@@ -211,6 +222,7 @@ class Record:
             raise Blocked(
                 f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, which was pushed. A person must look."
             )
+        self._must_hold_this_run(theirs)
         there = self._load(theirs)
         tail = _missing(self._read(), there)
         if tail:
@@ -227,15 +239,36 @@ class Record:
         return {path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data}
 
     def fetch(self) -> None:
-        """Take over a record that exists on the remote and not here, as in a fresh clone."""
+        """Take over a record that exists on the remote and not here, as in a fresh clone.
+
+        `WrongUse` where the branch that is to hold it holds something else.
+        """
         if self.remote is None or self.tip is not None:
             return
-        target = f"refs/heads/{self.branch}"
-        tip = self.repository.remote_tips(self.remote, target).get(target)
-        if tip is None:
+        self._must_be_a_branch_of_its_own()
+        target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        if target not in self.repository.remote_tips(self.remote, target):
             return
-        fetch(self.repository, self.remote, target, self.pushed_ref)
-        move_ref(self.repository, self.ref, tip, None)
+        fetch(self.repository, self.remote, target, fetched)
+        theirs = str(self.repository.resolve(fetched))
+        self._must_hold_this_run(theirs)
+        move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
+        move_ref(self.repository, self.ref, theirs, None)
+
+    def _must_be_a_branch_of_its_own(self) -> None:
+        if self.branch in ("main", "master"):
+            raise WrongUse(self._not_its_own("is where code lies"))
+
+    def _must_hold_this_run(self, theirs: str) -> None:
+        """What the branch on the remote has must be this run's record: code is never written on top of."""
+        if not self.repository.entries(theirs, self.journal_path):
+            raise WrongUse(self._not_its_own(f"holds something else on {self.remote}"))
+
+    def _not_its_own(self, why: str) -> str:
+        return (
+            f"[logbook] branch = {self.branch!r} {why}: the record needs a branch of its own. "
+            f"Name a new one, or remove the key for herorun/{self.slug}."
+        )
 
 
 def _places(segments: Mapping[str, bytes]) -> Iterable[tuple[str, str]]:

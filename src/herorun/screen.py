@@ -17,6 +17,17 @@ def show_json(document: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps({"schema": 1, **document}, indent=2, allow_nan=False) + "\n")
 
 
+def show_json_line(document: Mapping[str, Any]) -> None:
+    """One document on one line, for a command that prints many (JSON Lines)."""
+    sys.stdout.write(json.dumps({"schema": 1, **document}, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def say(slug: str, words: str) -> None:
+    """What went wrong with one run among several."""
+    print(f"herorun: {slug}: {clean(words)}", file=sys.stderr)
+
+
 def console() -> Any:
     """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when piped."""
     from rich.console import Console
@@ -142,10 +153,12 @@ def show_status(told: Mapping[str, Any]) -> None:
         out.print(f"  unfinished {clean(doubt)}")
     if told["sealed"]:
         out.print(f"  sealed     {told['sealed']}")
+    for doubt in told["doubts"]:
+        out.print(f"  in doubt   {clean(doubt)}")
     pushed = "pushed" if told["pushed"] else "not pushed"
-    out.print(
-        f"  record     {told['record'] or 'none: `herorun init` begins it'}{' (' + pushed + ')' if told['record'] else ''}"
-    )
+    out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
+    if told["next"]:
+        out.print(f"  next       {told['next']}")
 
 
 def check_json(check: Any) -> dict[str, Any]:

@@ -262,16 +262,6 @@ def known_slugs(repository: Repository) -> Iterator[str]:
     yield from sorted(recorded | written)
 
 
-def watched_slugs(repository: Repository) -> list[str]:
-    """The runs of this clone that were launched and are not sealed."""
-    slugs = []
-    for slug in known_slugs(repository):
-        memory = Record(repository, slug, f"herorun/{slug}", None, lambda: "").memory()
-        if memory.instances and not memory.sealed:
-            slugs.append(slug)
-    return slugs
-
-
 def _final_step(memory: Memory) -> FinalStep | Nothing:
     """As the newest launch resolved it."""
     if not memory.launchings:

@@ -22,6 +22,8 @@ told = json.loads(os.environ.get("TOLD", "{}"))
 receipt = herorun.check_in(**told)
 print(json.dumps({"receipt": receipt, "heavy": sorted({"pydantic", "click", "git", "rich"} & set(sys.modules))}))
 """
+# What the scheduler's job is: the submitted process itself, and not one that it has started.
+SUBMITTED = ["sh", "-c", 'HERORUN_MAIN_PID=$$ exec "$@"', "sh"]
 ARGV = [sys.executable, "-S", "train.py", "--seed", "7"]
 
 
@@ -52,7 +54,12 @@ class Admitted:
     admission: Path
 
     def run(
-        self, *argv: str, code: Path | None = None, env: Mapping[str, str] | None = None, **told: Any
+        self,
+        *argv: str,
+        code: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        main: bool = True,
+        **told: Any,
     ) -> Ended:
         """Run the job in its exported copy, or in another one; `told` is what the script passes to check-in."""
         admission = json.loads(self.admission.read_text())
@@ -62,7 +69,7 @@ class Admitted:
             place.write_text(json.dumps({**admission, "code": str(code)}))
         least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(place), "TOLD": json.dumps(told)}
         done = subprocess.run(
-            list(argv) or ARGV,
+            [*(SUBMITTED if main else ()), *(argv or ARGV)],
             cwd=code or admission["code"],
             env={**least, **(env or {})},
             capture_output=True,
@@ -170,11 +177,14 @@ def test_an_edited_config_file_is_named(admitted: Admitted) -> None:
 
 
 def test_other_arguments_are_refused(admitted: Admitted) -> None:
+    """A launcher's workers have their own: only the submitted process is held to what was admitted."""
     assert admitted.run(*ARGV[:-1], "8").refusals == ["argv"]
+    worker = admitted.run(*ARGV[:-1], "8", env={"RANK": "3"}, main=False)
+    assert worker.code == 0
     assert admitted.run(*ARGV).code == 0
 
 
-def test_every_rank_compares_and_one_writes(admitted: Admitted) -> None:
+def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted) -> None:
     before = len(admitted.receipts)
     ranks = [admitted.run(env={"RANK": str(rank)}) for rank in range(4)]
     assert [rank.code for rank in ranks] == [0] * 4
@@ -182,7 +192,9 @@ def test_every_rank_compares_and_one_writes(admitted: Admitted) -> None:
     assert ["HERORUN_RECEIPT" in rank.err for rank in ranks] == [True, False, False, False]
     wrong = [admitted.run(env={"RANK": str(rank)}, tracker_id="other") for rank in range(4)]
     assert [rank.code for rank in wrong] == [78] * 4
-    assert len(admitted.receipts) == before + 2
+    assert len(admitted.receipts) == before + 1 + 4
+    refused = [told for told in admitted.receipts.values() if told["outcome"] == "fail"]
+    assert sorted(told["rank"] for told in refused) == [0, 1, 2, 3]
 
 
 def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(admitted: Admitted) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from stories import CRASH, SLUG, Story, git
+from herorun.acts import sealing
+from stories import CRASH, SLUG, TAG, Story, git
 
-TAG = "herorun/tiny/seal-1"
+NOTE = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n", "--caveat")
 NO_TAGS = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/tags/*) exit 1;; esac; done\n"
 
 
@@ -17,15 +18,18 @@ def done(story: Story) -> Story:
     return story.finished()
 
 
-def statement_in_tag(story: Story) -> Any:
-    text = git(story.work, "cat-file", "tag", TAG)
-    return json.loads(text[text.index("\n{") :])
+def findings(story: Story, capsys: pytest.CaptureFixture[str], code: int) -> dict[str, Any]:
+    """The open findings of a seal that ends with that code, by check."""
+    capsys.readouterr()
+    assert story.herorun("seal", SLUG, "--json") == code
+    told = json.loads(capsys.readouterr().out)
+    return {f["check"]: f for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
 
 
-def statement_in_record(story: Story) -> Any:
-    names = git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
-    (name,) = [name for name in names if "/seal-" in name]
-    return json.loads(git(story.work, "show", f"refs/herorun/record/tiny:{name}"))
+def waive(story: Story, *checks: str) -> None:
+    """The DRI accepts the findings of these checks."""
+    signed = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    story.sign(waiver=[{"check": check, **signed} for check in checks])
 
 
 def test_the_tag_states_the_run(story: Story) -> None:
@@ -33,28 +37,15 @@ def test_the_tag_states_the_run(story: Story) -> None:
     story.launched(CRASH)
     story.tick()
     story.ended("tiny-2")
-    story.herorun(
-        "note",
-        SLUG,
-        "--status",
-        "s",
-        "--evidence",
-        "e",
-        "--decision",
-        "d",
-        "--next",
-        "n",
-        "--caveat",
-        "mixed",
-    )
+    story.herorun(*NOTE, "mixed")
     story.tick()
     assert story.seal() == 0
-    told = statement_in_tag(story)
+    told = story.statement_in_tag
     assert [i["name"] for i in told["instances"]] == ["tiny-1", "tiny-2"]
     assert (told["run"], told["caveats"], told["final_step"]) == ("tiny", ["mixed"], 4)
     assert told["final_checkpoint"] == str(story.root / "step-4")
     assert told["commit"] == git(story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
-    assert told == statement_in_record(story)
+    assert told == story.statement_in_record
     assert story.tags() == story.tags(story.origin)
     text = git(story.work, "cat-file", "tag", TAG)
     assert "\nSeal of hero run tiny\n\n- Status: sealed as" in text
@@ -73,7 +64,8 @@ def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFix
     assert story.herorun("seal", SLUG, "--json") == 1
     told = json.loads(capsys.readouterr().out)
     blocked = {f["check"] for f in told["findings"] if f["outcome"] == "fail"}
-    assert blocked == {"job-not-succeeded", "short-of-final-step", "incomplete-final-checkpoint"}
+    ended = {"job-not-succeeded", "short-of-final-step", "incomplete-final-checkpoint"}
+    assert blocked == {*ended, "open-alerts"}
     assert (told["verdict"], told["tag"], story.tags()) == ("blocked", None, [])
 
 
@@ -81,10 +73,10 @@ def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(done: Story) -
     hook = done.refuse_pushes(NO_TAGS)
     assert done.seal() == 3
     assert done.events("Sealed") == []
-    stated = statement_in_tag(done)
+    stated = done.statement_in_tag
     hook.unlink()
     assert done.seal() == 0
-    assert statement_in_tag(done) == statement_in_record(done) == stated
+    assert done.statement_in_tag == done.statement_in_record == stated
     assert done.tags() == done.tags(done.origin)
     assert done.herorun("logbook", "verify", SLUG) == 0
 
@@ -123,3 +115,137 @@ def test_a_sealed_run_is_told_of_while_the_remote_is_away(
     capsys.readouterr()
     assert done.seal() == 0
     assert "the tag is not pushed" in capsys.readouterr().err
+
+
+# --- what nobody has judged ---------------------------------------------------------------------------
+
+
+def test_a_loss_that_nobody_has_judged_blocks(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched()
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "train/loss": NaN}\n')
+    found = findings(story, capsys, 1)
+    assert found.keys() == {"open-alerts"}
+    assert found["open-alerts"]["subject"] == "not-finite[train/loss]"
+    assert (story.tags(), story.events("Observed", "Decided")) == ([], [])
+
+
+def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched()
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "train/loss": NaN}\n')
+    assert story.tick() == 1
+    (alert,) = story.events("Decided")[-1].alerts
+    assert findings(story, capsys, 1)["open-alerts"]["subject"] == alert.key
+    waive(story, "open-alerts")
+    assert story.seal() == 0
+    assert [w["check"] for w in story.statement_in_tag["waivers"]] == ["open-alerts"]
+
+
+def test_a_look_that_cannot_see_is_unknown(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched()
+    metrics = story.root / "metrics.jsonl"
+    metrics.unlink()
+    metrics.mkdir()
+    found = findings(story, capsys, 3)
+    assert found.keys() == {"open-alerts"} and found["open-alerts"]["outcome"] == "unknown"
+    assert story.tags() == []
+
+
+# --- only what is there -------------------------------------------------------------------------------
+
+SHORT = ("job-not-succeeded", "short-of-final-step", "incomplete-final-checkpoint", "open-alerts")
+
+
+def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
+    story.launched(CRASH)
+    waive(story, *SHORT)
+    assert story.seal() == 0
+    told = story.statement_in_tag
+    assert told["final_checkpoint"] == str(story.root / "step-2")
+    assert (told["reached_step"], told["final_step"]) == (3, 4)
+    (sealed,) = story.events("Sealed")
+    assert sealed.lines["Evidence"] == f"final checkpoint {story.root}/step-2; step 3 of 4; train/loss 2.5"
+
+
+def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
+    story.launched(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
+    waive(story, *SHORT)
+    assert story.seal() == 0
+    told = story.statement_in_tag
+    assert (told["final_checkpoint"], told["reached_step"], told["final_metrics"]) == (None, None, {})
+    (sealed,) = story.events("Sealed")
+    assert sealed.lines["Evidence"] == "no complete checkpoint was found; step unknown of 4; no metrics"
+
+
+def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Story) -> None:
+    story.launched()
+    rows = (story.root / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (story.root / "metrics.jsonl").write_text("".join(rows[:2]))
+    assert story.seal() == 0
+    assert story.statement_in_tag["reached_step"] == 4
+
+
+# --- what was noted in between ------------------------------------------------------------------------
+
+
+def test_a_caveat_after_a_tag_that_never_got_out_asks_to_remove_it(
+    done: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hook = done.refuse_pushes(NO_TAGS)
+    assert done.seal() == 3
+    hook.unlink()
+    done.herorun(*NOTE, "mixed")
+    capsys.readouterr()
+    assert done.seal() == 1
+    assert f"was never pushed, and it does not state this run as it is now. `git tag -d {TAG}`" in (
+        capsys.readouterr().err
+    )
+    git(done.work, "tag", "-d", TAG)
+    assert done.seal() == 0
+    assert done.statement_in_tag["caveats"] == ["mixed"]
+
+
+def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A seal that ends in the call of that name."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sealing, name, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert story.seal() == 130
+
+
+def test_a_caveat_after_an_intent_is_stated(done: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(done, monkeypatch, "annotated_tag")
+    done.herorun(*NOTE, "mixed")
+    assert done.seal() == 0
+    assert done.statement_in_tag["caveats"] == ["mixed"]
+    assert done.run.record.memory().intended == {}
+    assert done.herorun("logbook", "verify", SLUG) == 0
+
+
+def test_a_caveat_after_the_tag_is_out_is_told_of(
+    done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tag cannot be taken back; and a run that could never be sealed would help nobody."""
+    interrupted(done, monkeypatch, "seal_lines")
+    assert done.tags(done.origin) == done.tags() != []
+    done.herorun(*NOTE, "mixed")
+    capsys.readouterr()
+    assert done.seal() == 0
+    assert "noted too late for the tag, only the logbook has it: mixed" in capsys.readouterr().err
+    assert done.statement_in_tag["caveats"] == []
+
+
+def test_another_clone_fetches_the_tag_of_an_interrupted_seal(
+    done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted(done, monkeypatch, "seal_lines")
+    other = done.clone("elsewhere")
+    git(other.work, "tag", "-d", TAG)
+    capsys.readouterr()
+    assert other.seal() == 1
+    assert f"`git fetch origin tag {TAG}`" in capsys.readouterr().err
+    git(other.work, "fetch", "-q", "origin", "tag", TAG)
+    assert other.seal() == 0
+    assert other.tags() == done.tags(done.origin)

@@ -1,12 +1,19 @@
 """What was admitted against what runs, item by item; only a difference fails."""
 
+import argparse
+import dataclasses
+import enum
 import math
+import types
+from collections import UserDict, namedtuple
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+import pydantic
 import pytest
 
-from herorun.core.admission import FAIL, PASS, UNSEEN, Presented, compare, flatten, refused
+from herorun.core.admission import FAIL, PASS, UNSEEN, Presented, compare, refused
 
 ADMISSION = {
     "schema": 1,
@@ -21,6 +28,7 @@ ADMISSION = {
 }
 HEALTHY = Presented(
     argv=["/usr/bin/python3", "train.py", "--seed", "7"],
+    main=True,
     config_digests={"config.toml": "sha256:01"},
     config={"trainer": {"steps": 200, "clip": math.inf, "drop": math.nan, "betas": (0.9, 0.95)}, "seed": 7},
     output_root="/data/tiny/",
@@ -67,18 +75,37 @@ def test_the_command_line(argv, outcome):
     assert item("argv", argv=argv).outcome is outcome
 
 
+ELASTIC = ["python", "-m", "torch.distributed.run", "--nproc-per-node", "8", "train.py", "--seed", "7"]
+
+
 @pytest.mark.parametrize(
-    ("argv", "outcome"),
+    ("wanted", "shown", "outcome"),
     [
-        (["python", "train.py", "--seed", "7"], PASS),
-        (["python", "train.py", "--seed", "8"], UNSEEN),
-        (["python", "launcher.py"], UNSEEN),
+        (ELASTIC, ["/usr/bin/python3", "-u", "train.py", "--seed", "7"], PASS),
+        (ELASTIC, ["python", "train.py", "--seed", "7"], PASS),
+        (ELASTIC, ["python", "train.py", "--seed", "8"], UNSEEN),
+        (["torchrun", "train.py", "--seed", "7"], ["python", "-u", "train.py", "--seed", "7"], PASS),
+        (["srun", "python", "train.py"], ["python", "train.py"], PASS),
+        (["python", "launcher.py"], ["python", "t.py"], UNSEEN),
+        (["python", "train.py"], ["python", "-c", "from multiprocessing.spawn import spawn_main"], UNSEEN),
     ],
 )
-def test_a_command_line_behind_a_launcher(argv, outcome):
-    behind = {"argv": ["torchrun", "--nproc", "8", "train.py", "--seed", "7"]}
+def test_a_command_line_behind_a_launcher_is_never_a_difference(wanted, shown, outcome):
+    found = item("argv", admission={"argv": wanted}, argv=shown, main=False)
 
-    assert item("argv", admission=behind, argv=argv).outcome is outcome
+    assert found.outcome is outcome
+    assert outcome is PASS or str(shown) in found.message
+
+
+@pytest.mark.parametrize("shown", [["python", "-u", "t.py"], ["python", "train.py", "--seed", "7"]])
+def test_the_submitted_process_itself_runs_what_was_admitted(shown):
+    assert item("argv", admission={"argv": ELASTIC}, argv=shown, main=True).outcome is FAIL
+
+
+def test_a_submitted_shell_that_becomes_python_is_no_difference():
+    shell = {"argv": ["sh", "-c", "exec python train.py"]}
+
+    assert item("argv", admission=shell, argv=["python", "train.py"], main=True).outcome is UNSEEN
 
 
 @pytest.mark.parametrize("digests", [{"config.toml": "sha256:99"}, {"config.toml": None}, {}])
@@ -169,5 +196,144 @@ def test_every_difference_is_named():
     assert [i.item for i in refused(items)] == ["argv", "output-root", "tracker-id"]
 
 
-def test_nested_tables_are_dotted_keys():
-    assert flatten({"a": {"b": {"c": 1}}, "d": {}, "e": [1]}) == {"a.b.c": 1, "d": {}, "e": [1]}
+# --- a config of any kind ----------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Trainer:
+    steps: int = 200
+    clip: float = math.inf
+    act: object = len
+
+
+class Model(pydantic.BaseModel):
+    trainer: Trainer
+    seed: int = 7
+
+
+class Plain:
+    def __init__(self, **held):
+        self.__dict__.update(held)
+
+
+class Slotted:
+    __slots__ = ("seed",)
+
+
+class Kind(enum.Enum):
+    ADAM = 1
+
+
+def of_every_kind(trainer, seed):
+    table = {"trainer": trainer, "seed": seed}
+    return [
+        table,
+        argparse.Namespace(**table),
+        types.SimpleNamespace(**table),
+        Plain(**table),
+        UserDict(table),
+        namedtuple("Config", table)(**table),
+        Model.model_construct(**table),
+        dataclasses.make_dataclass("Config", table)(**table),
+        {"trainer.steps": trainer.steps, "trainer.clip": trainer.clip, "seed": seed},
+    ]
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_a_config_of_any_kind_is_compared(number):
+    def compared(trainer, seed):
+        return item("resolved-config", config=of_every_kind(trainer, seed)[number])
+
+    assert compared(Trainer(), 7).message.startswith("3 keys as admitted, 2 not shown")
+    assert compared(Trainer(), np.int64(7)).outcome is PASS
+    assert compared(Trainer(), 8).outcome is FAIL
+    assert compared(Trainer(steps=np.int32(201)), 7).message == "trainer.steps is 201, admitted 200"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown", "outcome"),
+    [
+        (0.1, np.float32(0.1), PASS),
+        (0.1, np.float32(0.2), FAIL),
+        (200, np.int64(200), PASS),
+        (200, 200.0, PASS),
+        (200, "200", FAIL),
+        ("1e-3", 0.001, PASS),
+        ("1e-3", 0.002, FAIL),
+        ("adam", 3, FAIL),
+        (True, np.bool_(True), PASS),
+        (True, 1, FAIL),
+        (0, False, FAIL),
+        (None, None, PASS),
+        (None, 0, FAIL),
+        (0, None, FAIL),
+        ([1, [2, 3]], (1, (2, 3)), PASS),
+        ([1, [2, 3]], np.array([[1, 2]]), FAIL),
+        ([1, [2, 3]], (1, (2, 4)), FAIL),
+        ([1, 2], [1, 2, 3], FAIL),
+        ([1, 2], np.array([1, 2]), PASS),
+        ([{"lr": 1}], [types.SimpleNamespace(lr=1, more=2)], PASS),
+        ([{"lr": 1}], [types.SimpleNamespace(lr=2)], FAIL),
+        ("adam", Kind.ADAM, PASS),
+        (1, Kind.ADAM, PASS),
+        ("sgd", Kind.ADAM, FAIL),
+        ({"a": 1}, None, FAIL),
+        ({"a": 1}, 1, FAIL),
+        (1, {"a": 1}, FAIL),
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, FAIL),
+        ("relu", len, UNSEEN),
+        ("relu", Slotted(), UNSEEN),
+        ("bf16", types.SimpleNamespace(bits=16), UNSEEN),
+        ("x", b"x", UNSEEN),
+    ],
+)
+def test_values_are_compared_sensibly(wanted, shown, outcome):
+    assert (
+        item("resolved-config", admission={"config": {"k": wanted}}, config={"k": shown}).outcome is outcome
+    )
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"Seed": 7}, {"trainer": {}}, argparse.Namespace(), Slotted(), 7, "config.toml", [1], len]
+)
+def test_nothing_in_common_is_unseen_and_never_a_pass(config):
+    assert item("resolved-config", config=config).outcome is UNSEEN
+
+
+def test_a_config_that_raises_is_unseen_in_words():
+    class Broken(UserDict):
+        def __getitem__(self, key):
+            raise RuntimeError("missing mandatory value")
+
+    found = item("resolved-config", config=Broken(seed=7))
+
+    assert found.outcome is UNSEEN and "missing mandatory value" in found.message
+
+
+def test_what_holds_itself_is_no_endless_walk():
+    table = Plain(seed=7)
+    table.trainer = table
+
+    assert item("resolved-config", config=table).outcome is PASS
+
+
+def test_a_value_that_cannot_be_compared_is_named_and_hides_no_difference():
+    admitted = {"config": {"act": "relu", "seed": 7}}
+
+    assert (
+        "act is a builtin"
+        in item("resolved-config", admission=admitted, config={"act": len, "seed": 7}).message
+    )
+    assert item("resolved-config", admission=admitted, config={"act": len, "seed": 8}).outcome is FAIL
+
+
+def test_files_that_could_not_be_read_are_unseen_and_named():
+    unread = {"config.toml": "Input/output error", "model.py": "Permission denied"}
+
+    config = item("config", unread=unread, config_digests={"config.toml": None})
+    code = item("code", unread=unread)
+    assert (config.outcome, code.outcome) == (UNSEEN, UNSEEN)
+    assert "config.toml: Input/output error" in config.message
+    assert (
+        code.message.startswith("1 of 2 files as admitted") and "model.py: Permission denied" in code.message
+    )

@@ -20,6 +20,7 @@ from herorun.core.event import (
     Intended,
     Launched,
     Launching,
+    Newer,
     Noted,
     Observed,
     Sealed,
@@ -28,7 +29,6 @@ from herorun.core.journal import (
     START,
     BrokenJournal,
     Memory,
-    NewerJournal,
     as_json,
     chain,
     event_id,
@@ -52,7 +52,15 @@ ALERT = Alert(
 )
 INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md")
 LAUNCHING = Launching(
-    NOON, "tiny-1", 1, as_json(PLAN), PLAN.digest, "first launch", "runs/tiny.toml", by="dri@here", where="dri@here:/state",
+    NOON,
+    "tiny-1",
+    1,
+    as_json(PLAN),
+    PLAN.digest,
+    "first launch",
+    "runs/tiny.toml",
+    by="dri@here",
+    where="dri@here:/state",
     foreign=(f"{ROOT}/step-9",),
 )
 LAUNCHED = Launched(
@@ -188,10 +196,41 @@ def test_what_is_no_line_names_its_place(text, words):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("version", [2, "2", None])
-def test_a_newer_line_is_told_apart(version):
-    with pytest.raises(NewerJournal, match="newer herorun"):
+@pytest.mark.parametrize("version", ["2", None, [2], 1.5])
+def test_a_version_that_is_no_number_is_none(version):
+    with pytest.raises(BrokenJournal, match="its version is"):
         read_line(forged(v=version), "j:1")
+
+
+NEWER = {
+    "of the same form": forged(v=2),
+    "with other fields": forged(v=3, kind="Rewound", event={"at": "2026-01-01T12:00:00Z", "to": 7}, more=[1]),
+    "of another form": canonical({"v": 2, "what": {"x": None}, "event": [1], "prev": 7, "hash": None}),
+    "with a naive time": canonical({"v": 2, "event": {"at": "2026-01-01"}}),
+}
+
+
+@pytest.mark.parametrize("name", NEWER)
+def test_a_newer_line_is_kept_and_not_understood(name):
+    line = read_line(NEWER[name], "j:1")
+
+    assert isinstance(line.event, Newer) and line.event.at.tzinfo
+    assert line.text == NEWER[name]
+    assert fold([INIT, line.event]).newer and fold([INIT, line.event]).initialised == INIT
+
+
+def test_a_newer_line_counts_for_the_chain():
+    newer = canonical({"v": 2, "prev": LINES[0].hash, "hash": "blake:7"})
+    (after,) = chain([EVENTS[1]], "blake:7")
+
+    assert len(read_lines([TEXTS[0], ("j:2", newer), ("j:3", after.text)])) == 3
+    for texts in ([("j:2", newer)], [TEXTS[0], ("j:2", newer), TEXTS[1]]):
+        with pytest.raises(BrokenJournal, match="does not follow"):
+            read_lines(texts)
+
+
+def test_a_newer_line_without_a_place_in_the_chain_breaks_none():
+    assert len(read_lines([TEXTS[0], ("j:2", '{"v":2}'), TEXTS[1]])) == 3
 
 
 # --- memory ------------------------------------------------------------------------------------------

@@ -31,6 +31,10 @@ POINTS: tuple[tuple[Any, str], ...] = (
 )
 
 
+def is_read(name: str) -> bool:
+    return name.rpartition(".")[2] in READS
+
+
 class Dead(BaseException):
     """The process has ended: nothing may catch this."""
 
@@ -52,15 +56,16 @@ class Fault:
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
             with self._lock:
-                counts = not (self.after and name.rpartition(".")[2] in READS)
+                counts = not (self.after and is_read(name))
                 self.seen += [name] if counts else []
                 here = counts and len(self.seen) == self.at
             if here and not self.after:
                 self.die()
-            answer = real(*args, **named)
-            if here:
-                self.die()
-            return answer
+            try:
+                return real(*args, **named)
+            finally:  # also of a call that fails: a file that exists already, a push that is refused
+                if here:
+                    self.die()
 
         return call
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from herorun.core.canonical import digest
 from stories import CRASH, SLUG, WAIT, Story, git, timeless
 
 NOTE = (
@@ -103,6 +104,9 @@ def must_hold(story: Story) -> None:
     assert _once(story.comments), story.comments
     assert _once(_names(story)), _names(story)
     assert len(story.tags()) <= 1 and story.tags() == story.tags(story.origin)
+    for sealed in story.events("Sealed"):
+        assert story.statement_in_tag == story.statement_in_record
+        assert digest(story.statement_in_tag) == sealed.statement_digest
     assert story.herorun("logbook", "verify", SLUG) == 0
     record = story.run.record
     there = git(story.origin, "rev-parse", "refs/heads/herorun/tiny").strip()

@@ -204,6 +204,7 @@ def test_an_incomplete_checkpoint_is_refused(tmp_path: Path) -> None:
 
 def an_admission(folder: Path, config: Path, **changes: Any) -> str:
     admitted = {
+        "schema": 1,
         "instance": "tiny-1",
         "config": tomllib.loads(config.read_text()),
         "output_root": str(folder / "run"),

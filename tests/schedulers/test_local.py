@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Place, Unsure
-from herorun.schedulers import _supervise, local
+from herorun.schedulers import _processes, _supervise, local
 from herorun.schedulers._instance import NEVER_RAN, NO_RECORD, End, Folder, Sight, Started, judge
 from herorun.system.files import is_locked
 from ports.scheduler_suite import WEIRD, Rig, SchedulerSuite, long_ago
@@ -101,6 +101,7 @@ def rig(tmp_path: Path, state: Path) -> Rig:
         blind=lambda: adapter(wall),
         traces=lambda: (path.read_bytes() for path in state.rglob("*") if path.is_file()),
         code=code,
+        admission=str(state / "admissions" / "tiny-1.json"),  # nobody else's job has it
     )
 
 
@@ -216,21 +217,141 @@ def test_a_job_that_had_ended_when_the_request_came_is_not_cancelled(rig: Rig, j
 def test_what_is_left_in_the_process_group_does_not_outlive_the_grace(rig: Rig) -> None:
     job = rig.run(rig.job("sleep 30 & echo $!; exit 3"))
     assert (job.state, job.exit_code, job.reason) == (JobState.FAILED, 3, "")
-    eventually(lambda: not _supervise.birth(int(rig.tail("tiny-1").split()[0])))
+    eventually(lambda: not _processes.birth(int(rig.tail("tiny-1").split()[0])))
 
 
-def test_a_daemon_in_a_session_of_its_own_does_not_hold_the_job_open(rig: Rig, jobs: Path) -> None:
-    spawn = (
-        "import subprocess; p = subprocess.Popen(['sleep', '30'], start_new_session=True, close_fds=False)"
-    )
-    rig.submit(rig.job("", argv=(sys.executable, "-c", f"{spawn}; print(p.pid)")))
+# Starts a worker as torch elastic does: in a session of its own, with no descriptor of ours.
+LAUNCHER = """
+import os, signal, subprocess, sys, time
+worker = subprocess.Popen(sys.argv[2:], start_new_session=True, close_fds=True, stdout=subprocess.PIPE)
+worker.stdout.readline()
+print(worker.pid, flush=True)
+if sys.argv[1] != "0":
+    os.kill(os.getpid(), int(sys.argv[1]))
+"""
+WORKER = "trap '%s' TERM; echo up; while :; do sleep 0.05; done"
+
+
+@pytest.fixture
+def workers() -> Iterator[list[tuple[int, str]]]:
+    """The number and the birth of each worker; none outlives its test."""
+    told: list[tuple[int, str]] = []
+    yield told
+    for pid, born in told:
+        if _processes.birth(pid) == born:
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def launched(rig: Rig, workers: list[tuple[int, str]]) -> Callable[..., int]:
+    """Submit a launcher that starts a worker and then signals itself (0: it ends); the worker's number."""
+
+    def launch(worker: str, number: int = signal.SIGKILL, *before: str, grace: str = "400ms") -> int:
+        argv = (sys.executable, "-c", LAUNCHER, str(int(number)), *before, "sh", "-c", worker)
+        scheduler = adapter(Path(rig.admission).parents[1], grace=grace)
+        scheduler.submit(rig.job("", argv=argv), str(rig.code), rig.admission)
+        eventually(lambda: rig.tail("tiny-1", 1).endswith("\n"))
+        pid = int(rig.tail("tiny-1").split()[0])
+        workers.append((pid, _processes.birth(pid)))
+        return pid
+
+    return launch
+
+
+def test_workers_in_a_session_of_their_own_are_ended_before_the_job_is(rig: Rig, launched) -> None:
+    worker = launched(WORKER % "echo told > told; exit 0")
+    assert rig.now("tiny-1").state is JobState.RUNNING
     job = rig.ended("tiny-1")
-    daemon = int(rig.tail("tiny-1"))
-    try:
-        assert job.state is JobState.SUCCEEDED
-        assert _supervise.birth(daemon), "the daemon lives on"
-    finally:
-        os.kill(daemon, signal.SIGKILL)
+    assert (job.state, job.signal) == (JobState.FAILED, "SIGKILL")
+    assert not _processes.birth(worker), "two trainers after a relaunch"
+    assert (rig.code / "told").exists()
+
+
+def test_workers_that_ignore_sigterm_are_killed(rig: Rig, launched) -> None:
+    worker = launched(WORKER % "")
+    assert rig.ended("tiny-1").signal == "SIGKILL"
+    assert not _processes.birth(worker)
+
+
+def test_a_worker_without_its_environment_is_still_the_jobs(rig: Rig, launched) -> None:
+    worker = launched(WORKER % "exit 0", signal.SIGKILL, "env", "-i", f"PATH={os.environ['PATH']}")
+    rig.ended("tiny-1")
+    assert not _processes.birth(worker)
+
+
+def test_workers_that_end_by_themselves_are_waited_for_and_not_signalled(rig: Rig, launched) -> None:
+    launched("trap 'echo told > told' TERM; echo up; sleep 0.2; echo saved > saved", 0, grace="5s")
+    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert (rig.code / "saved").exists() and not (rig.code / "told").exists()
+
+
+def test_a_stop_does_not_wait_for_what_is_left(rig: Rig, launched) -> None:
+    launched(WORKER % "exit 0", 0, grace="20s")
+    eventually(lambda: "main process has ended" in rig.tail("tiny-1"))
+    rig.connect().stop("tiny-1", "ada@box")
+    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+
+
+def test_workers_without_supervisor_and_launcher_are_a_live_job_that_can_be_stopped(
+    rig: Rig, jobs: Path, launched
+) -> None:
+    worker = launched(WORKER % "", signal.SIGSTOP)
+    pid = started(jobs).pid
+    os.kill(supervisor_of(pid), signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
+    eventually(lambda: not is_locked(jobs / "tiny-1.lock"))
+    job = rig.now("tiny-1")
+    assert (job.state, str(worker) in job.reason) == (JobState.RUNNING, True)
+    assert [job.instance for job in rig.connect().live("tiny")] == ["tiny-1"]
+    rig.connect().stop("tiny-1", "ada@box")
+    assert rig.now("tiny-1").state is JobState.CANCELLED
+    assert not _processes.birth(worker)
+
+
+@pytest.mark.parametrize("other", ["HERORUN_INSTANCE", "HERORUN_ADMISSION"])
+def test_a_process_of_another_instance_or_run_is_left_alone(rig: Rig, jobs: Path, other: str) -> None:
+    env = {"HERORUN_INSTANCE": "tiny-1", "HERORUN_ADMISSION": rig.admission, other: "tiny-11"}
+    with subprocess.Popen(["sleep", "30"], env={**os.environ, **env}, start_new_session=True) as stranger:
+        try:
+            rig.run(rig.job("exit 0"))
+            alone(jobs)
+            (jobs / "tiny-1" / "exit.json").unlink()
+            assert rig.now("tiny-1").state is JobState.FAILED
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+
+
+def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(_processes, "LAST_WAIT", 0.0)
+    looks = [{_processes.Process(4711, 1, 1, 1)}] * 3
+    order = {"folder": str(tmp_path), "grace": 0.0, "request": {"instance": "tiny-1", "admission": "a"}}
+    monkeypatch.setattr(_supervise, "processes_of", lambda *_: looks.pop() if looks else set())
+    _supervise._end_the_rest(-1, order, time.monotonic())
+    told = json.loads((tmp_path / "stuck.json").read_text())["reason"]
+    assert "4711" in told
+    job = judge("tiny-1", Sight(True, True, BEGUN, stuck=told))
+    assert (job.state, job.reason) == (JobState.RUNNING, told)
+
+
+def test_a_number_that_was_given_again_is_not_signalled() -> None:
+    with subprocess.Popen(["sleep", "30"]) as stranger:
+        try:
+            assert not _processes._send(_processes.Process(stranger.pid, 0, 0, 1), signal.SIGKILL)
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+
+
+def test_adopted_orphans_do_not_pile_up(rig: Rig, jobs: Path) -> None:
+    rig.submit(
+        rig.job("for i in 1 2 3; do (sh -c 'exit 0' & :); done; until test -e go; do sleep 0.02; done")
+    )
+    pid = started(jobs).pid
+    children = Path(f"/proc/{supervisor_of(pid)}/task/{supervisor_of(pid)}/children")
+    eventually(lambda: children.read_text().split() == [str(pid)])
+    (rig.code / "go").touch()
+    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
 
 
 # --- deaths of the others ----------------------------------------------------------------------------
@@ -426,11 +547,11 @@ def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Pat
 def test_a_dead_process_that_nobody_has_reaped_is_dead() -> None:
     pid = in_a_process(lambda: None)  # it leads a process group of its own
     try:
-        eventually(lambda: not _supervise.birth(pid))
-        assert _supervise.clear(pid, time.monotonic() + 0.2)
+        eventually(lambda: not _processes.birth(pid))
+        assert not _processes.processes_of(frozenset(), group=pid)
     finally:
         os.waitpid(pid, 0)
-    assert _supervise.birth(os.getpid()) == _supervise.birth(os.getpid()) != ""
+    assert _processes.birth(os.getpid()) == _processes.birth(os.getpid()) != ""
 
 
 def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path, tmp_path: Path) -> None:
@@ -454,6 +575,69 @@ def test_what_would_mislead_the_job_is_not_inherited(rig: Rig, monkeypatch) -> N
     script = 'echo "${GIT_DIR-} ${HERORUN_START-} $ORDINARY $PYTHONUNBUFFERED ${GIT_TOKEN_OF_MINE-}"'
     rig.run(rig.job(script, secrets=("GIT_TOKEN_OF_MINE",)))
     assert rig.tail("tiny-1") == "  kept 1 x\n"
+
+
+SHOW = 'echo "$PATH|${VIRTUAL_ENV-}|${PYTHONPATH-}|${ORDINARY-}|${OMP_NUM_THREADS-}|${HERORUN_UNATTENDED-}"'
+
+
+def test_a_relaunch_gets_the_environment_of_the_launch(rig: Rig, jobs: Path, monkeypatch) -> None:
+    ours = f"{rig.code}:{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", ours)
+    monkeypatch.setenv("VIRTUAL_ENV", "/venv")
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    rig.run(rig.job(SHOW))
+    monkeypatch.setenv("HERORUN_UNATTENDED", "1")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.delenv("VIRTUAL_ENV")
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    monkeypatch.setenv("ORDINARY", "new")
+    rig.run(rig.job(SHOW, number=2))
+    rig.run(rig.job(SHOW, number=3))
+    assert rig.tail("tiny-2") == rig.tail("tiny-3") == f"{ours}|/venv||new|8|\n"
+
+
+def test_a_later_launch_by_hand_is_the_one_that_counts(rig: Rig, monkeypatch) -> None:
+    rig.run(rig.job(SHOW))
+    monkeypatch.setenv("VIRTUAL_ENV", "/newer")
+    rig.run(rig.job(SHOW, number=2))
+    monkeypatch.setenv("HERORUN_UNATTENDED", "1")
+    monkeypatch.setenv("VIRTUAL_ENV", "/crons")
+    rig.run(rig.job(SHOW, number=3))
+    assert "|/newer|" in rig.tail("tiny-3")
+
+
+def test_an_unattended_launch_without_a_record_inherits(rig: Rig, monkeypatch) -> None:
+    monkeypatch.setenv("HERORUN_UNATTENDED", "1")
+    monkeypatch.setenv("VIRTUAL_ENV", "/crons")
+    rig.run(rig.job(SHOW))
+    assert "|/crons|" in rig.tail("tiny-1")
+
+
+def test_no_secret_is_written_down_with_the_environment(rig: Rig, jobs: Path, monkeypatch) -> None:
+    for name in ("CONDA_TOKEN", "CUDA_API_KEY", "LC_PASSWORD", "OTHER", "CONDA_MINE"):
+        monkeypatch.setenv(name, "correct-horse")
+    rig.run(rig.job("exit 0", secrets=("CONDA_MINE",)))
+    kept = jobs / "environment.json"
+    assert "correct-horse" not in kept.read_text()
+    assert "PATH" in json.loads(kept.read_text())
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_record_of_the_environment_is_said(rig: Rig, jobs: Path, monkeypatch) -> None:
+    rig.run(rig.job("exit 0"))
+    (jobs / "environment.json").write_text("{")
+    monkeypatch.setenv("HERORUN_UNATTENDED", "1")
+    with pytest.raises(CouldNotLook, match=r"environment\.json"):
+        rig.submit(rig.job("exit 0", number=2))
+    assert rig.connect().find("tiny-2", long_ago()) == Absent()
+
+
+def test_the_job_knows_its_main_process(rig: Rig, jobs: Path, monkeypatch) -> None:
+    monkeypatch.setenv("HERORUN_MAIN_PID", "1")
+    rig.run(rig.job('echo "$HERORUN_MAIN_PID $$"'))
+    pid = started(jobs).pid
+    assert rig.tail("tiny-1") == f"{pid} {pid}\n"
 
 
 def test_the_submission_has_the_last_word_on_plain_values(rig: Rig, monkeypatch) -> None:

@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import FrameType
 
-from herorun.acts.turn import Turn, must_be_launched, take_turn
+from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
 from herorun.core.canonical import canonical, timestamp
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.scrub import scrub
@@ -77,7 +77,6 @@ def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
     run, _ = watched_run(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
-    os.environ[UNATTENDED] = "1"
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     signal.signal(signal.SIGTERM, _interrupted)
     try:
@@ -89,11 +88,25 @@ def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
 
 def tick_once(name: str, start: Path) -> tuple[Run, Turn]:
     """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
-    os.environ[UNATTENDED] = "1"
     run, drift = watched_run(name, start)
-    turn = take_turn(run, drift)
+    with unattended():
+        turn = take_turn(run, drift)
     beat(run)
     return run, turn
+
+
+@contextlib.contextmanager
+def unattended() -> Iterator[None]:
+    """What is submitted meanwhile is submitted by no person: the scheduler goes by the environment of the launch."""
+    before = os.environ.get(UNATTENDED)
+    os.environ[UNATTENDED] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[UNATTENDED]
+        else:
+            os.environ[UNATTENDED] = before
 
 
 def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
@@ -102,11 +115,12 @@ def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
         began = time.monotonic()
         try:
             run, drift = watched_run(name, start)
-            turn = take_turn(run, drift)
+            with unattended():
+                turn = take_turn(run, drift)
             beat(run)
             report(run, turn)
             if turn.over:
-                return 0
+                return turn_code(turn)
             pause = _pause(run).total_seconds()
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
             words = f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}"

@@ -1,6 +1,6 @@
 """Beginning a run's record and issue, each once, and linking them both ways."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Template
 
 from herorun.core.event import Initialised
@@ -25,16 +25,33 @@ def begin(run: Run) -> Begun:
     run.prepare()
     with locked(run.lock("act")):
         run.record.fetch()
+        run.record.must_understand()
         known = run.record.memory().initialised
-        issue = run.issue.open(
-            _issue(run), run.contract.issue.labels
-        )  # also where it is only here that it is missing
         if known:
+            reopen(run)
             return Begun((), known.issue, run.record.push().why)
+        issue = run.issue.open(_issue(run), run.contract.issue.labels)
         run.record.append(Initialised(now(), run.slug, _contract_lines(run, issue), issue))
         pushed = run.record.push()
     logbook = f"{run.record.logbook_path} on branch {run.record.branch}"
     return Begun((logbook, f"issue {issue}"), issue, pushed.why)
+
+
+def reopen(run: Run) -> None:
+    """Open the issue's page where the record is begun and the page is not here, as in another clone.
+
+    What was said on the lost page stays said. Errors are the issue tracker's.
+    """
+    if run.record.memory().initialised is None or run.issue.find(_key(run)):
+        return
+    run.prepare()
+    page = _issue(run)
+    again = f"{page.body}\n\nThis page was opened again: what was said before stands in the logbook."
+    run.issue.open(replace(page, body=again), run.contract.issue.labels)
+
+
+def _key(run: Run) -> str:
+    return f"issue/{run.slug}"
 
 
 def _issue(run: Run) -> Post:
@@ -50,7 +67,7 @@ def _issue(run: Run) -> Post:
         "logbook": f"`{run.record.logbook_path}` on branch `{run.record.branch}`",
     }
     body = Template(template("issue.md")).safe_substitute(facts)
-    return Post(f"issue/{run.slug}", f"Hero run: {run.slug}", body)
+    return Post(_key(run), f"Hero run: {run.slug}", body)
 
 
 def _contract_lines(run: Run, issue: str) -> dict[str, str]:

@@ -1,23 +1,40 @@
 """A record's history, read from git commit by commit."""
 
+from collections.abc import Iterator
+
 from herorun.core.verify import Snapshot
 from herorun.record import Record
 from herorun.system.git import Repository
 
+BATCH = 100  # commits whose content is held at once
 
-def read_history(record: Record, tip: str) -> list[Snapshot]:
-    """The record at each of its commits, oldest first, in two git calls."""
-    changes = _changes(record.repository, tip)
-    wanted = sorted({oid for _, _, changed in changes for oid in changed.values() if oid})
-    blobs = record.repository.blobs(wanted)
+
+def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
+    """The record at each of its commits, oldest first; its content is read batch by batch."""
+    changes = [
+        (commit, parents, _of_record(record, paths))
+        for commit, parents, paths in _changes(record.repository, tip)
+    ]
     files: dict[str, str] = {}
-    history = []
-    for commit, parents, changed in changes:
-        files = {path: oid for path, oid in {**files, **changed}.items() if oid}
-        segments = {p: blobs[o] for p, o in files.items() if p.startswith(record.journal_path + "/")}
-        logbook = blobs.get(files.get(record.logbook_path, ""), b"").decode("utf-8", "replace")
-        history.append(Snapshot(commit, parents, segments, logbook))
-    return history
+    blobs: dict[str, bytes] = {}
+    for start in range(0, len(changes), BATCH):
+        batch = changes[start : start + BATCH]
+        wanted = {oid for _, _, changed in batch for oid in changed.values() if oid}
+        kept = {oid: blobs[oid] for oid in files.values()}
+        blobs = {**record.repository.blobs(sorted(wanted - kept.keys())), **kept}
+        for commit, parents, changed in batch:
+            files = {path: oid for path, oid in {**files, **changed}.items() if oid}
+            segments = {path: blobs[oid] for path, oid in files.items() if path != record.logbook_path}
+            logbook = blobs.get(files.get(record.logbook_path, ""), b"")
+            yield Snapshot(commit, parents, segments, logbook.decode("utf-8", "replace"))
+
+
+def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:
+    """Journal and logbook; what lies beside them is not judged."""
+    inside = f"{record.journal_path}/"
+    return {
+        path: oid for path, oid in changed.items() if path == record.logbook_path or path.startswith(inside)
+    }
 
 
 def _changes(repository: Repository, tip: str) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:

@@ -11,7 +11,7 @@ from herorun.acts.preflight import Preflight, plan_json, preflight
 from herorun.acts.probe import probe_roots
 from herorun.core.check import GateVerdict
 from herorun.core.contract import say_duration
-from herorun.core.errors import Blocked, WrongUse
+from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
 from herorun.core.event import Launched
 from herorun.core.evidence import Checkpoints
 from herorun.core.plan import Plan, moved
@@ -28,11 +28,12 @@ class Launch:
     babysitter: str = ""
     log: str = ""
     warnings: tuple[str, ...] = ()
+    unwatched: str = ""  # why no babysitter was started, where one was wanted
 
     @property
     def exit_code(self) -> int:
         if self.launched is not None:
-            return 0
+            return 3 if self.unwatched else 0
         return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
 
     def as_json(self) -> dict[str, Any]:
@@ -52,13 +53,25 @@ def launch(run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = 
     run.prepare()
     with locked(run.lock("act")):
         run.record.fetch()
+        run.record.must_understand()
         launched, answer = _continued(run, babysit) or _fresh(run, reviewed, babysit)
     if launched is None:
         return Launch(answer, None)
     pushed = run.record.push()
-    warnings = () if pushed else (f"the record is not pushed: {pushed.why}",)
-    told = start_babysitter(run) if babysit and not run.contract.babysit.declined else _how(run, babysit)
-    return Launch(answer, launched, told, _log(run, launched), warnings)
+    unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
+    told, unwatched = _watched(run, babysit)
+    warnings = tuple(warning for warning in (unpushed, unwatched) if warning)
+    return Launch(answer, launched, told, _log(run, launched), warnings, unwatched)
+
+
+def _watched(run: Run, babysit: bool) -> tuple[str, str]:
+    """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what was launched."""
+    if not babysit or run.contract.babysit.declined:
+        return _how(run, babysit), ""
+    try:
+        return start_babysitter(run), ""
+    except (HerorunError, OSError) as error:
+        return "not started", in_words(error)
 
 
 def _continued(run: Run, babysit: bool) -> tuple[Launched | None, Preflight] | None:

@@ -27,7 +27,6 @@ from herorun.core.scrub import scrub
 from herorun.gates import ask_relaunch
 from herorun.gather import gather
 from herorun.sources.plan import code_tree, in_repository, resolved_config
-from herorun.sources.work_tree import read_work_tree
 from herorun.system.clock import now
 from herorun.system.digests import file_digests
 from herorun.system.files import write_whole
@@ -303,7 +302,9 @@ def relaunch(run: Run, instance: str, why: str) -> str:
 
 def must_stand(run: Run, admitted: Plan) -> None:
     """A run in place is only relaunched from the very tree that was admitted."""
-    tree = read_work_tree(run.repository)
+    tree = gather([WorkTree], discover.sources(), run.given(run.record.memory()))[WorkTree]
+    if not isinstance(tree, WorkTree):
+        raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
     if tree.commit != admitted.commit.value or tree.dirty:
         raise Blocked(
             f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."

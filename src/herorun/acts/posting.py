@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from herorun.acts.beginning import reopen
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
@@ -33,6 +34,7 @@ def deliver(run: Run, intended: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome."""
     post = Post(intended.key, intended.what, intended.body)
     try:
+        reopen(run)
         reference = run.issue.find(intended.key) or run.issue.post(post)
     except (HerorunError, OSError) as error:
         run.record.append(

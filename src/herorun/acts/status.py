@@ -1,16 +1,21 @@
 """How a run stands, from its record and one fresh look. Nothing is written."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from herorun import discover
 from herorun.acts.babysitter import last_heartbeat
-from herorun.acts.turn import alert_json, judge, progress_of
+from herorun.acts.turn import Turn, alert_json, judge, progress_of
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
+from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.tick import RunHealth
 from herorun.gates import finding_json
 from herorun.system.clock import now
 from herorun.workspace import Run, watched_run
+
+DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
 
 
 def status_of(name: str, start: Path) -> dict[str, Any]:
@@ -25,9 +30,8 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
         ],
         "sealed": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
-        "pushed": run.record.tip is not None and run.record.tip == run.record.pushed,
         "babysitter": babysitter_words(run),
-        "contract": drift or "as admitted",
+        **_standing(run, drift, [f"{DRIFT}{drift}{STANDS}"] if drift else []),
         "unfinished": list(memory.unfinished.actions),
     }
     if not memory.instances or memory.sealed:
@@ -36,7 +40,7 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
             "monitor": "fresh",
             "progress": "~unknown/unknown",
         }
-        return {**quiet, "findings": [], "alerts": [], "actions": [], **facts}
+        return {**quiet, "findings": [], "alerts": [], "actions": [], **facts, "next": _next(run, "")}
     seen, evidence = judge(run)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     return {
@@ -47,7 +51,35 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
         "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()],
         "actions": [],
         **facts,
+        "next": _next(run, seen.run.value),
     }
+
+
+def turn_json(turn: Turn) -> dict[str, Any]:
+    """The shape of `babysit --once --json`."""
+    drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
+    drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
+    return {**turn.as_json(), **_standing(turn.run, drift, turn.doubts)}
+
+
+def _standing(run: Run, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
+    """What people must know beside the run's health."""
+    record = run.record
+    return {
+        "doubts": scrub_tree(list(doubts)),
+        "contract": scrub(drift) or "as admitted",
+        "pushed": record.tip is not None and record.tip == record.pushed,
+    }
+
+
+def _next(run: Run, health: str) -> str:
+    """The command that comes next; empty while there is nothing to do but to watch."""
+    commands = {
+        "not initialised": f"herorun init {run.slug}",
+        "initialised": f"herorun preflight {run.slug}",
+        "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else "",
+    }
+    return commands.get(_stage(run), "")
 
 
 def _stage(run: Run) -> str:

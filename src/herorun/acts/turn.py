@@ -104,6 +104,7 @@ def take_turn(run: Run, drift: str = "") -> Turn:
     """One whole turn, alone among the acting commands of this machine."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
+        run.record.must_understand()
         memory = run.record.memory()
         if memory.sealed:
             return Turn(run, None, {})

@@ -9,7 +9,7 @@ from typing import Any
 
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse
-from herorun.core.verify import faults_in
+from herorun.core.verify import judge
 from herorun.record import Record
 from herorun.system.git import Repository, find_repository
 from herorun.system.plumbing import delete_refs, fetch
@@ -88,12 +88,15 @@ def _verified(record: Record, private: str) -> Verified:
     elif not unasked:
         faults, notes = _nowhere_else(record)
     lost, unfound = _anchors(record, lines)
-    histories = [read_history(record, line) for line in lines]
-    found = [fault for history in histories for fault in faults_in(history)]
-    entries = sum(data.count(b"\n") for data in histories[0][-1].segments.values())
-    unseen = bool(unasked or unfound)
+    judged = [judge(read_history(record, line)) for line in lines]
+    found = dict.fromkeys(fault for each in judged for fault in each.faults)
+    first = judged[0]
+    if first.newer:
+        unfound.append(
+            f"{first.newer} journal lines are a newer herorun's: this one cannot judge them, upgrade it"
+        )
     said = (*filter(None, notes), *unfound)
-    return Verified(entries, len(histories[0]), (*dict.fromkeys(found), *faults, *lost), said, unseen)
+    return Verified(first.entries, first.commits, (*found, *faults, *lost), said, bool(unasked or unfound))
 
 
 def _on_remote(record: Record, private: str) -> str | None:

@@ -7,28 +7,34 @@ import click
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--once", is_flag=True, help="One tick of each run, for cron; exit with its verdict.")
 @click.option("--all", "every", is_flag=True, help="Every launched and unsealed run of this repository.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document a tick.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document; without --once one a tick, each on one line (JSON Lines).",
+)
 @click.pass_obj
 def command(start: str, runs: tuple[str, ...], once: bool, every: bool, as_json: bool) -> int:
     """Tick at the contract's cadence until the run is finished or sealed; `--once` for a single tick.
 
-    Exit code 0: clear. 1: a critical alert fires, or the run is down. 3: the monitor is not fresh.
+    With --once several runs can be named; one that cannot be read does not stop the others. For several, or with
+    --all, the document is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
+
+    Exit code 0: clear. 1: a critical alert fires, or the run is down. 3: the monitor is not fresh. Of several runs the
+    worst counts: 1, then 3, then 2.
 
     \b
     Example:
       herorun babysit grug --once --json
-      */15 * * * * cd ~/grug && herorun babysit grug --once
+      */15 * * * * cd ~/grug && herorun babysit --all --once
     """
     from pathlib import Path
 
-    from herorun import screen
-    from herorun.acts.babysitter import tick_once, watch
-    from herorun.acts.turn import turn_code
+    from herorun.acts.many import slugs_to_watch
     from herorun.core.errors import WrongUse
     from herorun.system.git import find_repository
-    from herorun.workspace import watched_slugs
 
-    names = [*runs, *(watched_slugs(find_repository(Path(start))) if every else [])]
+    names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every else [])]
     if not names:
         raise WrongUse(
             "Name a run, or say --all: `herorun babysit RUN`."
@@ -36,21 +42,66 @@ def command(start: str, runs: tuple[str, ...], once: bool, every: bool, as_json:
             else "No run here is launched and unsealed."
         )
     if once:
-        codes = []
-        for name in names:
-            run, turn = tick_once(name, Path(start))
-            codes.append(turn_code(turn))
-            if as_json:
-                screen.show_json(turn.as_json())
-            else:
-                screen.show_turn(run.slug, turn)
-        return next((code for code in (1, 3) if code in codes), 0)
+        return _several(names, start, as_json) if every or len(names) > 1 else _one(names[0], start, as_json)
     if len(names) > 1:
         raise WrongUse(
             "Several runs are watched with --once (as from cron), or each by its own `herorun babysit RUN`."
         )
-    return watch(
-        names[0],
-        Path(start),
-        lambda run, turn: screen.show_json(turn.as_json()) if as_json else screen.show_turn(run.slug, turn),
-    )
+    return _watch(names[0], start, as_json)
+
+
+def _one(name: str, start: str, as_json: bool) -> int:
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.babysitter import tick_once
+    from herorun.acts.status import turn_json
+    from herorun.acts.turn import turn_code
+
+    run, turn = tick_once(name, Path(start))
+    if as_json:
+        screen.show_json(turn_json(turn))
+    else:
+        screen.show_turn(run.slug, turn)
+    return turn_code(turn)
+
+
+def _several(names: list[str], start: str, as_json: bool) -> int:
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.babysitter import tick_once
+    from herorun.acts.many import each, worst
+    from herorun.acts.status import turn_json
+    from herorun.acts.turn import turn_code
+
+    codes, documents = [], []
+    for answer in each(names, lambda name: tick_once(name, Path(start))[1]):
+        turn = answer.value
+        codes.append(turn_code(turn) if turn else answer.code)
+        documents.append({"slug": answer.slug, **turn_json(turn)} if turn else answer.as_json())
+        if turn is None:
+            screen.say(answer.slug, answer.error)
+        elif not as_json:
+            screen.show_turn(answer.slug, turn)
+    if as_json:
+        screen.show_json({"runs": documents})
+    return worst(codes)
+
+
+def _watch(name: str, start: str, as_json: bool) -> int:
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.babysitter import watch
+    from herorun.acts.status import turn_json
+    from herorun.acts.turn import Turn
+    from herorun.workspace import Run
+
+    def report(run: Run, turn: Turn) -> None:
+        if as_json:
+            screen.show_json_line(turn_json(turn))
+        else:
+            screen.show_turn(run.slug, turn)
+
+    return watch(name, Path(start), report)

@@ -24,6 +24,7 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
       herorun launch grug --plan .herorun/plan.json
     """
     from pathlib import Path
+    from shlex import join
 
     from herorun import screen
     from herorun.acts.launch import launch, read_plan_file
@@ -32,6 +33,8 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     opened = open_run(run, Path(start))
     reviewed = read_plan_file(Path(plan)) if plan else None
     done = launch(opened, reviewed, babysit=not no_babysit)
+    for warning in done.warnings:
+        click.echo(f"herorun: {warning}", err=True)
     if as_json:
         screen.show_json(done.as_json())
         return done.exit_code
@@ -47,6 +50,8 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     page.print(f"  log        {done.log}")
     page.print(f"  record     {opened.record.branch} at {opened.record.tip}")
     page.print(f"  babysitter {done.babysitter}")
-    for warning in done.warnings:
-        click.echo(f"herorun: {warning}", err=True)
+    if no_babysit and not opened.contract.babysit.declined:
+        there = [] if start == "." else ["-C", start]
+        page.print("Watch it with:")
+        page.print(f"  {join(['herorun', *there, 'babysit', run])}")
     return done.exit_code

@@ -5,7 +5,13 @@ import click
 
 @click.group(short_help="Show or verify the record.")
 def command() -> None:
-    """The record of a run: the logbook for people, the journal for the machine."""
+    """The record of a run: the logbook for people, the journal for the machine.
+
+    \b
+    Example:
+      herorun logbook show grug
+      herorun logbook verify grug
+    """
 
 
 @command.command("show")

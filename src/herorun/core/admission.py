@@ -4,7 +4,7 @@ Standard library only, and light: this also runs inside the job, on every rank, 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
@@ -23,8 +23,9 @@ class Presented(NamedTuple):
     """What the running job shows of itself. None: it does not show it."""
 
     argv: Sequence[str] | None = None
+    main: bool = False  # whether this is the very process that was submitted, and not one that it started
     config_digests: Mapping[str, str | None] | None = None  # file -> digest, None: missing
-    config: Mapping[str, Any] | None = None  # the resolved config, where the script passes it
+    config: Any = None  # the resolved config, where the script passes it: tables, or objects that hold them
     output_root: str | None = None
     tracker_id: str | None = None
     loaded: str | None = None  # the checkpoint it loaded; None: it started from scratch
@@ -32,13 +33,14 @@ class Presented(NamedTuple):
     files: Mapping[str, str | None] = {}  # code file -> digest
     files_seen: int = 0
     files_total: int = 0
+    unread: Mapping[str, str] = {}  # config and code files that could not be read -> why
 
 
 def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
     """Item by item. What cannot be seen is said; only a difference fails."""
     return [
         _argv(admission, presented),
-        _files("config", admission.get("config_digests", {}), presented.config_digests),
+        _files(admission, presented),
         _config(admission, presented),
         _text("output-root", admission.get("output_root"), presented.output_root),
         _text("tracker-id", admission.get("tracker_id"), presented.tracker_id),
@@ -52,19 +54,18 @@ def refused(items: Iterable[Item]) -> list[Item]:
 
 
 def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
-    wanted, shown = list(admission.get("argv", ())), presented.argv
+    """A launcher's workers run another command line, so only the submitted process itself can differ."""
+    wanted, shown = list(admission.get("argv") or ()), presented.argv
     if shown is None:
         return Item("argv", UNSEEN, "the command line could not be read")
     arguments = _arguments(shown)
-    if list(shown) == wanted or arguments == _arguments(wanted) or _is_tail(arguments, wanted):
+    if list(shown) == wanted or arguments == _arguments(wanted):
         return Item("argv", PASS, "as admitted")
-    if not _is_python(wanted):
-        return Item(
-            "argv",
-            UNSEEN,
-            f"started through {wanted[0] if wanted else 'nothing'}; this process runs {arguments}",
-        )
-    return Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
+    if presented.main and _is_python(wanted):
+        return Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
+    if _is_tail(arguments, wanted):
+        return Item("argv", PASS, "the end of what was admitted, behind its launcher")
+    return Item("argv", UNSEEN, f"this process runs {list(shown)}, started by what was admitted: {wanted}")
 
 
 def _is_python(argv: Sequence[str]) -> bool:
@@ -78,46 +79,184 @@ def _arguments(argv: Sequence[str]) -> list[str]:
 
 def _is_tail(arguments: Sequence[str], wanted: Sequence[str]) -> bool:
     """Behind a launcher (torchrun, srun) the script and its arguments are the end of what was admitted."""
-    return bool(arguments) and not _is_python(wanted) and list(wanted[-len(arguments) :]) == list(arguments)
+    script = list(arguments[1:] if arguments[:1] == ["-u"] else arguments)  # torchrun adds it
+    return bool(script) and list(wanted[-len(script) :]) == script
 
 
-def _files(item: str, wanted: Mapping[str, str], shown: Mapping[str, str | None] | None) -> Item:
+def _files(admission: Mapping[str, Any], presented: Presented) -> Item:
+    wanted, shown = admission.get("config_digests") or {}, presented.config_digests
     if shown is None:
-        return Item(item, UNSEEN, "the files could not be read")
-    wrong = [name for name in sorted(wanted) if shown.get(name) != wanted[name]]
+        return Item("config", UNSEEN, "the files could not be read")
+    unread = {name: why for name, why in presented.unread.items() if name in wanted}
+    wrong = [name for name in sorted(wanted) if name not in unread and shown.get(name) != wanted[name]]
     if wrong:
-        return Item(item, FAIL, f"differs from what was admitted: {', '.join(wrong[:5])}")
-    return Item(item, PASS, f"{len(wanted)} as admitted")
+        return Item("config", FAIL, f"differs from what was admitted: {', '.join(wrong[:5])}")
+    if unread:
+        return Item("config", UNSEEN, _could_not(unread))
+    return Item("config", PASS, f"{len(wanted)} as admitted")
+
+
+def _could_not(unread: Mapping[str, str]) -> str:
+    said = "; ".join(f"{name}: {why}" for name, why in sorted(unread.items())[:5])
+    return f"{len(unread)} could not be read: {said}"
+
+
+# --- the resolved config ------------------------------------------------------------------------------
+
+_NOTHING = object()  # the script does not show it
+
+
+class _Opaque(Exception):
+    """A value that is neither plain nor a table, such as a function: it cannot be compared."""
 
 
 def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
+    """Key by key, whatever kind of object the script holds its config in."""
     if presented.config is None:
         return Item("resolved-config", UNSEEN, "the script did not pass it")
-    wanted = flatten(admission.get("config", {}))
-    shown = flatten(presented.config)
-    wrong = sorted(key for key in wanted.keys() & shown.keys() if not _same(wanted[key], shown[key]))
-    if wrong:
-        said = "; ".join(f"{key} is {shown[key]!r}, admitted {wanted[key]!r}" for key in wrong[:5])
-        return Item("resolved-config", FAIL, said)
-    unshown = len(wanted.keys() - shown.keys())
-    return Item("resolved-config", PASS, f"{len(wanted) - unshown} keys as admitted, {unshown} not shown")
+    try:
+        found = [
+            (key, *_outcome(*pair)) for key, *pair in _pairs(_admitted_config(admission), presented.config)
+        ]
+    except Exception as error:  # the script's own objects may raise anything; it is no difference
+        return Item("resolved-config", UNSEEN, f"{_kind(presented.config)} could not be read: {error!r}")
+    by = {
+        word: [(key, said) for key, outcome, said in found if outcome == word]
+        for word in (PASS, FAIL, UNSEEN)
+    }
+    opaque = "".join(f"; {key} is {said}, which cannot be compared" for key, said in by[UNSEEN][:5])
+    if by[FAIL]:
+        return Item("resolved-config", FAIL, "; ".join(f"{key} {said}" for key, said in by[FAIL][:5]))
+    if not by[PASS]:
+        return Item("resolved-config", UNSEEN, f"no key in common with what was admitted{opaque}")
+    unshown = len(found) - len(by[PASS]) - len(by[UNSEEN])
+    return Item("resolved-config", PASS, f"{len(by[PASS])} keys as admitted, {unshown} not shown{opaque}")
 
 
-def _same(wanted: Any, shown: Any) -> bool:
-    return bool(_as_json(wanted) == _as_json(shown))
+def _admitted_config(admission: Mapping[str, Any]) -> Mapping[str, Any]:
+    return admission.get("config") or {}
 
 
-def _as_json(value: Any) -> Any:
-    """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as lists."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, (list, tuple)):
-        return [_as_json(item) for item in value]
+def _pairs(wanted: Mapping[str, Any], shown: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Each admitted leaf: its dotted key, its value, and what is shown for it. Only what was admitted is read."""
+    table = _table(shown)
+    if table is None and at:
+        yield at.rstrip("."), wanted, shown
+    if table is None:
+        return
+    for key, value in wanted.items():
+        found = table.get(key, _NOTHING)
+        if isinstance(value, Mapping) and value:
+            below = {name[len(key) + 1 :]: v for name, v in table.items() if name.startswith(f"{key}.")}
+            yield from _pairs(value, below if found is _NOTHING else found, f"{at}{key}.")
+        else:
+            yield f"{at}{key}", value, found
+
+
+def _table(value: Any) -> dict[str, Any] | None:
+    """What holds named values, as a table: a mapping, a dataclass, a namespace, a model. None: it is a value."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    if _is_value(value):
+        return None
+    if isinstance(value, Mapping) or callable(getattr(type(value), "items", None)):
+        return {str(key): item for key, item in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: getattr(value, name) for name in value.__dataclass_fields__ if hasattr(value, name)}
+    held = getattr(value, "__dict__", None)
+    return {key: item for key, item in held.items() if not key.startswith("_")} if held is not None else None
+
+
+def _is_value(value: Any) -> bool:
+    plain = value is None or isinstance(value, (bool, int, float, str, bytes, list, tuple, set, type))
+    return plain or _is_enum(value) or any(hasattr(value, name) for name in _OF_VALUES)
+
+
+_OF_VALUES = ("__fspath__", "isoformat", "tolist", "__code__")  # of paths, times, arrays and functions
+
+
+def _is_enum(value: Any) -> bool:
+    return hasattr(type(value), "__members__")
+
+
+def _outcome(wanted: Any, shown: Any) -> tuple[str, str]:
+    if shown is _NOTHING:
+        return "", ""
+    try:
+        plain = _plain(shown, wanted)
+    except Exception:  # the script's own objects may raise anything
+        return UNSEEN, f"a {_kind(shown)}"
+    if wanted == {} and isinstance(plain, Mapping):
+        return "", ""
+    return (PASS, "") if _equal(wanted, plain) else (FAIL, f"is {_short(plain)}, admitted {_short(wanted)}")
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _plain(value: Any, like: Any = None) -> Any:
+    """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as lists.
+
+    Where `like` is a table, an object is one too, and only what was admitted is read of it.
+    """
+    if isinstance(like, Mapping) and (table := _table(value)) is not None:
+        return {key: _plain(table[key], item) if key in table else item for key, item in like.items()}
+    if _is_enum(value):
+        return like if str(like).lower() == value.name.lower() else _plain(value.value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
     if isinstance(value, Mapping):
-        return {str(key): _as_json(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, "__fspath__"):
         return value.__fspath__()
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return _plain(_from_array(value))
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        alike = like if isinstance(like, list) and len(like) == len(value) else [None] * len(value)
+        return [_plain(item, other) for item, other in zip(value, alike, strict=True)]
+    raise _Opaque
+
+
+def _from_array(value: Any) -> Any:
+    """An array as lists; a single number as its shortest text says, because float32's 0.1 is not Python's."""
+    found = value.tolist()
+    try:
+        return float(str(value)) if isinstance(found, float) else found
+    except ValueError:
+        return found
+
+
+def _equal(wanted: Any, shown: Any) -> bool:
+    """Equal as values: 1 is 1.0, `1e-3` is 0.001 because YAML reads that as text, and true is not 1."""
+    if isinstance(wanted, Mapping) and isinstance(shown, Mapping):
+        return wanted.keys() == shown.keys() and all(_equal(wanted[key], shown[key]) for key in wanted)
+    if isinstance(wanted, (list, tuple)) and isinstance(shown, (list, tuple)):
+        return len(wanted) == len(shown) and all(map(_equal, wanted, shown))
+    if isinstance(wanted, bool) or isinstance(shown, bool):
+        return wanted is shown
+    if isinstance(wanted, str) and isinstance(shown, (int, float)):
+        return _number(wanted) == shown
+    return bool(_plain(wanted) == shown)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# --- where it writes, reports and starts --------------------------------------------------------------
 
 
 def _text(item: str, wanted: Any, shown: str | None) -> Item:
@@ -142,22 +281,15 @@ def _start(admission: Mapping[str, Any], presented: Presented) -> Item:
 
 
 def _code(admission: Mapping[str, Any], presented: Presented) -> Item:
-    wanted = admission.get("files", {})
+    wanted = admission.get("files") or {}
     wrong = sorted(name for name, digest in presented.files.items() if wanted.get(name) != digest)
     if wrong:
         return Item(
             "code", FAIL, f"differs from commit {admission.get('commit', '?')[:9]}: {', '.join(wrong[:5])}"
         )
-    seen = f"{presented.files_seen} of {presented.files_total} files as admitted"
-    return Item("code", PASS if presented.files_seen else UNSEEN, seen)
-
-
-def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted keys."""
-    flat: dict[str, Any] = {}
-    for key, value in config.items():
-        if isinstance(value, Mapping) and value:
-            flat.update(flatten(value, f"{prefix}{key}."))
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
+    unread = {name: why for name, why in presented.unread.items() if name in wanted}
+    same = presented.files_seen - len(unread)
+    seen = f"{same} of {presented.files_total} files as admitted"
+    if unread:
+        return Item("code", UNSEEN, f"{seen}; {_could_not(unread)}")
+    return Item("code", PASS if same else UNSEEN, seen)

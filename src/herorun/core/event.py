@@ -154,6 +154,15 @@ class Sealed:
     lines: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Newer:
+    """A line that a newer herorun wrote: kept for the chain, and not understood."""
+
+    kind: ClassVar[str] = "Newer"
+    at: datetime  # in the year 1 where the line has no time that we can read
+    version: int
+
+
 Event: TypeAlias = (
     Initialised
     | Launching
@@ -167,8 +176,10 @@ Event: TypeAlias = (
     | HandedOff
     | Noted
     | Sealed
+    | Newer
 )
 
+# What is written and read; `Newer` is neither.
 KINDS: Mapping[str, type[Event]] = {
     kind.kind: kind
     for kind in (

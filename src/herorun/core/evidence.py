@@ -362,6 +362,14 @@ class History:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What a fresh look at the run's health found, above INFO and before anybody acts on it: (which, what it says)."""
+
+    alerts: tuple[tuple[str, str], ...] = ()  # they fire, or fail now and would fire in time
+    unseen: tuple[tuple[str, str], ...] = ()  # checks without an answer
+
+
+@dataclass(frozen=True)
 class RecordState:
     """Where the durable record stands."""
 

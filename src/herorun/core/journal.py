@@ -7,7 +7,7 @@ the event's fields, `prev` (the hash of the line before) and `hash` (over all of
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.alert import Alert, AlertId, State
@@ -25,6 +25,7 @@ from herorun.core.event import (
     Intended,
     Launched,
     Launching,
+    Newer,
     Noted,
     Sealed,
 )
@@ -32,14 +33,12 @@ from herorun.core.evidence import History, Instance, Unfinished
 
 VERSION = 1
 START = ""  # the `prev` of the first line
+UNKNOWN = "?"  # the `prev` or `hash` of a newer line, where it has none that we can read
+UNTIMED = datetime.min.replace(tzinfo=UTC)
 
 
 class BrokenJournal(ValueError):
     """A line does not fit: says which and why."""
-
-
-class NewerJournal(BrokenJournal):
-    """A line was written by a newer herorun: this one may look and must not act."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,16 @@ def chain(
 
 
 def read_line(text: str, place: str) -> Line:
-    """Parse one line and check its hash."""
+    """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it can be read."""
     try:
         body = json.loads(text)
         version = body["v"]
     except (ValueError, TypeError, KeyError):
         raise BrokenJournal(f"{place}: not a journal line") from None
-    if not isinstance(version, int) or version > VERSION:
-        raise NewerJournal(f"{place}: written by a newer herorun (journal version {version})")
+    if not isinstance(version, int):
+        raise BrokenJournal(f"{place}: its version is {version!r}, which is no number")
+    if version > VERSION:
+        return _newer(body, version, text)
     try:
         claimed = body.pop("hash")
         kind = KINDS[body["kind"]]
@@ -106,12 +107,25 @@ def read_line(text: str, place: str) -> Line:
     return line
 
 
+def _newer(body: Mapping[str, Any], version: int, text: str) -> Line:
+    known = {name: value for name, value in body.items() if isinstance(value, str)}
+    event = body.get("event")
+    try:
+        at = datetime.fromisoformat(event["at"]) if isinstance(event, Mapping) else UNTIMED
+    except (KeyError, TypeError, ValueError):
+        at = UNTIMED
+    at = at if at.tzinfo else UNTIMED
+    return Line(
+        Newer(at, version), known.get("id", ""), known.get("prev", UNKNOWN), known.get("hash", UNKNOWN), text
+    )
+
+
 def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Line]:
     """Parse `(place, text)` pairs in order and check the chain."""
     lines = []
     for place, text in texts:
         line = read_line(text, place)
-        if line.prev != prev:
+        if line.prev != prev and UNKNOWN not in (line.prev, prev):
             raise BrokenJournal(f"{place}: does not follow the line before it")
         lines.append(line)
         prev = line.hash
@@ -137,6 +151,7 @@ class Memory:
     sealed: Sealed | None = None
     last_decided: Decided | None = None
     last_summary: datetime | None = None
+    newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
 
     @property
     def current(self) -> Instance | None:
@@ -222,6 +237,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return replace(memory, caveats=(*memory.caveats, event.caveat))
         case Sealed():
             return replace(memory, sealed=event)
+        case Newer():
+            return replace(memory, newer=True)
         case _:
             return memory
 
@@ -289,7 +306,6 @@ __all__: Sequence[str] = (
     "BrokenJournal",
     "Line",
     "Memory",
-    "NewerJournal",
     "chain",
     "event_id",
     "fold",

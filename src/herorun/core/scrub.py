@@ -56,7 +56,7 @@ _LAST_WORD = re.compile(_LAST, re.IGNORECASE)
 # Whose key is a secret, however short it is; any other key is one if it looks like it, and is no digest with a prefix.
 _SECRET_KEY = re.compile(
     r"(?:wandb|comet|neptune|mlflow|tracker|hf|hub|openai|anthropic|aws|s3|gcp|gcs|google|azure|ssh|auth|service"
-    r"|license|sign(?:ing)?|encrypt(?:ion)?|master|deploy|storage|client|user|login)[_.-]?key",
+    r"|license|sign(?:ing)?|encrypt(?:ion)?|master|deploy|storage|client)[_.-]?key",
     re.IGNORECASE,
 )
 _RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")

@@ -6,10 +6,11 @@ compared with its journal line.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from herorun.core.event import Newer
 from herorun.core.journal import BrokenJournal, Line, read_lines
 from herorun.core.render import EVENTS, INSTANCES, MARK, entry_digest
 
@@ -33,25 +34,52 @@ class Sections:
     events: tuple[str, ...]
 
 
-def faults_in(history: Sequence[Snapshot]) -> list[str]:
-    """What does not fit, oldest first; empty for a record that only ever grew."""
+@dataclass(frozen=True)
+class Judged:
+    """What a walk through the history found; `newer` counts the lines that only a newer herorun understands."""
+
+    faults: tuple[str, ...]
+    commits: int
+    entries: int
+    newer: int
+
+
+def judge(history: Iterable[Snapshot]) -> Judged:
+    """Walk it once, oldest first, holding two commits at a time: a long history is larger than the memory."""
     faults: list[str] = []
-    for before, after in pairwise(history):
-        faults += _between(before, after)
-    for snapshot in history[1:]:
-        if len(snapshot.parents) != 1:
-            faults.append(
-                f"{_short(snapshot)}: has {len(snapshot.parents)} parents: the record is one line of commits"
-            )
-    if history:
-        faults += _within(history[-1])
-    return faults
+    last, commits = None, 0
+    for snapshot in history:
+        if last is not None:
+            faults += [*_between(last, snapshot), *_parents(snapshot)]
+        last, commits = snapshot, commits + 1
+    if last is None:
+        return Judged((), 0, 0, 0)
+    entries = sum(data.count(b"\n") for data in last.segments.values())
+    try:
+        lines = _lines(last)
+    except BrokenJournal as error:
+        return Judged((*faults, f"journal: {error}"), commits, entries, 0)
+    faults += [*_twice(lines), *_disagreements(lines, last.logbook)]
+    return Judged(tuple(faults), commits, entries, sum(isinstance(line.event, Newer) for line in lines))
+
+
+def faults_in(history: Iterable[Snapshot]) -> list[str]:
+    """What does not fit, oldest first; empty for a record that only ever grew."""
+    return list(judge(history).faults)
+
+
+def _parents(snapshot: Snapshot) -> list[str]:
+    if len(snapshot.parents) == 1:
+        return []
+    return [f"{_short(snapshot)}: has {len(snapshot.parents)} parents: the record is one line of commits"]
 
 
 def _between(before: Snapshot, after: Snapshot) -> list[str]:
     faults = []
     for path, old in before.segments.items():
         new = after.segments.get(path)
+        if new is old:
+            continue
         if new is None:
             faults.append(f"{_short(after)}: {path} was removed")
         elif not new.startswith(old):
@@ -86,17 +114,12 @@ def _entries(text: str) -> tuple[str, ...]:
     return tuple(text[begin:end].strip() for begin, end in pairwise(marks))
 
 
-def _within(last: Snapshot) -> list[str]:
-    texts = [
+def _lines(snapshot: Snapshot) -> list[Line]:
+    return read_lines(
         (f"{path}:{number}", raw.decode("utf-8", "replace"))
-        for path in sorted(last.segments)
-        for number, raw in enumerate(last.segments[path].splitlines(), start=1)
-    ]
-    try:
-        lines = read_lines(texts)
-    except BrokenJournal as error:
-        return [f"journal: {error}"]
-    return [*_twice(lines), *_disagreements(lines, last.logbook)]
+        for path in sorted(snapshot.segments)
+        for number, raw in enumerate(snapshot.segments[path].splitlines(), start=1)
+    )
 
 
 def _twice(lines: Sequence[Line]) -> list[str]:
@@ -108,6 +131,9 @@ def _twice(lines: Sequence[Line]) -> list[str]:
 def _disagreements(lines: Sequence[Line], logbook: str) -> list[str]:
     """Logbook entries without a journal line, with another text, or missing."""
     expected = {}
+    newer = any(
+        isinstance(line.event, Newer) for line in lines
+    )  # whose entries we cannot tell from forged ones
     for line in lines:
         if line.entry:
             expected[line.id] = (line.hash, line.entry)
@@ -116,6 +142,8 @@ def _disagreements(lines: Sequence[Line], logbook: str) -> list[str]:
     for text in (*parts.instances, *parts.events):
         title = text.partition("\n")[0].removeprefix("### ")
         found = MARK.search(text)
+        if newer and (found is None or found["id"] not in expected):
+            continue
         if found is None:
             faults.append(f"logbook: the entry '{title}' has no journal line")
             continue

@@ -7,6 +7,7 @@ records, because the exit record is written before the lock is freed.
 import json
 import os
 import socket
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TypeVar
 from herorun.core.codec import read
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._supervise import birth
+from herorun.schedulers._processes import Process, birth, end_all, marks_of, processes_of
 from herorun.system.files import is_locked
 
 BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")  # what people send; crashes and the kernel send others
@@ -28,6 +29,8 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Request:
     host: str
+    instance: str = ""
+    admission: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ class End:
 
 
 @dataclass(frozen=True)
+class Stuck:
+    reason: str
+
+
+@dataclass(frozen=True)
 class Sight:
     """What was seen of an instance in one look."""
 
@@ -67,6 +75,7 @@ class Sight:
     stop: Stop | None = None
     end: End | None = None
     host: str | None = None  # where it was started
+    stuck: str = ""  # why it still counts as running though its main process has ended
 
 
 @dataclass(frozen=True)
@@ -106,14 +115,35 @@ class Folder:
         locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
         started = self._read("started.json", Started)
         request = self._read("request.json", Request)
+        stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", End)
+        alive = locked or watched or bool(started and started.lives)
+        rest = set() if watched or end or not started or started.lives else self.rest()
+        left = stuck.reason if stuck and watched else _left_over(rest)
         return Sight(
-            alive=locked or watched or bool(started and started.lives),
+            alive=alive or bool(rest),
             watched=watched,
             started=started,
             stop=self._read("stop.json", Stop),
-            end=self._read("exit.json", End),
+            end=end,
             host=request.host if request else None,
+            stuck=left,
         )
+
+    def rest(self, group: int = -1) -> set[Process]:
+        """The processes on this machine that name the instance and its admission, or are in the group."""
+        request = self._read("request.json", Request)
+        if request is None or not request.instance or request.host != socket.gethostname():
+            return set()
+        return processes_of(marks_of(request.instance, request.admission), group)
+
+    def end_rest(self, group: int, grace: float) -> None:
+        """SIGTERM to each, and SIGKILL after the grace; CouldNotLook where not even that helps."""
+
+        def stuck(rest: set[Process]) -> None:
+            pids = ", ".join(str(process.pid) for process in sorted(rest))
+            raise CouldNotLook(f"Some processes of {self.name} could not be killed: {pids}.")
+
+        end_all(lambda: self.rest(group), time.monotonic(), grace, lambda: False, stuck)
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.path / name
@@ -137,7 +167,8 @@ def judge(name: str, sight: Sight) -> Job:
     if sight.alive and not sight.started:
         return Job(name, name, JobState.PENDING, "starting")
     if sight.alive:
-        reason = "" if sight.watched else "its supervisor is gone: its exit will not be recorded"
+        gone = "" if sight.watched else "its supervisor is gone: its exit will not be recorded"
+        reason = sight.stuck or gone
         return Job(name, name, JobState.RUNNING, "running", reason, started=started)
     reason = NO_RECORD if sight.started else NEVER_RAN
     state = JobState.CANCELLED if sight.stop else JobState.FAILED
@@ -164,6 +195,13 @@ def _state(end: End) -> JobState:
     if end.stopped_by is not None or end.signal in BY_HAND:
         return JobState.CANCELLED
     return JobState.SUCCEEDED if end.exit_code == 0 else JobState.FAILED
+
+
+def _left_over(rest: set[Process]) -> str:
+    pids = ", ".join(str(process.pid) for process in sorted(rest))
+    return (
+        f"its supervisor and main process are gone, but what they started still runs: {pids}" if pids else ""
+    )
 
 
 def _is_there(path: Path) -> bool:

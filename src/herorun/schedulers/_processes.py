@@ -36,7 +36,7 @@ def adopt_orphans() -> bool:
 
 def bury_orphans(but: int) -> None:
     """Reap adopted children that have ended; `but` is reaped by whoever started it."""
-    with contextlib.suppress(ChildProcessError):
+    with contextlib.suppress(ChildProcessError, AttributeError):  # none left; no such call on this system
         while dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if dead.si_pid == but:
                 return
@@ -44,8 +44,12 @@ def bury_orphans(but: int) -> None:
 
 
 def marks_of(instance: str, admission: str) -> frozenset[bytes]:
-    """What stands in the environment of each process of an instance."""
-    return frozenset((os.fsencode(f"HERORUN_INSTANCE={instance}"), os.fsencode(f"HERORUN_ADMISSION={admission}")))
+    """What stands in the environment of each process of an instance; nothing where that would not be its alone."""
+    if not instance or not admission:
+        return frozenset()
+    return frozenset(
+        (os.fsencode(f"HERORUN_INSTANCE={instance}"), os.fsencode(f"HERORUN_ADMISSION={admission}"))
+    )
 
 
 def processes_of(marks: frozenset[bytes], group: int = -1, top: int = -1) -> set[Process]:
@@ -147,7 +151,7 @@ def _descendants(top: int, everyone: dict[Process, bool]) -> set[Process]:
 def _has_marks(pid: int, marks: frozenset[bytes]) -> bool:
     """Whether a process of ours has the marks in its environment; that of others is not for us to read."""
     try:
-        if os.stat(f"/proc/{pid}").st_uid != os.geteuid():
+        if not marks or os.stat(f"/proc/{pid}").st_uid != os.geteuid():
             return False
         with open(f"/proc/{pid}/environ", "rb") as file:
             return marks <= set(file.read().split(b"\0"))

@@ -16,9 +16,6 @@ from herorun.core.ports import Submission
 from herorun.schedulers import _supervise
 from herorun.system.files import hold
 
-# What an outer job or a git hook leaves in the environment would mislead this one.
-_OWN = ("HERORUN_START", "HERORUN_INSTANCE", "HERORUN_ADMISSION", "HERORUN_ATTEMPT")
-
 
 def request_of(submission: Submission, code: str, admission: str) -> dict[str, Any]:
     """What is kept of the submission: names of secrets, never values."""
@@ -43,28 +40,6 @@ def order_of(request: Mapping[str, Any], folder: str, lock: int, grace: timedelt
         "cwd": os.path.join(request["code"], request["cwd"]),
         "lock": lock,
         "grace": grace.total_seconds(),
-    }
-
-
-def environment(submission: Submission, admission: str) -> dict[str, str]:
-    """What the job gets: our own environment without what would mislead it, and the submission's on top."""
-    missing = [name for name in submission.secrets if name not in os.environ]
-    if missing:
-        raise WrongUse(
-            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
-            "or take it out of [command] secrets."
-        )
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in submission.secrets or not (name.startswith("GIT_") or name in _OWN)
-    }
-    return {
-        **kept,
-        "PYTHONUNBUFFERED": "1",
-        **submission.env,
-        "HERORUN_ADMISSION": admission,
-        "HERORUN_ATTEMPT": "1",
     }
 
 

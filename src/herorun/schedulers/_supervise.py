@@ -2,6 +2,7 @@
 
 Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever is installed.
 It outlives whoever submitted the job. Killed itself, it leaves the job running; only the exit record is lost.
+It adopts what the job's processes leave behind, and the job ends when the last of them does.
 
 What appears in the folder of an instance, in this order:
 
@@ -10,6 +11,7 @@ What appears in the folder of an instance, in this order:
     job.log         what the job prints
     started.json    written by the job's own process right before it becomes the job: without it, nothing ran
     stop.json       written by whoever wants the job to end
+    stuck.json      what could not be killed, while that lasts
     exit.json       how it ended
 
 The lock beside the folder comes from the submitter and is passed on to the job: it is held while any of them lives.
@@ -27,11 +29,23 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+if __name__ == "__main__":  # run by its path, it does not know where its package is
+    sys.path.append(os.path.abspath(f"{__file__}/../../.."))
+
+from herorun.schedulers._processes import (
+    Process,
+    adopt_orphans,
+    birth,
+    bury_orphans,
+    end_all,
+    marks_of,
+    processes_of,
+    signal_group,
+)
+
 GLANCE = 0.25  # seconds between two looks for stop.json
-LAST_WAIT = 5.0  # seconds that killed processes get to disappear
 FULL_DISK = 600.0  # seconds for which the exit record is tried again
 NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
-_DEAD = (b"Z", b"X")  # process states: dead, but not reaped
 _CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
 
 
@@ -45,10 +59,11 @@ def main() -> None:
     if os.fork():
         os._exit(0)  # so that nobody but init has to reap the supervisor
     wake = _wake_on_signals()
+    adopted = adopt_orphans()
     job = _start(order)
     os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
     if job:
-        _stand_by(job, order, wake)
+        _stand_by(job, order, wake, adopted)
 
 
 def _say(text: str) -> None:
@@ -117,11 +132,13 @@ def _why(error: Exception, order: dict[str, Any]) -> tuple[int, str]:
 
 
 def _write_start(folder: str) -> None:
+    """In the job's own process, right before it becomes the job."""
     pid = os.getpid()
+    os.environ["HERORUN_MAIN_PID"] = str(pid)
     write(folder, "started.json", {"pid": pid, "birth": birth(pid), "at": now()})
 
 
-def _stand_by(job: "subprocess.Popen[bytes]", order: dict[str, Any], wake: int) -> None:
+def _stand_by(job: "subprocess.Popen[bytes]", order: dict[str, Any], wake: int, adopted: bool) -> None:
     """Wait for the end, pass on a request to stop, and write the record once nothing of the job is left."""
     folder, grace = order["folder"], order["grace"]
     stopped_by, deadline = None, float("inf")
@@ -132,13 +149,35 @@ def _stand_by(job: "subprocess.Popen[bytes]", order: dict[str, Any], wake: int) 
             deadline = time.monotonic() + grace
         if time.monotonic() >= deadline:
             signal_group(job.pid, signal.SIGKILL)
+        bury_orphans(but=job.pid)
         _pause(wake)
     end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
-    if _remains(job.pid):
-        _say(f"the main process has ended; the rest of its process group has {grace:g} s")
-    if not clear(job.pid, min(deadline, time.monotonic() + grace)):
-        end["reason"] = "some of its processes could not be killed"
+    group = -1 if adopted else job.pid  # adopted, all are our descendants; a number may come back, later
+    _end_the_rest(group, order, min(deadline, time.monotonic() + grace))
     _write_end(folder, end)
+
+
+def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
+    """What the main process left behind gets until `quiet`, then SIGTERM, then SIGKILL; until then the job runs."""
+    folder, grace, request = order["folder"], order["grace"], order["request"]
+    marks = marks_of(request["instance"], request["admission"])
+
+    def left() -> set[Process]:
+        bury_orphans(but=0)
+        return processes_of(marks, group, os.getpid())
+
+    def stuck(rest: set[Process]) -> None:
+        pids = ", ".join(str(process.pid) for process in sorted(rest))
+        reason = f"its main process has ended, but some of its processes could not be killed: {pids}"
+        _say(reason)
+        with contextlib.suppress(OSError):
+            write(folder, "stuck.json", {"reason": reason})
+
+    if left():
+        _say(
+            f"the main process has ended; the rest of its processes has {grace:g} s, then SIGTERM and SIGKILL"
+        )
+    end_all(left, quiet, grace, lambda: _asked_by(folder) is not None, stuck)
 
 
 def _exit(code: int) -> dict[str, Any]:
@@ -164,65 +203,6 @@ def _pause(wake: int) -> None:
     if select.select([wake], [], [], GLANCE)[0]:
         with contextlib.suppress(BlockingIOError):
             os.read(wake, 4096)
-
-
-def signal_group(group: int, number: int) -> bool:
-    """Signal a process group; False if there is nothing left in it that we may signal."""
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _remains(group: int) -> bool:
-    """Whether a process group has a living member. The dead that nobody reaps, as in many containers, do not count."""
-    if not signal_group(group, 0):
-        return False
-    everyone = _processes()
-    return not everyone or any(int(p[2]) == group and p[0] not in _DEAD for p in everyone)
-
-
-def clear(group: int, deadline: float) -> bool:
-    """Wait until a process group is empty and kill what is left at the deadline; False if that did not help."""
-    while _remains(group):
-        over = time.monotonic() - deadline
-        if over >= LAST_WAIT:
-            return False
-        if over >= 0:
-            signal_group(group, signal.SIGKILL)
-        time.sleep(0.05)
-    return True
-
-
-def birth(pid: int) -> str:
-    """What tells a process from a later one with its number; empty if it has ended or the system does not say."""
-    stat = _stat(str(pid))
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            boot = file.read().strip()
-    except OSError:
-        return ""
-    return f"{boot} {int(stat[19])}" if stat and stat[0] not in _DEAD else ""
-
-
-def _processes() -> list[list[bytes]]:
-    """Every process; none on a system without /proc."""
-    try:
-        return [stat for stat in map(_stat, os.listdir("/proc")) if stat]
-    except FileNotFoundError:
-        return []
-
-
-def _stat(pid: str) -> list[bytes]:
-    """State, parent, process group and so on, as Linux tells; empty if there is no such process."""
-    if not pid.isdecimal():
-        return []
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()
-    except OSError:
-        return []
 
 
 def now() -> str:

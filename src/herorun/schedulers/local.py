@@ -2,13 +2,12 @@
 
 Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock `<state>/jobs/<instance>.lock` is held
 from the moment of the submission until neither supervisor nor job is left. The kernel frees it, however they end.
-Secrets travel by inheritance: the job gets the environment of the submitter.
+Secrets travel by inheritance: the job gets the environment of the submitter (see `_environment`).
 """
 
 import contextlib
 import os
 import re
-import signal
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,9 +19,9 @@ from herorun.core.contract import SLUG, Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
-from herorun.schedulers import _supervise
+from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines
-from herorun.schedulers._start import environment, lock_if_free, order_of, request_of, start_supervisor
+from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.system.clock import now
 from herorun.system.files import create_whole
 
@@ -117,13 +116,13 @@ class Local:
         sight = folder.look()
         if sight.end or not sight.alive or not sight.started:
             return
-        if not sight.started.lives:
+        if not sight.started.lives and not folder.rest():
             raise CouldNotLook(
                 f"Supervisor and main process of {folder.name} are gone, but something that it started still "
                 f"runs. `fuser -v '{folder.lock}'` shows it; end it by hand."
             )
-        _supervise.signal_group(sight.started.pid, signal.SIGTERM)
-        _supervise.clear(sight.started.pid, time.monotonic() + self._options.grace.total_seconds())
+        group = sight.started.pid if sight.started.lives else -1
+        folder.end_rest(group, self._options.grace.total_seconds())
 
     def _folder(self, instance: str) -> Folder:
         if not _INSTANCE.fullmatch(instance):
@@ -132,10 +131,11 @@ class Local:
 
     def _claim(self, folder: Folder, submission: Submission, code: str, admission: str) -> Job | None:
         """Start a supervisor, unless somebody else is at it."""
-        env = environment(submission, admission)
+        env = environment(submission, admission, self._jobs)
         with lock_if_free(folder.lock) as lock:
             if lock is None or folder.path.exists():
                 return None
+            keep_environment(submission, self._jobs)
             request = request_of(submission, code, admission)
             order = order_of(request, str(folder.path), lock, self._options.grace)
             start_supervisor(order, env, self._options.start_within)

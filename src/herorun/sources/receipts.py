@@ -1,7 +1,13 @@
-"""The receipt that check-in left in the output root; where it could not write there, its line in the job's log."""
+"""The receipts that check-in left in the output root, and its lines in the job's log: not every rank can write there.
+
+Rank 0 leaves one at each start, and another rank only where it refused. One refusal is enough, because a launcher may
+turn exit code 78 into its own. What is older than rank 0's newest receipt was another start.
+"""
 
 import json
-from typing import Any
+import re
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Admitted, History, Nothing, Receipt
@@ -9,24 +15,33 @@ from herorun.core.ports import Scheduler, Store
 
 LINE = "HERORUN_RECEIPT "
 LOG_LINES = 2000
+_LINE = re.compile(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{LINE}(\{{.*)")  # launchers put the rank before it
+_NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
+
+
+class _Left(NamedTuple):
+    """One receipt, ordered by its start."""
+
+    attempt: int
+    line: int  # of the log; of one attempt, the one further down is newer
+    rank: int
+    source: str  # the file's name, or the line's JSON
 
 
 def read_receipt(
     contract: Contract, store: Store, scheduler: Scheduler, history: History
 ) -> Receipt | Nothing:
-    """The newest receipt of the current instance."""
+    """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said."""
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
-    root = contract.output.root.rstrip("/")
-    attempts = _attempts(store, f"{root}/_herorun/receipts", current.name)
-    if attempts:
-        name = f"{current.name}.{max(attempts)}.json"
-        return parse_receipt(json.loads(store.read(f"{root}/_herorun/receipts/{name}")))
-    for line in reversed(scheduler.tail(current.name, LOG_LINES).splitlines()):
-        if line.startswith(LINE):
-            return parse_receipt(json.loads(line.removeprefix(LINE)))
-    return Nothing(f"{current.name} has not checked in yet")
+    folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
+    files = _in_folder(store, folder, current.name)
+    found = that_counts(files + _in_log(scheduler, current.name, bool(files)))
+    if found is None:
+        return Nothing(f"{current.name} has not checked in yet")
+    text = found.source if found.line else store.read(f"{folder}/{found.source}")
+    return parse_receipt(json.loads(text))
 
 
 def read_admitted(receipt: Receipt) -> Admitted:
@@ -34,21 +49,54 @@ def read_admitted(receipt: Receipt) -> Admitted:
     return Admitted(receipt.items)
 
 
-def _attempts(store: Store, folder: str, instance: str) -> list[int]:
+def that_counts(left: list[_Left]) -> _Left | None:
+    """Of the newest start: the refusal of the lowest rank above 0, if there is one, else rank 0's receipt."""
+    newest = max((one for one in left if one.rank == 0), default=None)
+    refusals = [one for one in left if one.rank and (newest is None or one.attempt >= newest.attempt)]
+    return min(refusals, key=lambda one: (-one.attempt, one.rank, one.line), default=newest)
+
+
+def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
     try:
         names = store.names(folder)
     except FileNotFoundError:
         return []
-    parts = (name.removesuffix(".json").rpartition(".") for name in names if name.endswith(".json"))
-    return [int(attempt) for owner, _, attempt in parts if owner == instance and attempt.isdigit()]
+    matches = [found for name in names if (found := _NAME.fullmatch(name)) and found["instance"] == instance]
+    return [_Left(int(found["attempt"]), 0, int(found["rank"] or 0), found[0]) for found in matches]
+
+
+def _in_log(scheduler: Scheduler, instance: str, there_are_files: bool) -> list[_Left]:
+    """A line that was cut, or a log that is gone, hides nothing where there are files."""
+    try:
+        lines = scheduler.tail(instance, LOG_LINES).splitlines()
+    except FileNotFoundError:
+        if there_are_files:
+            return []
+        raise
+    found = []
+    for number, match in enumerate(map(_LINE.match, lines), start=1):
+        try:
+            told = json.loads(match[1]) if match else {}
+            if told.get("instance") == instance:
+                found.append(_Left(int(told["attempt"]), number, int(told.get("rank", 0)), json.dumps(told)))
+        except (ValueError, LookupError, TypeError) as error:
+            if not there_are_files:
+                raise ValueError(f"line {number} of the log's end is a damaged receipt: {error}") from None
+    return found
 
 
 def parse_receipt(data: Any) -> Receipt:
     """A receipt's JSON; a ValueError where it is none."""
     try:
         items = tuple((str(i["item"]), str(i["outcome"]), str(i["message"])) for i in data["items"])
-        return Receipt(
+        receipt = Receipt(
             str(data["instance"]), int(data["attempt"]), str(data["outcome"]), items, None, data.get("loaded")
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"the receipt lacks {error}") from None
+    rank = data.get("rank", 0)
+    return (
+        receipt
+        if not rank
+        else replace(receipt, items=tuple((i, o, f"{m} (rank {rank})") for i, o, m in items))
+    )

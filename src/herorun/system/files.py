@@ -1,6 +1,7 @@
 """Files that must be whole: written aside, synced, then put in place. And locks between processes of one machine."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import time
@@ -8,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
+
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -28,7 +31,10 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a new file; FileExistsError if there is one. A reader never sees half of it."""
+    """Write a new file; FileExistsError if there is one.
+
+    A reader never sees half of it, except on a file system without hard links.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = _aside(path)
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -37,10 +43,28 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.link(aside, path)  # fails where the file exists, unlike rename
+        _link(aside, path, data, mode)
     finally:
         os.unlink(aside)
     sync_folder(path.parent)
+
+
+def _link(aside: Path, path: Path, data: bytes, mode: int) -> None:
+    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making is atomic."""
+    try:
+        os.link(aside, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            os.unlink(path)  # ours, and cut
+            raise
 
 
 def _aside(path: Path) -> Path:

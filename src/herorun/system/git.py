@@ -154,7 +154,7 @@ class Repository:
         if not paths:
             return
         for mode, oid, path in _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", *paths)):
-            if mode.startswith("100"):
+            if mode.startswith("100") and path in paths:
                 raise CouldNotLook(
                     f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, `git fsck` tells more."
                 )

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -31,15 +32,15 @@ def commit_files(
     for number, (path, data) in enumerate(files.items(), start=2):
         stream += b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(data), data)
         marks[path] = number
-    text = message.encode()
-    stream += (
-        f"commit {ref}\nmark :1\ncommitter {_identity(repository)} {int(at.timestamp())} +0000\n".encode()
+    text = _bytes(message)
+    stream += _bytes(
+        f"commit {ref}\nmark :1\ncommitter {_identity(repository)} {int(at.timestamp())} +0000\n"
     )
     stream += b"data %d\n%s\n" % (len(text), text)
     if parent:
         stream += f"from {parent}\n".encode()
     for path, number in marks.items():
-        stream += f"M 100644 :{number} {path}\n".encode()
+        stream += _bytes(f"M 100644 :{number} {_quoted(path)}\n")
     stream += b"\nget-mark :1\ndone\n"
     try:
         answer = repository.git("fast-import", "--quiet", "--done", "--date-format=raw", stdin=bytes(stream))
@@ -50,12 +51,23 @@ def commit_files(
     return answer.text.strip().splitlines()[-1]
 
 
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")  # as git's output was read: not all names are UTF-8
+
+
+def _quoted(path: str) -> str:
+    """A path as fast-import reads it, whatever is in it."""
+    inside = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{inside}"'
+
+
 def _identity(repository: Repository) -> str:
     """The user's own git identity; where there is none, user@machine."""
     answer = repository.git("var", "GIT_COMMITTER_IDENT", ok=(0, 128))
     if answer.code == 0:
         return answer.text.strip().rsplit(" ", 2)[0]
-    return f"herorun <{owner()}>"
+    plain = re.sub(r"[<>\s]", "", owner())
+    return f"herorun <{plain}>"
 
 
 def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> None:

@@ -1,9 +1,9 @@
-from builders import a_history, answer, answers
+from builders import answer, answers
 from herorun.checks.seal.open_alerts import open_alerts
-from herorun.core.evidence import History, Unavailable
+from herorun.core.evidence import Judged, Unavailable
 from herorun.core.finding import Outcome
 
-KEYS = ("blind@2026-01-01T12:00:00Z", "loss-spike[loss from step 412]@2026-01-01T11:00:00Z")
+KNOWN = "loss-spike[loss from step 412]@2026-01-01T11:00:00Z"
 
 
 def test_no_open_alert_passes():
@@ -11,10 +11,22 @@ def test_no_open_alert_passes():
 
 
 def test_each_open_alert_is_its_own_subject():
-    verdicts = answers(open_alerts, a_history(open_alerts=KEYS))
+    verdicts = answers(
+        open_alerts, Judged(((KNOWN, "up to 3 times"), ("not-finite[loss]", "since step 150")))
+    )
 
-    assert [(v.subject, v.outcome) for v in verdicts] == [(key, Outcome.FAIL) for key in KEYS]
+    assert [(v.subject, v.outcome) for v in verdicts] == [
+        (KNOWN, Outcome.FAIL),
+        ("not-finite[loss]", Outcome.FAIL),
+    ]
+    assert verdicts[1].message == "not-finite[loss]: since step 150"
 
 
-def test_an_unread_record_is_unknown():
-    assert answer(open_alerts, {History: Unavailable("damaged")}).outcome is Outcome.UNKNOWN
+def test_a_check_that_could_not_look_is_unknown():
+    verdict = answer(open_alerts, Judged(unseen=(("not-finite", "could not look: 503"),)))
+
+    assert (verdict.subject, verdict.outcome) == ("not-finite", Outcome.UNKNOWN)
+
+
+def test_a_run_that_was_not_judged_is_unknown():
+    assert answer(open_alerts, {Judged: Unavailable("nobody looked")}).outcome is Outcome.UNKNOWN

@@ -1,21 +1,32 @@
-"""The last reported step is before the final one.
+"""The run is not known to have reached its final step.
 
 Why: a job can end with success and have trained less than was planned: a wrong limit, a rounded progress bar.
 Fix: find out why it ended early; relaunch it, or correct `final_step` with a reason in the logbook.
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import FinalStep, Metrics, Nothing
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.evidence import Checkpoints, FinalStep, Metrics, Nothing, Unavailable
+from herorun.core.finding import Verdict, failed, passed, unknown
 
 
 @check(Gate.SEAL, Response.BLOCK)
-def short_of_final_step(metrics: Metrics | Nothing, final: FinalStep) -> Verdict:
+def short_of_final_step(
+    metrics: Metrics | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    final: FinalStep,
+) -> Verdict:
+    """A complete checkpoint of step N proves N updates, also where the trainer logs only every tenth step."""
     if final.value is None:
         return failed(f"the final step is unknown: {final.source}", subject="final_step")
-    if isinstance(metrics, Nothing):
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    if newest and newest.step >= final.value:
+        return passed(f"{newest.path} is complete: step {newest.step} of {final.value}", subject="step")
+    if isinstance(metrics, Metrics) and metrics.step >= final.value:
+        return passed(f"the last reported step is {metrics.step} of {final.value}", subject="step")
+    gaps = [value.why for value in (metrics, checkpoints) if isinstance(value, Unavailable)]
+    if gaps:
+        return unknown(f"could not look: {'; '.join(gaps)}", *gaps, subject="step")
+    if not isinstance(metrics, Metrics):
         return failed(f"no step was reported of {final.value}", subject="step")
-    said = f"the last reported step is {metrics.step} of {final.value}"
-    if metrics.step < final.value:
-        return failed(f"{said}: {final.value - metrics.step} are missing", subject="step")
-    return passed(said, subject="step")
+    missing = f"{final.value - metrics.step} are missing"
+    return failed(f"the last reported step is {metrics.step} of {final.value}: {missing}", subject="step")

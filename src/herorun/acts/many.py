@@ -1,0 +1,58 @@
+"""Several runs at once: one that cannot be read is reported, and does not blind the others."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.scrub import scrub
+from herorun.record import Record
+from herorun.system.git import Repository
+from herorun.workspace import known_slugs
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """What came of one run: a value, or an error with its exit code."""
+
+    slug: str
+    value: T | None
+    error: str = ""
+    code: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of a run without a value."""
+        return {"slug": self.slug, "error": self.error}
+
+
+def each(names: Iterable[str], look: Callable[[str], T]) -> Iterator[Answer[T]]:
+    """Look at every run, whatever became of the one before."""
+    for name in dict.fromkeys(names):
+        slug = Path(name).stem
+        try:
+            answer = Answer(slug, look(name))
+        except (HerorunError, OSError) as error:
+            code = error.exit_code if isinstance(error, HerorunError) else 3
+            answer = Answer(slug, None, scrub(in_words(error)), code)
+        yield answer
+
+
+def worst(codes: Iterable[int]) -> int:
+    """One exit code for all: a fault beats a blind look, that beats wrong use, and that a clear one."""
+    return max(codes, key=(0, 2, 3, 1).index, default=0)
+
+
+def slugs_to_watch(repository: Repository) -> list[str]:
+    """The runs that were launched and are not sealed, and those whose record cannot be read: they must be told of."""
+    return [slug for slug in known_slugs(repository) if _to_watch(repository, slug)]
+
+
+def _to_watch(repository: Repository, slug: str) -> bool:
+    try:
+        memory = Record(repository, slug, f"herorun/{slug}", None, lambda: "").memory()
+    except (HerorunError, OSError):
+        return True
+    return bool(memory.instances) and not memory.sealed

@@ -1,0 +1,26 @@
+"""Every --help shows an example."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from herorun import cli
+
+
+def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        yield (*words, name)
+        if isinstance(found, click.Group):
+            yield from commands(found, (*words, name))
+
+
+GROUPS = [value for value in vars(cli).values() if isinstance(value, click.Group)]
+
+
+@pytest.mark.parametrize("words", [words for group in GROUPS for words in commands(group)], ids=" ".join)
+def test_every_help_has_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*words, "--help"]) == 0
+    assert f"herorun {words[0]}" in capsys.readouterr().out.partition("Example")[2]

@@ -1,0 +1,112 @@
+"""Which of several receipts counts: one refusal of any rank is enough."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from builders import a_contract, a_history
+from herorun.core.evidence import Nothing, Receipt
+from herorun.core.ports import Place
+from herorun.schedulers import local as scheduler
+from herorun.sources.receipts import LINE, read_receipt
+from herorun.stores import local as store
+
+
+class Bench:
+    """An output root and a job's log."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.root = home, home / "root"
+        (self.root / "_herorun" / "receipts").mkdir(parents=True)
+        (home / "jobs" / "tiny-1").mkdir(parents=True)
+        self.log()
+
+    def file(self, name: str, outcome: str = "pass", **told: int) -> None:
+        (self.root / "_herorun" / "receipts" / f"{name}.json").write_text(receipt(outcome, **told))
+
+    def log(self, *lines: str) -> None:
+        (self.home / "jobs" / "tiny-1" / "job.log").write_text("".join(f"{line}\n" for line in lines))
+
+    def read(self) -> Receipt | Nothing:
+        place = Place("tiny", str(self.home), str(self.root), "/repository")
+        jobs = scheduler.connect(scheduler.Options(), place)
+        files = store.connect(store.Options(), place)
+        contract = a_contract(output={"root": str(self.root)})
+        return read_receipt(contract, files, jobs, a_history())
+
+    @property
+    def outcome(self) -> str:
+        found = self.read()
+        assert isinstance(found, Receipt), found
+        return found.outcome
+
+
+def receipt(outcome: str = "pass", instance: str = "tiny-1", attempt: int = 1, rank: int = 0) -> str:
+    items = [{"item": "code", "outcome": outcome, "message": "as said"}]
+    told = {"instance": instance, "attempt": attempt, "rank": rank, "outcome": outcome, "items": items}
+    return json.dumps(told)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_no_receipt_is_nothing(bench: Bench) -> None:
+    assert isinstance(bench.read(), Nothing)
+
+
+def test_the_newest_receipt_of_the_instance_counts(bench: Bench) -> None:
+    for name, outcome in (("tiny-1.9", "fail"), ("tiny-1.10", "pass"), ("tiny-11.11", "fail")):
+        bench.file(name, outcome)
+    assert bench.outcome == "pass"
+
+
+def test_a_refusal_of_any_rank_is_a_refusal(bench: Bench) -> None:
+    bench.file("tiny-1.1")
+    bench.file("tiny-1.1.rank12", "fail", rank=12)
+    bench.file("tiny-1.1.rank3", "fail", rank=3)
+    found = bench.read()
+    assert isinstance(found, Receipt)
+    assert (found.outcome, found.items) == ("fail", (("code", "fail", "as said (rank 3)"),))
+
+
+def test_a_refusal_before_the_first_rank_has_written_counts(bench: Bench) -> None:
+    bench.file("tiny-1.1.rank3", "fail", rank=3)
+    assert bench.outcome == "fail"
+
+
+def test_a_refusal_of_an_earlier_attempt_is_over(bench: Bench) -> None:
+    bench.file("tiny-1.1.rank3", "fail", rank=3)
+    bench.file("tiny-1.2", attempt=2)
+    assert bench.outcome == "pass"
+
+
+@pytest.mark.parametrize("prefix", ["", "[default3]:", "3: "])
+def test_a_refusal_that_is_only_in_the_log_counts(bench: Bench, prefix: str) -> None:
+    """The rank saw another root: that is why it refused."""
+    bench.file("tiny-1.1")
+    bench.log("starts", f"{prefix}{LINE}{receipt('fail', rank=3)}", f"{LINE}{receipt()}")
+    assert bench.outcome == "fail"
+
+
+def test_the_last_line_of_an_attempt_counts(bench: Bench) -> None:
+    bench.log(LINE + receipt("fail"), LINE + receipt(), LINE + receipt("fail", instance="tiny-2"))
+    assert bench.outcome == "pass"
+
+
+def test_a_cut_line_hides_nothing_where_there_are_files(bench: Bench) -> None:
+    bench.log(LINE + receipt()[:-5])
+    with pytest.raises(ValueError, match="damaged"):
+        bench.read()
+    bench.file("tiny-1.1")
+    assert bench.outcome == "pass"
+
+
+def test_a_log_that_is_gone_hides_no_file(bench: Bench) -> None:
+    (bench.home / "jobs" / "tiny-1" / "job.log").unlink()
+    with pytest.raises(FileNotFoundError):
+        bench.read()
+    bench.file("tiny-1.1")
+    assert bench.outcome == "pass"

@@ -1,0 +1,37 @@
+"""Files that are made whole, on file systems with and without hard links."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from herorun.system.files import create_whole
+
+
+@pytest.mark.parametrize("number", [None, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_is_created_once_with_or_without_hard_links(tmp_path: Path, monkeypatch, number) -> None:
+    if number is not None:
+        no_links(monkeypatch, number)
+    create_whole(tmp_path / "lease", b"mine", 0o600)
+    with pytest.raises(FileExistsError):
+        create_whole(tmp_path / "lease", b"theirs", 0o600)
+    assert [path.name for path in tmp_path.iterdir()] == ["lease"]
+    assert (tmp_path / "lease").read_bytes() == b"mine"
+    assert (tmp_path / "lease").stat().st_mode & 0o777 == 0o600
+
+
+def test_another_failure_of_the_link_is_an_error(tmp_path: Path, monkeypatch) -> None:
+    no_links(monkeypatch, errno.EIO)
+    with pytest.raises(OSError, match="refused"):
+        create_whole(tmp_path / "lease", b"mine")
+    assert list(tmp_path.iterdir()) == []
+
+
+def no_links(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """The system's answer is made here: no such file system is at hand."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, "refused")
+
+    monkeypatch.setattr(os, "link", refuse)

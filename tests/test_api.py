@@ -1,0 +1,39 @@
+"""The library's verbs: a contract that is built in Python is written once, and never over what people wrote."""
+
+import pytest
+
+import herorun
+from herorun.core.contract import Contract, contract_from
+from herorun.core.errors import Blocked, WrongUse
+from stories import Story, contract_of, forget
+
+
+def built(story: Story, **changes: object) -> Contract:
+    return contract_from({**contract_of(story.data), **changes}, "here")
+
+
+def test_a_missing_file_is_written_and_asks_to_be_committed(story: Story) -> None:
+    path = story.work / "runs" / "tiny.toml"
+    path.unlink()
+    contract = built(story)
+    with pytest.raises(Blocked, match="commit and push this file, then launch again"):
+        herorun.launch(contract, story.work)
+    assert herorun.load(path) == contract
+    story.publish()
+    story.init()
+    forget()
+    done = herorun.launch(contract, story.work, babysit=False)
+    story.ended()
+    assert done.launched is not None and done.launched.instance == "tiny-1"
+
+
+@pytest.mark.parametrize("edit", ["# mine\nslug = 'tiny'\n", None])
+def test_a_file_that_says_something_else_is_kept(story: Story, edit: str | None) -> None:
+    path = story.work / "runs" / "tiny.toml"
+    if edit:
+        path.write_text(edit)
+    before = path.read_text()
+    with pytest.raises((Blocked, WrongUse), match=r"runs/tiny\.toml"):
+        herorun.launch(built(story, goal="another goal"), story.work)
+    assert path.read_text() == before
+    assert story.starts == []
