@@ -23,7 +23,13 @@ from herorun.core.finding import Verdict, unknown
 from herorun.core.ports import Place
 
 KIND = re.compile(r"[a-z][a-z0-9_]*")
-ADAPTERS = ("schedulers", "trackers", "stores", "stores.layouts", "notifiers")
+ADAPTERS = {  # where the contract names the kind of a port
+    "schedulers": "[scheduler] kind",
+    "trackers": "[tracker] kind",
+    "stores": "store for [output] root, scheme",
+    "stores.layouts": "[checkpoints] layout",
+    "notifiers": "[issue] kind",
+}
 
 
 @cache
@@ -99,7 +105,7 @@ def _adapter(port: str, kind: str) -> Any:
         raise WrongUse(f"Two installed packages offer herorun.{port} called {kind}: uninstall one.")
     if foreign:
         return foreign[0].load()
-    raise WrongUse(f"There is no {port} adapter called {kind!r}. There are: {', '.join(known)}.")
+    raise WrongUse(f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(known)}.")
 
 
 def adapter_kinds(port: str) -> tuple[str, ...]:

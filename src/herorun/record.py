@@ -213,7 +213,7 @@ class Record:
         Our ref moves in one step at the end, so that an interruption loses nothing.
         """
         fetched = f"refs/herorun/fetched/{self.slug}"
-        fetch(self.repository, remote, target, fetched)
+        fetch(self.repository, remote, {target: fetched})
         theirs, ours = self.repository.resolve(fetched), self.tip
         assert theirs is not None and ours is not None
         if self.repository.is_ancestor(theirs, ours):
@@ -249,7 +249,7 @@ class Record:
         target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
         if target not in self.repository.remote_tips(self.remote, target):
             return
-        fetch(self.repository, self.remote, target, fetched)
+        fetch(self.repository, self.remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))
         self._must_hold_this_run(theirs)
         move_ref(self.repository, self.pushed_ref, theirs, self.pushed)

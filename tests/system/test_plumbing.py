@@ -65,6 +65,6 @@ def test_fetching_one_ref_moves_none_of_the_users(story: Story, repository: Repo
     (other.work / "more").write_text("more")
     other.publish()
     before = git(story.work, "for-each-ref", "refs/remotes", "refs/heads")
-    fetch(repository, "origin", "refs/heads/main", "refs/herorun/fetched/x")
+    fetch(repository, "origin", {"refs/heads/main": "refs/herorun/fetched/x"})
     assert git(story.work, "for-each-ref", "refs/remotes", "refs/heads") == before
     assert repository.resolve("refs/herorun/fetched/x") != repository.resolve("HEAD")

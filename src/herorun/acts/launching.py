@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
-from herorun import discover
+from herorun.acts.admitting import write_admission
+from herorun.acts.leasing import take_lease
 from herorun.acts.posting import deliver
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
@@ -18,19 +18,14 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, i
 from herorun.core.event import Failed, Intended, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, Job, Sourced, StartSiblings, WorkTree
 from herorun.core.finding import Finding
-from herorun.core.journal import Memory, as_json
-from herorun.core.lease import PATH, Lease, may_take, read_lease
-from herorun.core.plan import Plan, Sources, StartPoint, is_rejected, make_plan
-from herorun.core.ports import Absent, Found, Search, Submission, Unsure, submission_of
+from herorun.core.journal import as_json
+from herorun.core.plan import Plan, Sources, StartPoint, make_plan
+from herorun.core.ports import Absent, Found, Search, Unsure, submission_of
 from herorun.core.render import command_line, instance_lines
 from herorun.core.scrub import scrub
-from herorun.gates import ask_relaunch
-from herorun.gather import gather
-from herorun.sources.plan import code_tree, in_repository, resolved_config
 from herorun.system.clock import now
-from herorun.system.digests import file_digests
-from herorun.system.files import write_whole
 from herorun.system.plumbing import export
+from herorun.system.resolved import code_tree, resolved_config
 from herorun.workspace import Run, contract_at
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
@@ -186,34 +181,6 @@ def _submit(run: Run, plan: Plan, instance: str) -> Job:
     return run.scheduler.submit(submission, str(code), str(admission))
 
 
-def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> Path:
-    """The private file that check-in compares with: exactly what was admitted."""
-    names = [path for _, _, path in run.repository.entries(plan.commit.value) if path != run.file.path]
-    start = plan.start.value
-    configs = [in_repository(plan.cwd.value, name) for name in run.contract.config.files]
-    admission = {
-        "schema": 1,
-        "slug": run.slug,
-        "instance": submission.instance,
-        "plan": plan.digest,
-        "record": run.record.tip,
-        "commit": plan.commit.value,
-        "tree": plan.code_tree.value,
-        "code": code,
-        "argv": submission.argv,
-        "config": plan.config.value,
-        "config_digests": file_digests(code, configs),
-        "output_root": plan.output_root.value,
-        "tracker_kind": plan.tracker.value.kind,
-        "tracker_id": plan.tracker.value.id,
-        "start": start.path if start else None,
-        "files": file_digests(code, [name for name in names if not name.endswith(".md")]),
-    }
-    path = run.state / "admissions" / f"{submission.instance}.json"
-    write_whole(path, (canonical(admission) + "\n").encode())
-    return path
-
-
 def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched:
     plan = order.plan
     launched = Launched(
@@ -275,57 +242,6 @@ def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Se
     return answer
 
 
-# --- relaunch --------------------------------------------------------------------------------------
-
-
-def relaunch(run: Run, instance: str, why: str) -> str:
-    """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
-    memory = run.record.memory()
-    waiting = memory.unsettled
-    if waiting is None and memory.current and memory.current.name != instance:
-        return memory.current.name  # it was relaunched already
-    babysitter = f"{run.launcher.owner}, every {run.contract.babysit.cadence.total_seconds():g} s"
-    settled = settle_launching(run, babysitter)
-    if settled is not None:
-        return settled.instance
-    admitted = admitted_plan(run, memory.launchings[instance])
-    if admitted.in_place.value:
-        must_stand(run, admitted)
-    plan = resumed(run, memory, admitted)
-    report = ask_relaunch(run, {Plan: plan})
-    if report.verdict != "clear":
-        kind = Blocked if report.verdict == "blocked" else CouldNotLook
-        raise kind(f"The launch gate is {report.verdict}: {report.summary}")
-    order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance)
-    return start_instance(run, order).instance
-
-
-def must_stand(run: Run, admitted: Plan) -> None:
-    """A run in place is only relaunched from the very tree that was admitted."""
-    tree = gather([WorkTree], discover.sources(), run.given(run.record.memory()))[WorkTree]
-    if not isinstance(tree, WorkTree):
-        raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
-    if tree.commit != admitted.commit.value or tree.dirty:
-        raise Blocked(
-            f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."
-        )
-
-
-def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
-    """The admitted plan from the newest complete checkpoint of its accepted lineage. Nothing is guessed."""
-    evidence = gather([Checkpoints], discover.sources(), run.given(memory))
-    found = evidence[Checkpoints]
-    if not isinstance(found, Checkpoints):
-        raise CouldNotLook(f"The checkpoints could not be read: {found.why}")
-    accepted = [c for c in found.candidates if not is_rejected(c.path, run.contract.start.rejected)]
-    newest = Checkpoints(tuple(accepted)).newest
-    if newest is not None:
-        return admitted.started_from(newest, "newest complete checkpoint of this run")
-    if run.contract.start.from_ is not None:
-        return admitted
-    raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")
-
-
 def admitted_plan(run: Run, launching: Launching) -> Plan:
     """The plan of a launch, made again from its commit; the record only says which, and its digest must agree."""
     commit = str(launching.plan["commit"]["value"])
@@ -343,32 +259,6 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
             f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its digest differs. A person must launch."
         )
     return plan
-
-
-# --- the lease ---------------------------------------------------------------------------------------
-
-
-def take_lease(run: Run) -> Lease:
-    """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
-    mine = Lease(run.launcher.owner, run.slug)
-    path = f"{run.place.output_root}/{PATH}"
-    try:
-        run.store.create(path, mine.bytes())
-        return mine
-    except FileExistsError:
-        found = run.store.read(path)
-    except OSError as error:
-        raise CouldNotLook(f"The lease {path} could not be written: {in_words(error)}.") from None
-    lease = read_lease(found)
-    if lease is None or not may_take(lease, mine.owner, run.slug):
-        holder = f"{lease.owner} for {lease.slug}" if lease else "something that is no lease"
-        raise Blocked(
-            f"{path} is held by {holder}. Two owners of one output root would overwrite each other."
-        )
-    renewed = lease.renewed()
-    if not run.store.swap(path, found, renewed.bytes()):
-        raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
-    return renewed
 
 
 def dirty_words(findings: list[Finding], in_place: bool) -> str:

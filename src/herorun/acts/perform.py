@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from herorun.acts.launching import relaunch
 from herorun.acts.posting import deliver, intent_to_say
+from herorun.acts.relaunching import relaunch
 from herorun.core.decide import Action, Escalate, Relaunch, Stop, Tell, back_off, not_relaunched
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended

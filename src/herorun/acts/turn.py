@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.acts.launching import settle_launching, take_lease
+from herorun.acts.launching import settle_launching
+from herorun.acts.leasing import take_lease
 from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.core.alert import Alert
 from herorun.core.canonical import canonical, digest, plain

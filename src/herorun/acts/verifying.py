@@ -106,7 +106,7 @@ def _on_remote(record: Record, private: str) -> str | None:
     target = f"refs/heads/{record.branch}"
     if target not in record.repository.remote_tips(record.remote, target):
         return None
-    fetch(record.repository, record.remote, target, private)
+    fetch(record.repository, record.remote, {target: private})
     return record.repository.resolve(private)
 
 

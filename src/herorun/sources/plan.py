@@ -1,21 +1,10 @@
-"""The plan, and the commit's own content that it is made of. Everything is read from the commit, not from the disk."""
+"""The plan, and the commit's own content that it is made of."""
 
-import hashlib
-import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-
-from herorun.core.config import UnreadableConfig, merge, parse_config
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.errors import WrongUse
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.plan import Plan, Sources, make_plan
-from herorun.system.git import Repository, environment
-from herorun.system.plumbing import export
-from herorun.system.process import run
-
-CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
+from herorun.system.git import Repository
+from herorun.system.resolved import code_tree, resolved_config
 
 
 def read_sources(repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree) -> Sources:
@@ -33,72 +22,3 @@ def read_plan(
     history: History,
 ) -> Plan:
     return make_plan(contract, tree, sources, checkpoints, siblings, history)
-
-
-def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
-    """Digest of the commit's file list without the contract file, so that signing a waiver changes no code."""
-    rows = (row for row in repository.entries(commit) if row[2] != contract_path)
-    text = "\0".join(" ".join(row) for row in rows)
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def resolved_config(repository: Repository, contract: Contract, commit: str) -> tuple[dict[str, Any], str]:
-    """The merged config files of a commit, or what the config command prints in an exported copy of it."""
-    config: dict[str, Any] = {}
-    if contract.config.files:
-        paths = [in_repository(contract.command.cwd, name) for name in contract.config.files]
-        found = repository.read(commit, paths)
-        for path in paths:
-            data = found[path]
-            if data is None:
-                raise WrongUse(
-                    f"{path} is not in commit {commit[:9]}: commit it, or mend [config] files in {contract.path}."
-                )
-            config = merge(config, _parsed(path, data))
-    if contract.config.command:
-        config = merge(config, _printed(repository, contract, commit))
-    told = ", ".join(
-        (*contract.config.files, *([" ".join(contract.config.command)] if contract.config.command else []))
-    )
-    return config, told or "the contract names no config"
-
-
-def in_repository(cwd: str, name: str) -> str:
-    """A path relative to the command's working directory, as a path in the repository."""
-    parts: list[str] = []
-    for part in f"{cwd}/{name}".split("/"):
-        if part == "..":
-            if not parts:
-                raise WrongUse(
-                    f"{name} lies outside the repository: [config] files are relative to [command] cwd."
-                )
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
-
-
-def _parsed(path: str, data: bytes) -> dict[str, Any]:
-    try:
-        return parse_config(path, data)
-    except UnreadableConfig as error:
-        raise WrongUse(f"{error}.") from None
-
-
-def _printed(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
-    command = contract.config.command
-    env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
-    with TemporaryDirectory(prefix="herorun-config-") as scratch:
-        folder = export(repository, commit, Path(scratch) / "code") / contract.command.cwd
-        answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
-    if answer.code:
-        raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
-    try:
-        printed = json.loads(answer.out)
-    except ValueError as error:
-        raise WrongUse(
-            f"[config] command `{' '.join(command)}` must print one JSON object: {error}."
-        ) from None
-    if not isinstance(printed, dict):
-        raise WrongUse(f"[config] command `{' '.join(command)}` printed no JSON object.")
-    return printed

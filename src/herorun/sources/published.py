@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, Published, RecordState, Remotes, WorkTree
-from herorun.system.git import REMOTE, Repository
-from herorun.system.plumbing import delete_refs
+from herorun.system.git import Repository
+from herorun.system.plumbing import delete_refs, fetch
 
 
 def read_remotes(repository: Repository) -> Remotes:
@@ -40,18 +40,7 @@ def _fetched(repository: Repository, remote: str, commit: str, refs: list[str]) 
     """Fetch unknown tips into private refs of this process, ask them, and remove them again."""
     private = f"refs/herorun/probe/{os.getpid()}/"
     try:
-        repository.git(
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--no-auto-gc",
-            "--refmap=",  # else the user's remote-tracking refs move too
-            remote,
-            *(f"+{ref}:{private}{ref}" for ref in refs),
-            timeout=REMOTE,
-        )
+        fetch(repository, remote, {ref: f"{private}{ref}" for ref in refs})
         found = repository.git(
             "for-each-ref", f"--contains={commit}", "--format=%(refname)", private
         ).text.split()

@@ -90,8 +90,8 @@ def push(repository: Repository, remote: str, oid: str, ref: str, expected: str 
     )
 
 
-def fetch(repository: Repository, remote: str, source: str, target: str) -> None:
-    """Fetch one ref into one of our own, and nothing else."""
+def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
+    """Fetch refs of the remote into our own, source -> target, and nothing else."""
     repository.git(
         "fetch",
         "--quiet",
@@ -101,7 +101,7 @@ def fetch(repository: Repository, remote: str, source: str, target: str) -> None
         "--no-auto-gc",
         "--refmap=",  # else the user's remote-tracking refs move too
         remote,
-        f"+{source}:{target}",
+        *(f"+{source}:{target}" for source, target in refs.items()),
         timeout=REMOTE,
     )
 

@@ -1,0 +1,59 @@
+"""Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout of that day."""
+
+from herorun import discover
+from herorun.acts.launching import Order, admitted_plan, settle_launching, start_instance
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.evidence import Checkpoints, WorkTree
+from herorun.core.journal import Memory
+from herorun.core.plan import Plan, is_rejected
+from herorun.gates import ask_relaunch
+from herorun.gather import gather
+from herorun.workspace import Run
+
+
+def relaunch(run: Run, instance: str, why: str) -> str:
+    """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
+    memory = run.record.memory()
+    waiting = memory.unsettled
+    if waiting is None and memory.current and memory.current.name != instance:
+        return memory.current.name  # it was relaunched already
+    babysitter = f"{run.launcher.owner}, every {run.contract.babysit.cadence.total_seconds():g} s"
+    settled = settle_launching(run, babysitter)
+    if settled is not None:
+        return settled.instance
+    admitted = admitted_plan(run, memory.launchings[instance])
+    if admitted.in_place.value:
+        must_stand(run, admitted)
+    plan = resumed(run, memory, admitted)
+    report = ask_relaunch(run, {Plan: plan})
+    if report.verdict != "clear":
+        kind = Blocked if report.verdict == "blocked" else CouldNotLook
+        raise kind(f"The launch gate is {report.verdict}: {report.summary}")
+    order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance)
+    return start_instance(run, order).instance
+
+
+def must_stand(run: Run, admitted: Plan) -> None:
+    """A run in place is only relaunched from the very tree that was admitted."""
+    tree = gather([WorkTree], discover.sources(), run.given(run.record.memory()))[WorkTree]
+    if not isinstance(tree, WorkTree):
+        raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
+    if tree.commit != admitted.commit.value or tree.dirty:
+        raise Blocked(
+            f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."
+        )
+
+
+def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
+    """The admitted plan from the newest complete checkpoint of its accepted lineage. Nothing is guessed."""
+    evidence = gather([Checkpoints], discover.sources(), run.given(memory))
+    found = evidence[Checkpoints]
+    if not isinstance(found, Checkpoints):
+        raise CouldNotLook(f"The checkpoints could not be read: {found.why}")
+    accepted = [c for c in found.candidates if not is_rejected(c.path, run.contract.start.rejected)]
+    newest = Checkpoints(tuple(accepted)).newest
+    if newest is not None:
+        return admitted.started_from(newest, "newest complete checkpoint of this run")
+    if run.contract.start.from_ is not None:
+        return admitted
+    raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")
