@@ -20,6 +20,7 @@ def rows(home: Path) -> Iterator[Row]:
     work = repository(home)
     names = [str(path.relative_to(work)) for path in (work / "package").rglob("*.py")]
     admission = {
+        "schema": 1,
         "instance": "tiny-1",
         "argv": [sys.executable, "-c", CALL],
         "code": str(work),
