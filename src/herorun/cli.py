@@ -60,6 +60,7 @@ def main() -> None:
 
 
 def run(argv: list[str]) -> int:
+    _any_output()
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
@@ -80,6 +81,16 @@ def _unread() -> int:
     """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other programs have then."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 128 + signal.SIGPIPE
+
+
+def _any_output() -> None:
+    """A closed or an ASCII output must not stop an act halfway."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it lives as long as the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _explain(error: Exception) -> int:

@@ -302,3 +302,9 @@ def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
             changed.setattr(fold, name, getattr(fold, name) + 1)
             assert rules_digest() != before
     assert rules_digest() == before
+
+
+def test_a_row_from_the_future_is_no_younger_than_its_file():
+    future = a_row(0, 2.5, NOON.replace(year=2099))
+
+    assert fold_rows(MetricsState(), [future], Names(), NOON).advanced_at == NOON

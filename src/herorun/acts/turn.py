@@ -113,6 +113,7 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         unsure = _settle(run)
         doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
         seen, evidence = judge(run, sure=not unsure)
+        doubts += _unread_lines(evidence)
         problem, lost = lease_problem(run)
         actions = [action for action in seen.actions if not problem or isinstance(action, Tell | Escalate)]
         doubts += [problem] if problem else []
@@ -122,6 +123,14 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         performed = tuple(perform(run, action) for action in actions)
         pushed = run.record.push()
     return Turn(run, seen, evidence, performed, tuple(doubts), pushed.why)
+
+
+def _unread_lines(evidence: Evidence) -> list[str]:
+    """The newest metric lines that could not be read: said, because what they hold is judged by nobody."""
+    metrics = evidence.get(Metrics)
+    return (
+        [f"metrics: {problem}" for problem in metrics.problems[-3:]] if isinstance(metrics, Metrics) else []
+    )
 
 
 def must_be_launched(run: Run, memory: Memory) -> None:

@@ -44,7 +44,10 @@ def parse_duration(value: object) -> object:
         found = _DURATION.fullmatch(value.strip())
         if not found:
             raise ValueError(f'{value!r} is no duration: write it like "570s", "15m", "1.5h" or "2d"')
-        return timedelta(seconds=float(found[1]) * _UNIT[found[2]])
+        try:
+            return timedelta(seconds=float(found[1]) * _UNIT[found[2]])
+        except OverflowError:
+            raise ValueError("is longer than any run") from None
     if isinstance(value, (int, float)):
         raise ValueError(f'{value!r} has no unit: write it like "{value}s" or "{value}m"')
     return value
@@ -79,7 +82,24 @@ Duration = Annotated[
 Name = Annotated[str, Field(min_length=1)]
 
 
+def _no_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("holds a NUL character, which no command line or environment can")
+    return value
+
+
+def _variable(name: str) -> str:
+    if not name or "=" in name:
+        raise ValueError("is no name of an environment variable")
+    return _no_nul(name)
+
+
+Argument = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
+
+
 def _pinned(value: str) -> str:
+    if not value.rstrip("/"):
+        raise ValueError("is the root of the file system: name a folder of this run's own")
     if not value.startswith("/") and "://" not in value:
         raise ValueError(
             "must be an absolute path or a URL: a relative one would lie in whatever folder the job starts in"
@@ -108,13 +128,15 @@ class _OpenTable(_Table):
 class Command(_Table):
     """What is run."""
 
-    argv: tuple[Name, ...] = Field(min_length=1, description="The exact command line, as a list.")
-    resume_argv: tuple[Name, ...] = Field(
+    argv: tuple[Argument, ...] = Field(min_length=1, description="The exact command line, as a list.")
+    resume_argv: tuple[Argument, ...] = Field(
         (),
         description="The command line of a launch that starts from a checkpoint; `{start}` is replaced by its path.",
     )
     cwd: str = Field(".", description="Working directory, relative to the repository root.")
-    env: dict[str, str] = Field({}, description="Plain environment values. Never secrets.")
+    env: dict[Annotated[str, AfterValidator(_variable)], Annotated[str, AfterValidator(_no_nul)]] = Field(
+        {}, description="Plain environment values. Never secrets."
+    )
     secrets: tuple[Name, ...] = Field(
         (), description="Names of environment variables that are passed on by name."
     )

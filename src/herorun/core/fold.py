@@ -26,6 +26,11 @@ MISSES = 1  # rows back in bounds that do not yet end a streak
 KEPT = 8  # closed excursions of one metric that are remembered
 
 
+def _no_later(written: datetime | None, seen: datetime | None) -> datetime | None:
+    """A row is no younger than the source it stands in: one that is stamped in the future would hide a hang."""
+    return min(written, seen) if written and seen else written or seen
+
+
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
     return digest([2, HALF_LIFE, SETTLE, FLOOR, FREEZE, RATIO, MISSES, KEPT])
@@ -114,7 +119,7 @@ def _fold_row(state: MetricsState, row: Row, names: Names, seen_at: datetime | N
         state,
         rows=state.rows + 1,
         high_water=max(state.high_water, step),
-        advanced_at=row.at or seen_at or state.advanced_at,
+        advanced_at=_no_later(row.at, seen_at) or state.advanced_at,
         last=dict(row.values),
     )
 

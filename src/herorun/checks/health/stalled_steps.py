@@ -46,7 +46,7 @@ def stalled_steps(
 
 def _judge(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
-    said = f"{job.instance}: {what}, {_words(idle)} ago; the limit is {_words(most)}"
+    said = f"{job.instance}: {what}, {_words(max(idle, timedelta()))} ago; the limit is {_words(most)}"
     if idle > most:
         return failed(said, subject=job.instance)
     skew = [f"the newest row is {_words(-idle)} in the future: the clocks differ"] if -idle > SKEW else []
