@@ -1,4 +1,5 @@
-# Needs Python 3.11 or newer, git and make; each target does the rest of its set-up itself, in $(VENV).
+# Needs Python 3.11 or newer, git and make; each target does the rest of its set-up itself, in $(VENV),
+# and in .venv-services for the servers that the tests talk to.
 
 VENV ?= .venv
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
@@ -9,12 +10,14 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
+SERVICES := .venv-services/.installed
+SERVERS := gcp-storage-emulator 'moto[server]'
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test crash lint types docs docs-check bench wheel pins clean
+.PHONY: help demo test services crash lint types docs docs-check bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -23,8 +26,10 @@ help:  ## Say what can be made.
 demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
-test: $(DEV)  ## Run the tests.
+test: $(DEV) $(SERVICES)  ## Run the tests.
 	$(BIN)/python -m pytest -n auto --maxprocesses=8 --dist worksteal
+
+services: $(SERVICES)  ## Install the servers that the tests talk to, in an environment of their own.
 
 crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
 	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist worksteal tests/crash
@@ -43,7 +48,7 @@ docs: $(RUN)  ## Write docs/checks.md, cli.md and contract.md from the code.
 docs-check: $(RUN)  ## Fail where they are stale.
 	$(BIN)/python docs/generate.py --check
 
-bench: $(RUN)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
+bench: $(DEV) $(SERVICES)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
 
 wheel: $(DEV)  ## Build the wheel into dist/.
@@ -57,10 +62,14 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	$(VENV)-pins/bin/python -c "$(DEVELOPMENT)" | xargs $(VENV)-pins/bin/pip install --quiet
 	{ echo "# What the tests and the checks need beside requirements.txt. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze --exclude herorun | grep -vxFf requirements.txt; } > requirements-dev.txt
+	$(PYTHON) -m venv --clear $(VENV)-pins
+	$(VENV)-pins/bin/pip install --quiet $(SERVERS)
+	{ echo "# What the servers of tests/services need, in an environment of their own. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements.txt
 	rm -rf $(VENV)-pins
 
 clean:  ## Remove the environment and everything that was built.
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests templates benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN): requirements.txt pyproject.toml
@@ -74,4 +83,10 @@ $(RUN): requirements.txt pyproject.toml
 
 $(DEV): requirements-dev.txt $(RUN)
 	$(PIP) --requirement requirements-dev.txt
+	@touch $@
+
+$(SERVICES): tests/services/requirements.txt $(RUN)
+	@echo "Setting up $(@D): once, and again when its pins change."
+	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
 	@touch $@

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import checking_in, preflighting, recording, startup, ticking
+from benchmarks import checking_in, finding, preflighting, recording, startup, ticking, work_tree
 from benchmarks.timing import Row, said
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -16,6 +16,8 @@ PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "The record": recording.rows,
     "A tick": ticking.rows,
     "Preflight": preflighting.rows,
+    "Finding a checkpoint": finding.rows,
+    "A large work tree": work_tree.rows,
 }
 INTRO = """\
 # How fast it is

@@ -89,7 +89,7 @@ def gate_part(gate: Gate) -> str:
     head = ("check", "problem", "evidence", "response", "hold")
     rows = [
         (
-            f"[{check.name}](#{check.name})",
+            f"[{check.name}](#{anchor(check)})",
             check.problem,
             ", ".join(name_of(need) for need in check.needs),
             check.response.value,
@@ -99,6 +99,15 @@ def gate_part(gate: Gate) -> str:
     ]
     parts = [f"## {gate.name.capitalize()}", f"The question: {QUESTIONS[gate]}", table(head, rows)]
     return "\n\n".join([*parts, *(check_part(check) for check in found)])
+
+
+def anchor(check: Check) -> str:
+    """Where its heading is linked to: of headings with one name, the later ones are numbered."""
+    gates = list(Gate)
+    before = [
+        c for c in discover.checks() if c.name == check.name and gates.index(c.gate) < gates.index(check.gate)
+    ]
+    return f"{check.name}-{len(before)}" if before else check.name
 
 
 def hold_words(hold: Hold) -> str:
@@ -114,6 +123,8 @@ def check_part(check: Check) -> str:
     for word in ("Why", "Fix", "Source"):
         body = body.replace(f"{word}: ", f"\n**{word}**: ", 1) if f"{word}: " in body else body
     parts = [f"### {check.name}", shown(check.problem), shown(body.strip()), RELAUNCH[check.at_relaunch]]
+    if check.always:
+        parts.append("It blocks in every `[policy] mode`.")
     if check.vetoes_relaunch:
         parts.append("While it fires, nothing is relaunched.")
     if check.limits is not None:

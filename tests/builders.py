@@ -8,28 +8,47 @@ from herorun.core.check import Check, Gate, evaluate
 from herorun.core.contract import Contract, ContractFile, contract_from
 from herorun.core.evidence import (
     Admitted,
+    Bundle,
     Cadence,
     Candidate,
     Checkpoints,
+    CodeChange,
+    Container,
+    ContractDrift,
+    DataFound,
     Excursion,
     FinalStep,
     Gaps,
     History,
+    ImportClosure,
+    Installed,
     Instance,
+    IssuePage,
     Job,
     JobState,
     Judged,
     Launcher,
     LiveJobs,
     Metrics,
+    Nothing,
     Now,
+    Offered,
     OutputRoots,
+    PriorLaunch,
     Published,
     Receipt,
     RecordState,
     Remotes,
+    RootFacts,
+    SecretNames,
+    Snapshot,
+    SourceRun,
     StartSiblings,
+    TrackerEnvironment,
+    TrackerIdentity,
     Unfinished,
+    WaiverUse,
+    Watch,
     WorkTree,
 )
 from herorun.core.finding import Verdict
@@ -196,13 +215,27 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         LiveJobs(),
         Now(NOON),
         OutputRoots({ROOT: None, TEMPORARY: None}),
-        Published("origin", COMMIT, ("refs/heads/main",)),
+        Published("origin", COMMIT, ("refs/heads/main",), ref="refs/heads/main", tip=COMMIT),
+        RootFacts({ROOT: None, TEMPORARY: None}),
+        SecretNames(),
+        Watch(),
+        IssuePage("issue.md"),
+        WaiverUse(),
+        DataFound(),
+        Installed("python"),
+        Offered(),
+        TrackerEnvironment(),
+        ImportClosure(frozenset({"train.py"}), "train.py"),
         RecordState(COMMIT, COMMIT, "origin"),
         Remotes({"origin": "https://example.org/tiny.git"}),
         StartSiblings(),
         Unfinished(),
     ]
-    return {type(value): value for value in values}
+    given: dict[Any, Any] = {type(value): value for value in values}
+    return given | dict.fromkeys(_NOT_YET, Nothing("there is none in a healthy first launch"))
+
+
+_NOT_YET = (Bundle, CodeChange, Container, ContractDrift, PriorLaunch, Snapshot, SourceRun, TrackerIdentity)
 
 
 def answers(check: Check, *changes: Any, limits: Any = None) -> list[Verdict]:

@@ -238,3 +238,89 @@ def test_a_receipt_needs_no_hard_links(world: World, number: str) -> None:
 
     assert world.receipts == ["tiny-1.1.json", "tiny-1.2.json"]
     assert json.loads((world.root / "_herorun/receipts/tiny-1.2.json").read_text())["attempt"] == 2
+
+
+# --- other code than was admitted --------------------------------------------------------------------------
+
+USES_MODEL = (
+    "import json, sys, herorun, model\nherorun.check_in(**json.loads(sys.argv[1]))\nprint('trains')\n"
+)
+
+
+def with_model(world: World) -> Path:
+    """The script imports the run's own module; a copy of it lies in a checkout outside the tree."""
+    (world.code / "train.py").write_text(USES_MODEL)
+    world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
+    world.admitted["roots"] = ["", "src"]
+    checkout = world.home / "checkout"
+    checkout.mkdir()
+    (checkout / "model.py").write_bytes((world.code / "model.py").read_bytes())
+    return checkout
+
+
+def test_modules_of_the_admitted_tree_are_admitted(world: World) -> None:
+    with_model(world)
+
+    assert world.item("modules") == ("pass", "2 of the run's own, all from the admitted tree")
+
+
+def test_a_module_from_the_users_checkout_is_refused_though_its_text_is_the_same(world: World) -> None:
+    """As PYTHONPATH, or an editable install's .pth file, brings it before the tree's own."""
+    checkout = with_model(world)
+    first = f"import sys; sys.path.insert(0, {str(checkout)!r})\n"
+    (world.code / "train.py").write_text(first + USES_MODEL)
+    world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
+    done = world.run()
+
+    assert done.returncode == 78
+    assert f"refused: modules: not imported from the admitted tree {world.code}" in done.stderr
+    assert f"model from {checkout}/model.py" in done.stderr
+
+
+def test_a_tree_behind_a_link_is_the_same_tree(world: World) -> None:
+    with_model(world)
+    (world.home / "link").symlink_to(world.code)
+    world.admitted["code"] = str(world.home / "link")
+
+    assert world.item("modules")[0] == "pass"
+
+
+def test_a_package_of_another_name_may_come_from_anywhere(world: World) -> None:
+    checkout = with_model(world)
+    (checkout / "other.py").write_text("")
+    (world.code / "train.py").write_text(USES_MODEL.replace("model", "other"))
+    world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
+
+    assert world.item("modules", PYTHONPATH=f"{checkout}:{':'.join(sys.path)}")[0] == "pass"
+
+
+def test_admitted_packages_are_compared_with_the_installed_ones(world: World) -> None:
+    world.admitted["packages"] = {"pytest": pytest.__version__}
+    assert world.item("packages") == ("pass", "1 as admitted")
+
+    (world.home / "admission.json").unlink()
+    world.admitted["packages"] = {"pytest": "0.0.1", "there-is-no-such-package": "1"}
+    outcome, message = world.item("packages")
+    assert outcome == "fail"
+    assert f"pytest is {pytest.__version__}, admitted 0.0.1" in message
+    assert "there-is-no-such-package is not installed, admitted 1" in message
+
+
+@pytest.mark.parametrize("rank", [0, 1, 7])
+@pytest.mark.parametrize("item", ["code", "resolved-config", "output-root", "tracker-id", "start"])
+def test_every_rank_refuses_every_difference(world: World, item: str, rank: int) -> None:
+    said = {
+        "resolved-config": {"config": {"seed": 8}},
+        "output-root": {"output_root": "/elsewhere"},
+        "tracker-id": {"tracker_id": "other"},
+        "start": {"loaded": "/elsewhere/step-2"},
+    }
+    if item == "code":
+        world.run()
+        (world.code / "model.py").write_text("x = 2\n")
+    done = world.run(said.get(item), RANK=str(rank))
+
+    assert (done.returncode, done.stdout) == (78, "")
+    receipt = receipt_of(done)
+    assert receipt["rank"] == rank
+    assert [i["item"] for i in receipt["items"] if i["outcome"] == "fail"] == [item]

@@ -27,7 +27,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert not (top / target).exists(), f"{target} is there already: the recipe needs another example"
         shutil.copy(top / source, top / target)
     (evidence,) = [block for block in BLOCKS if block.startswith("@dataclass")]
-    with (top / "src/herorun/core/evidence.py").open("a", encoding="utf-8") as file:
+    with (top / "src/herorun/core/evidence/runtime.py").open("a", encoding="utf-8") as file:
         file.write(f"\n\n{evidence}")
     return top
 

@@ -55,10 +55,11 @@ def links(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings as GitHub links to them."""
+    """The headings as GitHub links to them: of those with one name, the later ones are numbered."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    names = [re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings]
+    return {f"{name}-{names[:at].count(name)}".removesuffix("-0") for at, name in enumerate(names)}
 
 
 def leads_nowhere(page: Path, target: str) -> bool:
@@ -76,6 +77,12 @@ def test_a_dead_link_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One heading\n[a](page.md#one-heading) [b](gone.md) ![c](#two) `[d](e)`\n")
     assert [target for target in links(page) if leads_nowhere(page, target)] == ["gone.md", "#two"]
+
+
+def test_of_two_headings_with_one_name_the_second_is_numbered(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One\n# One\n[a](#one) [b](#one-1) [c](#one-2)\n")
+    assert [target for target in links(page) if leads_nowhere(page, target)] == ["#one-2"]
 
 
 # --- commands --------------------------------------------------------------------------------------

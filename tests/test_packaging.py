@@ -1,5 +1,6 @@
 """What is shipped, and what is pinned."""
 
+import json
 import os
 import re
 import subprocess
@@ -75,11 +76,38 @@ def test_lower_bounds_stay_loose() -> None:
         assert not [s for s in Requirement(text).specifier if s.operator in ("==", "~=")], text
 
 
-def test_the_wheel_holds_the_templates_and_the_types(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    argv = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+    return next(folder.glob("*.whl"))
+
+
+def test_a_job_checks_in_with_the_wheel_alone_and_with_no_program_at_hand(
+    built: Path, tmp_path: Path
+) -> None:
+    """As in a container: installed without its dependencies, no git, no network, no tracker."""
+    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
+    subprocess.run([*argv, "--target", str(tmp_path / "site"), str(built)], check=True, timeout=120)
+    admission = tmp_path / "admission.json"
+    admission.write_text(json.dumps({"schema": 1, "instance": "tiny-1", "output_root": str(tmp_path)}))
+    script = "import herorun; print(herorun.__file__, herorun.check_in(required=True)['outcome'])"
+    env = {"PYTHONPATH": str(tmp_path / "site"), "PATH": "", "HERORUN_ADMISSION": str(admission)}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.stdout == f"{tmp_path}/site/herorun/__init__.py pass\n", done.stderr
+
+
+def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:
+    with zipfile.ZipFile(built) as wheel:
         names = set(wheel.namelist())
         metadata = wheel.read(f"herorun-{herorun.__version__}.dist-info/METADATA").decode()
     templates = {

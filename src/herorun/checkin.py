@@ -110,10 +110,15 @@ def _present(
     tracker_id: str | None,
     loaded: str | os.PathLike[str] | None,
 ) -> Presented:
+    from herorun.core.first_party import strays
+
     said = loaded is not UNSAID
     code = str(admission.get("code", ""))
     unread: dict[str, str] = {}
     files, seen = _hash_files(code, admission.get("files") or {}, unread)
+    elsewhere, modules = strays(
+        _loaded(), (code, os.path.realpath(code)), admission.get("files") or {}, admission.get("roots") or ()
+    )
     return Presented(
         argv=list(getattr(sys, "orig_argv", sys.argv)),
         main=os.environ.get("HERORUN_MAIN_PID") == str(os.getpid()),
@@ -127,7 +132,40 @@ def _present(
         files_seen=seen,
         files_total=len(admission.get("files") or {}),
         unread=unread,
+        modules_seen=modules,
+        modules_elsewhere=elsewhere,
+        packages=_versions(admission.get("packages") or {}),
     )
+
+
+def _loaded() -> dict[str, str]:
+    """Every module that was loaded from a file, by its own name; the script under the name that it would import as."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str):
+            found[name] = os.path.abspath(file)
+    script = found.pop("__main__", "")
+    if script.endswith(".py"):
+        spec = getattr(sys.modules["__main__"], "__spec__", None)  # of `python -m package.module`
+        found.setdefault(spec.name if spec else os.path.basename(script)[:-3], script)
+    return found
+
+
+def _versions(wanted: Mapping[str, str]) -> dict[str, str | None] | None:
+    if not wanted:
+        return {}
+    from importlib.metadata import PackageNotFoundError, version
+
+    found: dict[str, str | None] = {}
+    for name in wanted:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+        except (OSError, ValueError):  # damaged metadata is no difference
+            return None
+    return found
 
 
 def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str | None:

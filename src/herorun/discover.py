@@ -34,9 +34,13 @@ ADAPTERS = {  # where the contract names the kind of a port
 
 @cache
 def checks(gate: Gate | None = None) -> tuple[Check, ...]:
-    """Every check of a gate, or of all, by name; two of one name are an error."""
+    """Every check of a gate, or of all, by name and gate.
+
+    One name may stand at several gates: a question asked at several gates is one function with one check per gate.
+    Two of one name at one gate are an error.
+    """
     gates = [gate] if gate else list(Gate)
-    found: dict[str, Check] = {}
+    found: dict[tuple[str, int], Check] = {}
     for each in gates:
         for module in _modules(f"herorun.checks.{each}"):
             for check in _own_checks(module):
@@ -44,13 +48,28 @@ def checks(gate: Gate | None = None) -> tuple[Check, ...]:
     for check in _foreign_checks():
         if check.gate in gates:
             _add(found, check)
-    return tuple(found[name] for name in sorted(found))
+    return tuple(found[key] for key in sorted(found))
 
 
-def _add(found: dict[str, Check], check: Check) -> None:
-    if check.name in found:
-        raise WrongUse(f"Two checks are called {check.name}: rename or uninstall one.")
-    found[check.name] = check
+def _add(found: dict[tuple[str, int], Check], check: Check) -> None:
+    key = check.name, list(Gate).index(check.gate)
+    if key in found:
+        raise WrongUse(
+            f"Two checks of the {check.gate} gate are called {check.name}: rename or uninstall one."
+        )
+    found[key] = check
+
+
+def checks_named(name: str) -> tuple[Check, ...]:
+    """The checks of one name, gate by gate; a `WrongUse` names the nearest one where there is none."""
+    from difflib import get_close_matches
+
+    found = tuple(check for check in checks() if check.name == name)
+    if not found:
+        near = get_close_matches(name, sorted({check.name for check in checks()}), 3)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise WrongUse(f"There is no check called {name!r}.{meant} `herorun explain --list` names them.")
+    return found
 
 
 def _own_checks(module: ModuleType) -> list[Check]:
@@ -81,11 +100,18 @@ def sources() -> Mapping[Any, Callable[..., Any]]:
     )
 
 
-def connect(port: str, kind: str, options: Mapping[str, Any], place: Place) -> Any:
-    """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what there is."""
+def connect(
+    port: str, kind: str, options: Mapping[str, Any], place: Place, stated: Mapping[str, Any] | None = None
+) -> Any:
+    """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what there is.
+
+    `stated` are the contract's own keys of that table: the adapter gets those that its `Options` declare too.
+    """
     module = _adapter(port, kind)
+    declared = getattr(module.Options, "model_fields", {})
+    own = {name: value for name, value in (stated or {}).items() if name in declared and value is not None}
     try:
-        told = module.Options.model_validate(dict(options))
+        told = module.Options.model_validate({**own, **options})
     except ValidationError as error:
         raise WrongUse(
             f"[{port.rpartition('.')[2].removesuffix('s')}] {kind}: {explain_errors(error)}"
@@ -122,7 +148,9 @@ def adapter_options(port: str) -> Mapping[str, type[Any]]:
 
 def limits(contract: Contract) -> dict[str, Any]:
     """The thresholds that the contract sets, by check, validated by each check's `Limits`."""
-    known = {check.name: check.limits for check in checks()}
+    known: dict[str, type[Any] | None] = {}
+    for check in checks():
+        known[check.name] = check.limits or known.get(check.name)
     set_here: dict[str, Any] = {}
     for name, values in contract.babysit.thresholds.items():
         kind = known.get(name)

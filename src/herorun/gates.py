@@ -2,13 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from herorun import discover
-from herorun.core.check import AtRelaunch, Check, Gate, GateVerdict, Response, evaluate, verdict_of
-from herorun.core.evidence import Evidence, Now
+from herorun.core.check import (
+    AtRelaunch,
+    Check,
+    Gate,
+    GateVerdict,
+    Mode,
+    evaluate,
+    stands_in_the_way,
+    verdict_of,
+)
+from herorun.core.evidence import Evidence, Now, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.scrub import scrub_tree
+from herorun.core.waivers import waiver_use
 from herorun.gather import gather
 from herorun.system.clock import now
 from herorun.workspace import Run
@@ -18,20 +29,30 @@ DEADLINE = 180.0  # seconds for all reads of a gate together
 
 @dataclass(frozen=True)
 class Report:
-    """What a gate answered."""
+    """What a gate answered. `verdict` is what acts; `would_be` is the same without a lenient `[policy] mode`."""
 
     gate: Gate
     verdict: GateVerdict
     findings: Sequence[Finding]
     checks: Mapping[str, Check]
     evidence: Evidence
+    mode: Mode = Mode.ENFORCE
+
+    @property
+    def would_be(self) -> GateVerdict:
+        return verdict_of(self.findings, self.checks)
 
     @property
     def blocking(self) -> list[Finding]:
         """The open findings that stand in the way, failures first."""
-        responses = (Response.BLOCK, Response.REFUSE)
-        found = [f for f in self.findings if f.open and self.checks[f.check].response in responses]
+        found = [f for f in self.findings if stands_in_the_way(f, self.checks[f.check], self.mode)]
         return sorted(found, key=lambda finding: finding.verdict.outcome is not Outcome.FAIL)
+
+    @property
+    def overlooked(self) -> list[Finding]:
+        """The open findings that only `[policy] mode` keeps from standing in the way."""
+        strict = [f for f in self.findings if stands_in_the_way(f, self.checks[f.check])]
+        return [f for f in strict if not stands_in_the_way(f, self.checks[f.check], self.mode)]
 
     @property
     def summary(self) -> str:
@@ -44,11 +65,15 @@ class Report:
 
 def ask(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
     """Every check of the gate; `wanted` is evidence that the caller needs beside them."""
-    return _ask(run, gate, discover.checks(gate), wanted, given or {})
+    mode = run.mode if gate is Gate.LAUNCH else Mode.ENFORCE
+    return _ask(run, gate, discover.checks(gate), wanted, given or {}, mode)
 
 
 def ask_relaunch(run: Run, given: Evidence) -> Report:
-    """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked."""
+    """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked.
+
+    It is enforced in every `[policy] mode`: nobody reads what an unattended launch would only print.
+    """
     asked = [check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP]
     report = _ask(run, Gate.LAUNCH, asked, (), given)
     forgiven = {c.name for c in asked if c.at_relaunch is AtRelaunch.WARN}
@@ -62,14 +87,35 @@ def ask_relaunch(run: Run, given: Evidence) -> Report:
     )
 
 
-def _ask(run: Run, gate: Gate, checks: Sequence[Check], wanted: Sequence[Any], given: Evidence) -> Report:
+def _ask(
+    run: Run,
+    gate: Gate,
+    checks: Sequence[Check],
+    wanted: Sequence[Any],
+    given: Evidence,
+    mode: Mode = Mode.ENFORCE,
+) -> Report:
     at = now()
-    needs = [*(need for check in checks for need in check.needs), *wanted]
+    needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *wanted]
     known = {**run.given(run.record.memory()), Now: Now(at), **given}
     evidence = gather(needs, discover.sources(), known, DEADLINE)
-    findings = waive(evaluate(checks, evidence, run.limits), run.waivers, at)
+    findings = _judge(run, gate, checks, evidence, at)
     by_name = {check.name: check for check in checks}
-    return Report(gate, verdict_of(findings, by_name), findings, by_name, evidence)
+    return Report(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
+
+
+def _judge(
+    run: Run, gate: Gate, checks: Sequence[Check], evidence: dict[Any, Any], at: datetime
+) -> list[Finding]:
+    """What the waivers signed is known once all other checks have answered; who asks about it is asked last."""
+    first = [check for check in checks if WaiverUse not in check.needs]
+    found = waive(evaluate(first, evidence, run.limits), run.waivers, at)
+    elsewhere = {check.name for check in discover.checks() if check.gate is not gate}
+    evidence[WaiverUse] = waiver_use(run.waivers, found, {check.name for check in checks}, elsewhere, at)
+    last = [check for check in checks if WaiverUse in check.needs]
+    found += waive(evaluate(last, evidence, run.limits), run.waivers, at)
+    order = [check.name for check in checks]
+    return sorted(found, key=lambda finding: order.index(finding.check))
 
 
 def finding_json(finding: Finding, check: Check) -> dict[str, Any]:

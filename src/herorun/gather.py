@@ -98,11 +98,21 @@ def _start(kind: Kind, source: Source | None, inputs: list[Any], answers: Queue[
 
 def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Kind, Any]]) -> None:
     try:
-        gap = next((i for i in inputs if isinstance(i, Unavailable)), None)
-        nothing = next((i for i in inputs if isinstance(i, Nothing)), None)
-        answers.put((kind, gap or nothing or source(*inputs)))
+        answers.put((kind, _lacking(source, inputs) or source(*inputs)))
     except Exception as error:
         answers.put((kind, Unavailable(scrub(in_words(error)))))
+
+
+def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
+    """An input without a value, unless the annotation says that the source deals with it; a gap comes first."""
+    hints = typing.get_type_hints(source)
+    accepted = [typing.get_args(hint) for name, hint in hints.items() if name != "return"]
+    lacking = [
+        value
+        for value, kinds in zip(inputs, accepted, strict=True)
+        if isinstance(value, (Nothing, Unavailable)) and type(value) not in kinds
+    ]
+    return next((i for i in lacking if isinstance(i, Unavailable)), None) or next(iter(lacking), None)
 
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:

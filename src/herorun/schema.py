@@ -31,13 +31,14 @@ def contract_schema() -> dict[str, Any]:
 
 def _add_options(table: dict[str, Any], port: str) -> None:
     """The keys of each kind hold only where that kind is chosen."""
-    known = discover.adapter_options(port)
+    known, own = discover.adapter_options(port), set(table["properties"])
     for kind, options in known.items():
         is_model = issubclass(options, BaseModel)
         shape = options.model_json_schema(schema_generator=ContractSchema) if is_model else {}
         told = {
             name: {**facts, "description": f"kind {kind}: {facts.get('description', name)}"}
             for name, facts in shape.get("properties", {}).items()
+            if name not in own
         }
         table["properties"] |= told
         table.setdefault("$defs", {}).update(shape.get("$defs", {}))

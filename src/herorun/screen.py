@@ -71,11 +71,69 @@ def show_preflight(out: Any, slug: str, answer: Any) -> None:
         show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)])
         out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
         out.print(f"  $ {clean(join(told['submission']['argv']))}")
-    out.print("\nFindings", style="bold")
-    show_findings(out, told["findings"])
-    count = len(answer.report.blocking)
     out.print()
-    show_verdict(out, told["verdict"], f"{count} open finding{'s' if count != 1 else ''}" if count else "")
+    show_table(out, "Estimate", answer.estimate.rows())
+    show_candidates(out, told["checkpoints"])
+    out.print("\nFindings", style="bold")
+    show_by_mode(out, answer, told["findings"])
+    out.print()
+    show_verdict(out, told["verdict"], _verdict_words(answer))
+
+
+def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:
+    """Findings of a launch gate; where `[policy] mode` is audit, one line stands for all that do not act."""
+    if answer.report.mode != "audit":
+        show_findings(out, findings)
+        return
+    acting = answer.report.blocking
+    show_findings(
+        out,
+        [
+            told
+            for told, found in zip(answer.as_json()["findings"], answer.report.findings, strict=True)
+            if found in acting
+        ],
+    )
+    every = len(answer.report.findings)
+    out.print(f"{every} findings were written down: {answer.policy}. --json has them.")
+
+
+def _verdict_words(answer: Any) -> str:
+    """How many findings stand in the way, and what only the mode keeps from it."""
+    count = len(answer.report.blocking)
+    said = [f"{count} open finding{'s' if count != 1 else ''}"] if count else []
+    if answer.policy:
+        said.append(f"[policy] mode {answer.policy}; enforced it would be {answer.report.would_be}")
+    return "; ".join(said)
+
+
+def show_candidates(out: Any, told: Mapping[str, Any]) -> None:
+    """The checkpoints that were looked into, newest first, and what the choice throws away; nothing where none is."""
+    if not told["candidates"]:
+        return
+    out.print("\nCheckpoints", style="bold")
+    for candidate in told["candidates"][:10]:
+        mark = "→" if candidate["chosen"] else " "
+        why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
+        out.print(f"{mark} {clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}")
+    left = max(len(told["candidates"]) - 10, 0) + told["unexamined"]
+    if left:
+        out.print(f"  and {left} more", style="dim")
+    if told["discarded"]:
+        out.print(f"  {_discarded_words(told['discarded'])}")
+
+
+def _discarded_words(told: Mapping[str, Any]) -> str:
+    if told["steps"] == 0:
+        return "no step that was reached is discarded"
+    steps = "an unknown number of" if told["steps"] is None else f"{told['steps']}"
+    hours = told["accelerator_hours"]
+    cost = (
+        f"accelerator-hours unknown: {clean(told['why'])}"
+        if hours is None
+        else f"{hours:,.1f} accelerator-hours"
+    )
+    return f"discarded: {steps} steps, {cost}"
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:
@@ -170,6 +228,7 @@ def check_json(check: Any) -> dict[str, Any]:
         "gate": check.gate.value,
         "response": check.response.value,
         "severity": check.severity.value,
+        "always": check.always,
         "problem": check.problem,
         "why": check.why,
         "fix": check.fix,

@@ -8,15 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
+from herorun.core.check import Mode
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
+from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, WrongUse, in_words
-from herorun.core.evidence import Cadence, FinalStep, Launcher, Nothing
+from herorun.core.event import Launching
+from herorun.core.evidence import (
+    Cadence,
+    ContractDrift,
+    FinalStep,
+    IssuePage,
+    Launcher,
+    Nothing,
+    PriorLaunch,
+    SourceRun,
+    Unavailable,
+    Waivers,
+)
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.ports import IssueTracker, Layout, Notifier, Place, Scheduler, Store, Tracker
+from herorun.core.scrub import scrub
 from herorun.record import Record
+from herorun.routed import RoutedStore
 from herorun.system import host
-from herorun.system.files import write_whole
+from herorun.system.files import lock_file, write_whole
 from herorun.system.git import Repository, find_repository
 
 
@@ -28,6 +44,9 @@ def template(name: str) -> str:
     return (Path(__file__).parents[2] / "templates" / name).read_text(encoding="utf-8")
 
 
+UNCOMPARED = Nothing("the contract was compared with no admitted one")
+
+
 @dataclass
 class Run:
     """One run in one repository: its contract, its record and its adapters."""
@@ -35,6 +54,7 @@ class Run:
     repository: Repository
     contract: Contract
     file: ContractFile
+    drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
 
     @property
     def slug(self) -> str:
@@ -68,15 +88,14 @@ class Run:
     @cached_property
     def tracker(self) -> Tracker:
         told = self.contract.tracker
-        adapter: Tracker = discover.connect("trackers", told.kind, told.options, self.place)
+        identity = told.id or self.slug
+        stated = {**told.model_dump(exclude=set(told.options)), "id": identity, "name": told.name or identity}
+        adapter: Tracker = discover.connect("trackers", told.kind, told.options, self.place, stated)
         return adapter
 
     @cached_property
     def store(self) -> Store:
-        root = self.contract.output.root
-        kind = root.partition("://")[0] if "://" in root else "local"
-        adapter: Store = discover.connect("stores", kind, {}, self.place)
-        return adapter
+        return RoutedStore(self.place)
 
     @cached_property
     def layout(self) -> Layout:
@@ -98,23 +117,34 @@ class Run:
         return discover.limits(self.contract)
 
     @cached_property
+    def _signed(self) -> Contract | None:
+        """The contract as it is committed: what is only on disk, nobody has reviewed."""
+        if self.file.signed:
+            return self.contract
+        try:
+            return parse_contract(self.file.committed or "", self.file.path)
+        except WrongUse:
+            return None
+
+    @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
         """Granting a waiver is a commit: those of an uncommitted contract do not count, those of HEAD's do."""
-        contract: Contract | None = self.contract
-        if not self.file.signed:
-            try:
-                contract = parse_contract(self.file.committed or "", self.file.path)
-            except WrongUse:
-                contract = None
-        return tuple(waiver.signed() for waiver in contract.waiver) if contract else ()
+        return tuple(waiver.signed() for waiver in self._signed.waiver) if self._signed else ()
+
+    @cached_property
+    def mode(self) -> Mode:
+        """How strictly the launch gate acts, by the committed contract. A hero run is never let off."""
+        if self._signed is None or self._signed.is_hero or self.contract.is_hero:
+            return Mode.ENFORCE
+        return Mode(self._signed.policy.mode)
 
     def lock(self, name: str) -> Path:
-        """Locks lie in the git directory that all work trees of this clone share."""
-        return self.repository.common / "herorun" / f"{self.slug}.{name}.lock"
+        return lock_file(self.repository.common, self.slug, name)
 
     @cached_property
     def launcher(self) -> Launcher:
-        return Launcher(host.owner(), self.repository.config("user.name") or host.user())
+        name = self.repository.config("user.name") or host.user()
+        return Launcher(host.owner(), name, host.temporary_folder())
 
     @property
     def dri(self) -> str:
@@ -135,10 +165,15 @@ class Run:
             Store: self.store,
             Layout: self.layout,
             Launcher: self.launcher,
+            Waivers: Waivers(self.waivers),
             Cadence: Cadence(self.contract.babysit.cadence),
             type(memory.history): memory.history,
             type(memory.unfinished): memory.unfinished,
             FinalStep: _final_step(memory),
+            PriorLaunch: _prior_launch(memory),
+            IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
+            ContractDrift: self.drift,
+            SourceRun: _source_run(self),
         }
 
     def prepare(self) -> None:
@@ -212,22 +247,44 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
         run, problem = _admitted_by_name(name, start, error), str(error)
     run.record.fetch()
     admitted = admitted_contract(run)
+    run.drift = drift_from(run, admitted, problem)
     if admitted is None or plan_part(admitted) == plan_part(run.contract):
         return run, problem
     return replace_contract(run, admitted), problem or f"{run.file.path} was changed since the launch"
 
 
 def replace_contract(run: Run, contract: Contract) -> Run:
-    return Run(run.repository, contract, replace(run.file))
+    return Run(run.repository, contract, replace(run.file), run.drift)
+
+
+def drift_from(run: Run, admitted: Contract | None, problem: str = "") -> ContractDrift | Nothing:
+    """What differs between the run's contract and the admitted one, or why the file cannot be followed."""
+    newest = _newest(run.record.memory())
+    if admitted is None or newest is None:
+        return Nothing("nothing was launched yet")
+    return ContractDrift(
+        newest.instance, differences(plan_part(admitted), plan_part(run.contract)), scrub(problem)
+    )
+
+
+def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:
+    """The same, for a run that goes by the contract on disk."""
+    try:
+        return drift_from(run, admitted_contract(run))
+    except (HerorunError, OSError) as error:
+        return Unavailable(scrub(in_words(error)))
 
 
 def admitted_contract(run: Run) -> Contract | None:
     """The contract at the commit of the newest launch; None before one."""
-    launchings = list(run.record.memory().launchings.values())
-    if not launchings:
+    newest = _newest(run.record.memory())
+    if newest is None:
         return None
-    newest = max(launchings, key=lambda launching: launching.number)
     return contract_at(run.repository, str(newest.plan["commit"]["value"]), newest.contract_file)
+
+
+def _newest(memory: Memory) -> Launching | None:
+    return max(memory.launchings.values(), key=lambda launching: launching.number, default=None)
 
 
 def contract_at(repository: Repository, commit: str, path: str) -> Contract:
@@ -269,3 +326,40 @@ def _final_step(memory: Memory) -> FinalStep | Nothing:
     newest = max(memory.launchings.values(), key=lambda launching: launching.number)
     told = newest.plan["final_step"]
     return FinalStep(told["value"], str(told["source"]))
+
+
+def _prior_launch(memory: Memory) -> PriorLaunch | Nothing:
+    """The newest launch that became an instance, or whose outcome nobody knows yet."""
+    started = {instance.name for instance in memory.instances}
+    waiting = memory.unsettled.instance if memory.unsettled else ""
+    known = [each for name, each in memory.launchings.items() if name in started or name == waiting]
+    if not known:
+        return Nothing("nothing was launched yet")
+    newest = max(known, key=lambda launching: launching.number)
+    return PriorLaunch(newest.instance, {name: told["value"] for name, told in newest.plan.items()})
+
+
+def _source_run(run: Run) -> SourceRun | Nothing | Unavailable:
+    """What the record of `[start] source_run` tells of that run: where it wrote, and what nobody should go on from."""
+    slug = run.contract.start.source_run
+    if slug is None:
+        return Nothing("the contract names no source_run")
+    ref = f"refs/herorun/record/{slug}"
+    try:
+        if not SLUG.fullmatch(slug) or run.repository.resolve(ref) is None:
+            fetch = f"git fetch {run.contract.record_remote} herorun/{slug}:{ref}"
+            return Unavailable(f"the record of {slug} is not in this clone: `{fetch}`")
+        memory = Record(run.repository, slug, f"herorun/{slug}", None, lambda: "").memory()
+        return _told_by(run.repository, slug, memory)
+    except (HerorunError, OSError) as error:
+        return Unavailable(scrub(in_words(error)))
+
+
+def _told_by(repository: Repository, slug: str, memory: Memory) -> SourceRun:
+    newest, history = _newest(memory), memory.history
+    rejected: tuple[str, ...] = ()
+    if newest is not None:
+        commit = str(newest.plan["commit"]["value"])
+        rejected = contract_at(repository, commit, newest.contract_file).start.rejected
+    roots = dict.fromkeys(root for instance in history.instances for root in instance.roots)
+    return SourceRun(slug, tuple(roots), rejected, history.foreign, history.taints)

@@ -6,7 +6,7 @@ import pytest
 
 from herorun.acts import launching
 from herorun.notifiers.local import LocalIssue
-from stories import SLUG, WAIT, Story, eventually, git
+from stories import JOB, SLUG, WAIT, Story, eventually, git
 
 WAIVED = {
     "check": "dirty-tree",
@@ -51,14 +51,16 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
 
 
 def test_it_runs_the_commit_and_not_the_checkout(story: Story) -> None:
-    story.sign(waiver=[WAIVED])
+    (story.work / "words").write_text("as committed\n")
+    (story.work / "train.sh").write_text(f'cat words > "$1/words"\n{JOB}')
+    story.sign(code={"impact": {"words": "notice"}})
     story.init()
-    (story.work / "train.sh").write_text("exit 1\n")
+    (story.work / "words").write_text("on disk\n")
     assert story.launch() == 0
     story.ended()
-    assert story.starts == ["tiny-1 scratch"]
+    assert (story.data / "words").read_text() == "as committed\n"
     (launched,) = story.events("Launched")
-    assert launched.entry["Dirty tree"].startswith("yes, approved by @dri (only notes); the commit is run")
+    assert launched.entry["Dirty tree"] == "no"
 
 
 def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
@@ -114,7 +116,8 @@ def test_a_reviewed_plan_that_moved_is_not_launched_and_says_what_moved(
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 1
     said = capsys.readouterr().err
-    assert f"commit: '{before}' -> '{after}'" in said and "retention: " in said and "code_tree" not in said
+    assert f"commit: {before} -> {after}" in said and "retention.keep: 10 -> 3" in said
+    assert "code_tree" not in said
     assert (story.starts, story.events("Launching")) == ([], [])
 
 
@@ -160,7 +163,7 @@ def test_a_lease_of_somebody_else_blocks_and_stays(
     lease.parent.mkdir(parents=True)
     lease.write_text(content)
     assert story.launch() == 1
-    assert str(lease) in capsys.readouterr().err
+    assert str(lease) in capsys.readouterr().out
     assert (story.starts, lease.read_text()) == ([], content)
 
 

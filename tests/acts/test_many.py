@@ -11,7 +11,7 @@ from herorun.acts.many import worst
 from herorun.cli import herorun
 from herorun.system.clock import now
 from herorun.system.plumbing import commit_files
-from stories import CRASH, SLUG, Story
+from stories import SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]
 BROKEN = "aaa"  # comes before the other one
@@ -73,8 +73,8 @@ def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> Non
 
 
 def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Story, capsys: CAPTURE) -> None:
-    story.launched(CRASH)
-    story.sign(checkpoints={"keep": 3}, babysit={"recovery": "observe"})
+    story.launched(WAIT)
+    story.sign(checkpoints={"keep": 3})
     story.refuse_pushes()
     tick = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
     status = ask(story, capsys, "status", SLUG, "--json").document

@@ -78,6 +78,7 @@ def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
     story.init()
     contract = story.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text() + WAIVER)
+    (story.work / "left_over.py").write_text("")
     capsys.readouterr()
     assert story.herorun("preflight", SLUG, "--json") == 1
     told = json.loads(capsys.readouterr().out)["findings"]

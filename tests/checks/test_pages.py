@@ -19,10 +19,11 @@ MODULES = [
 PROMISED = {
     Gate.LAUNCH: "missing-dri no-logbook no-remote dirty-tree unpushed-commit output-root-in-use "
     "undecided-retention incomplete-start-checkpoint start-checkpoint-not-newest unknown-final-step "
-    "live-duplicate sealed-run",
+    "live-duplicate sealed-run missing-issue unpinned-output-root output-root-mismatch unconfirmed-inference "
+    "second-babysitter no-babysitter contract-drift unused-waiver lenient-policy",
     Gate.CHECKIN: "admitted-mismatch",
     Gate.HEALTH: "crashed stopped-by-hand refused-at-check-in not-finite loss-spike stalled-steps "
-    "not-checked-in blind unfinished-action",
+    "not-checked-in blind unfinished-action contract-drift",
     Gate.SEAL: "job-not-succeeded short-of-final-step incomplete-final-checkpoint open-alerts unpushed-logbook",
 }
 

@@ -302,7 +302,7 @@ def test_a_plan_file_that_is_none(story: Story, capsys: CAPTURE, content: bytes)
     plan = story.home / "plan.json"
     plan.write_bytes(content)
     answer = ask(story, capsys, "launch", SLUG, "--plan", str(plan), "--json")
-    assert answer.code == 2 and f"{plan} is no plan" in answer.err and "preflight RUN --out" in answer.err
+    assert answer.code == 2 and f"{plan} is no plan" in answer.err and f"preflight {SLUG} --out" in answer.err
     assert story.starts == []
 
 

@@ -96,6 +96,7 @@ def test_every_command_leaves_it_as_it_was(messy: Story) -> None:
         if words[0] == "launch":
             messy.ended()
     assert len(messy.tags(messy.origin)) == 1
+    assert "refs/herorun/snapshots/tiny/" in git(messy.origin, "for-each-ref")
 
 
 def test_init_without_a_contract_writes_that_file_and_says_so(

@@ -36,6 +36,7 @@ HEALTHY = Presented(
     loaded_said=True,
     files_seen=2,
     files_total=2,
+    modules_seen=2,
 )
 
 

@@ -11,6 +11,7 @@ from herorun.core.check import (
     Gate,
     GateVerdict,
     Hold,
+    Mode,
     Response,
     Severity,
     check,
@@ -151,6 +152,12 @@ def test_the_severity_follows_the_response(response, severity):
     assert some.severity is severity
 
 
+@pytest.mark.parametrize("response", [Response.WARN, Response.INFO])
+def test_only_what_blocks_can_insist(response):
+    with pytest.raises(ValueError, match="makes no sense"):
+        check(Gate.LAUNCH, response, always=True)
+
+
 def found(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
     return Finding(asked.name, Verdict(outcome, ""), waiver)
 
@@ -169,3 +176,24 @@ def test_the_verdict_of_a_gate(outcomes, verdict):
     checks = {c.name: c for c in (plain, broken)}
 
     assert verdict_of([found(c, outcome) for c, outcome in outcomes], checks) is verdict
+
+
+@check(Gate.LAUNCH, Response.BLOCK, always=True)
+def harmful(tree: WorkTree) -> Verdict:
+    return passed("")
+
+
+@pytest.mark.parametrize("mode", [Mode.WARN, Mode.AUDIT])
+@pytest.mark.parametrize(
+    ("asked", "outcome", "verdict"),
+    [
+        (plain, Outcome.FAIL, GateVerdict.CLEAR),
+        (plain, Outcome.UNKNOWN, GateVerdict.CLEAR),
+        (harmful, Outcome.FAIL, GateVerdict.BLOCKED),
+        (harmful, Outcome.UNKNOWN, GateVerdict.UNKNOWN),
+    ],
+)
+def test_a_lenient_mode_lets_pass_what_does_no_harm(mode, asked, outcome, verdict):
+    checks = {c.name: c for c in (plain, harmful)}
+
+    assert verdict_of([found(asked, outcome)], checks, mode) is verdict

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from herorun.core.canonical import canonical
@@ -55,3 +57,76 @@ def test_later_files_win_key_by_key():
 
     assert merge(base, over) == {"trainer": {"steps": 2, "seed": 7}, "data": "none", "list": [3]}
     assert base["trainer"] == {"steps": 1, "seed": 7}
+
+
+# --- what trainers dump ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("!!python/tuple [1, 2]", [1, 2]),
+        ("!!python/name:torch.bfloat16 ''", "torch.bfloat16"),
+        ("!!python/object/apply:trainer.Mode [bf16]", "bf16"),
+        ("!!python/object/apply:pathlib.PosixPath [/, data]", ["/", "data"]),
+        ("!!python/object:optim.Adam {lr: 0.1}", {"!": "optim.Adam", "lr": 0.1}),
+        ("!Custom {lr: 0.1}", {"lr": 0.1}),
+        ("!include other.yaml", "other.yaml"),
+        ("{type: adam, lr: 0.1}", {"type": "adam", "lr": 0.1}),
+        ("1e-4", "1e-4"),
+        (".inf", math.inf),
+        ("123456789012345678901234567890", 123456789012345678901234567890),
+        ("${run.seed}", 7),
+        ("${now:%Y}", "${now:%Y}"),
+    ],
+)
+def test_a_yaml_value_of_a_trainer(text, value):
+    assert parse_config("a.yaml", f"run: {{seed: 7}}\nit: {text}".encode())["it"] == value
+
+
+def test_nothing_in_a_config_is_ever_run(tmp_path):
+    mark = tmp_path / "mark"
+    text = f"a: !!python/object/apply:os.system ['touch {mark}']\nb: !!python/object/new:os.system [x]"
+
+    assert parse_config("a.yaml", text.encode())["a"] == f"touch {mark}"
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("tag", ["", "!Custom "])
+def test_a_merged_key_is_not_given_twice(tag):
+    text = f"base: &base {{a: 1, b: 1}}\nit: {tag}{{<<: *base, b: 2}}"
+
+    assert parse_config("a.yaml", text.encode())["it"] == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.yaml", "a: 1\nb: {c: 1, c: 2}", "a.yaml: the key 'c' is given twice, again in line 2"),
+        ("a.yaml", "1: x\n'1': y", "the key '1' is given twice"),
+        ("a.yaml", "1: x\n1.0: y\n'1.0': z", "the key '1.0' is given twice"),
+        ("a.yaml", "!Custom {a: 1, a: 2}", "the key 'a' is given twice"),
+        ("a.json", '{"a": {"b": 1, "b": 1}}', "a.json: the key 'b' is given twice"),
+        ("a.toml", "a = 1\na = 2", "a.toml: Cannot overwrite a value"),
+        ("a.json", "[" * 100_000, "a.json is nested too deeply, or refers to itself"),
+        ("a.yaml", "a: &a [*a]", "a.yaml: found unconstructable recursive node"),
+        ("a.json", '{"a": ' + "1" * 5000 + "}", "a.json: Exceeds the limit"),
+        ("a.yaml", "- a\n- b", "a.yaml holds list, not a table"),
+    ],
+)
+def test_what_means_two_things_or_nothing_is_refused(name, text, words):
+    with pytest.raises(UnreadableConfig) as caught:
+        parse_config(name, text.encode())
+    assert words in str(caught.value)
+
+
+def test_json_of_a_trainer_may_hold_numbers_that_json_does_not_know():
+    config = parse_config("a.json", b'{"a": NaN, "b": -Infinity}')
+
+    assert math.isnan(config["a"]) and config["b"] == -math.inf and canonical(config)
+
+
+def test_hydras_overrides_are_a_table_of_their_own():
+    config = parse_config("overrides.yaml", b"- trainer.lr=3\n- +seed=7\n- model=big\n- ~wandb")
+
+    assert config == {"overrides": {"trainer.lr": "3", "seed": "7", "model": "big", "wandb": "~"}}

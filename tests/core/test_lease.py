@@ -14,6 +14,10 @@ def test_renewing_beats_and_keeps_the_fence():
     assert MINE.renewed() == Lease("ada@here", "tiny", 3, 8)
 
 
+def test_handing_it_over_raises_the_fence():
+    assert MINE.handed("eve@there") == Lease("eve@there", "tiny", 4, 0)
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"null", b"[]", b"{}", b"\xff", b'{"owner":"a","slug":"b","fence":"x","beat":0}']
 )

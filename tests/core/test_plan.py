@@ -5,9 +5,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan
-from herorun.core.evidence import Sourced
-from herorun.core.plan import Plan, StartPoint, is_rejected, look_up, moved
+from builders import COMMIT, NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, a_tree
+from herorun.core.evidence import Checkpoints, History, Nothing, Snapshot, Sourced, StartSiblings, Taint
+from herorun.core.lineage import is_rejected
+from herorun.core.plan import Patch, Plan, Sources, StartPoint, look_up, make_plan, moved
 
 NAMES = [field.name for field in fields(Plan)]
 
@@ -111,6 +112,41 @@ def test_a_rejected_lineage_is_never_chosen():
     assert a_plan(contract, own, history=a_history()).start.value.step == 100
 
 
+def test_a_foreign_one_is_never_chosen():
+    own = [a_checkpoint(100), a_checkpoint(150)]
+    history = a_history(foreign=frozenset({f"{ROOT}/step-150"}))
+
+    assert a_plan(own=own, history=history).start.value.step == 100
+
+
+def test_one_that_was_written_after_an_unresolved_alert_is_never_chosen():
+    own = [a_checkpoint(100), a_checkpoint(150)]
+    history = a_history(taints=(Taint("not-finite", NOON, 120),))
+
+    assert a_plan(own=own, history=history).start.value.step == 100
+
+
+def test_where_all_are_refused_none_is_chosen():
+    history = a_history(taints=(Taint("not-finite", NOON, 0),))
+
+    assert a_plan(own=[a_checkpoint(100)], history=history).start.value is None
+
+
+def test_one_of_its_own_that_a_person_names_with_a_reason_is_chosen():
+    named = {"from": f"{ROOT}/step-100"}
+    own, history = [a_checkpoint(100), a_checkpoint(150)], a_history()
+
+    assert a_plan(a_contract(start=named), own, history=history).start.value.step == 150
+    decided = a_contract(start={**named, "reason": "before the bad data"})
+    assert a_plan(decided, own, history=history).start.value.step == 100
+
+
+def test_one_that_nobody_looked_into_is_never_chosen():
+    own = [a_checkpoint(100), replace(a_checkpoint(150), examined=False)]
+
+    assert a_plan(own=own, history=a_history()).start.value.step == 100
+
+
 @pytest.mark.parametrize(
     ("path", "rejected"),
     [
@@ -189,3 +225,63 @@ def test_a_final_step_is_read_from_the_config_and_says_so():
     plan = a_plan(a_contract(final_step="trainer.steps"), config={"trainer": {"steps": 5155}})
 
     assert plan.final_step == Sourced(5155, "trainer.steps in config.toml")
+
+
+# --- an approved dirty tree ----------------------------------------------------------------------------
+
+
+EDITS = Snapshot("5e1f", "7ree", "sha256:d1ff", ("train.py",), 9)
+
+
+def an_edited_plan(snapshot=EDITS):
+    return make_plan(
+        a_contract(),
+        a_tree(),
+        Sources("sha256:c0de", {"seed": 7}, "config.toml", "runs/tiny.toml"),
+        Checkpoints(),
+        StartSiblings(),
+        History(initialised=True),
+        snapshot,
+    )
+
+
+def test_the_commit_stays_and_what_runs_is_the_snapshot():
+    plan = an_edited_plan()
+
+    assert plan.patch.value == Patch("5e1f", "7ree", "sha256:d1ff")
+    assert str(plan.patch.value) == "tree:7ree diff:sha256:d1ff"
+    assert (plan.commit.value, plan.code_commit) == (COMMIT, "5e1f")
+
+
+def test_without_edits_the_commit_runs_and_the_digest_is_what_it_was():
+    plan = an_edited_plan(Nothing())
+
+    assert plan == a_plan()
+    assert plan.code_commit == COMMIT
+    assert plan.digest == "sha256:069e73357fb7e25536908a7000365af2dddbb5beacb728c2c8385a2a1bf4adb4"
+
+
+@pytest.mark.parametrize("change", [{"commit": "x"}, {"tree": "x"}, {"diff": "x"}])
+def test_other_edits_are_another_plan(change):
+    assert an_edited_plan(replace(EDITS, **change)).digest != an_edited_plan().digest
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({"a": None}, {"a": "x"}, ("a: none -> x",)),
+        (
+            {"a": {"b": 1, "c": 2}},
+            {"a": {"b": 1, "d": [1, None]}},
+            ("a.c: 2 -> absent", "a.d: absent -> [1, none]"),
+        ),
+        ({"a": 1}, {"a": True}, ("a: 1 -> true",)),
+        ({"a": {}}, {"a": {"b": {"c": 0.5}}}, ("a.b: absent -> c 0.5",)),
+        ({"a": {"b": 1}}, {"a": None}, ("a: b 1 -> none",)),
+        ({"a": ""}, {"a": "x"}, ("a: (empty) -> x",)),
+        ({"a": 1}, {"a": 1.0}, ("a: 1 -> 1.0",)),
+        ({"a": [1, "x"]}, {"a": [1, "x"]}, ()),
+    ],
+)
+def test_what_moved_in_words(before, after, said):
+    assert moved(before, after) == said

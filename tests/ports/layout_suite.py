@@ -1,110 +1,127 @@
-"""What every checkpoint layout must do. A test file subclasses `LayoutSuite` and gives it a `bench`."""
+"""What every checkpoint layout must do, on every kind of store. A test file subclasses `LayoutSuite` with its bench."""
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
-from herorun.core.ports import Layout, Store
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Layout
+from ports.disks import Disk, LocalDisk, MemoryDisk, Through, Trainer, Untimed
 
 
-class LayoutBench(Protocol):
-    layout: Layout
-    store: Store
-    root: str  # does not exist until something is saved in it
-
-    def save(self, step: int, *, temporary: bool = False, finished: bool = True) -> str:
-        """Write a checkpoint as the trainer does and return its path; unfinished as if it was killed."""
-
-    def prune(self, path: str) -> None:
-        """Delete a checkpoint as the trainer does."""
-
-    def cut_off(self, path: str) -> None:
-        """Let a checkpoint's mark of completeness be there and not be readable."""
-
-
-class Meanwhile:
-    """A store during whose first listing something else happens, right after the names were taken."""
-
-    def __init__(self, store: Store, act: Callable[[], None]) -> None:
-        self._store, self._act, self._done = store, act, False
-
-    def names(self, path: str) -> tuple[str, ...]:
-        names = self._store.names(path)
-        if not self._done:
-            self._done = True
-            self._act()
-        return names
-
-    def read(self, path: str) -> bytes:
-        return self._store.read(path)
-
-    def create(self, path: str, data: bytes) -> None:
-        self._store.create(path, data)
-
-    def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        return self._store.swap(path, before, after)
-
-    def probe(self, root: str) -> None:
-        self._store.probe(root)
+def all_of(layout: Layout, disk: Disk, store: Any = None, temporary: bool = False) -> tuple[Candidate, ...]:
+    return layout.candidates(store or disk.store, disk.root, temporary)
 
 
 class LayoutSuite:
+    requests: ClassVar[int] = 2  # at most, to look into one checkpoint
+    near: ClassVar[Mapping[str, int]]  # name -> step of what is nearly a checkpoint
+    strange: ClassVar[tuple[str, ...]]  # names of what is nothing like one
+    final: ClassVar[str]  # of step 200
+
     @pytest.fixture
-    def bench(self) -> LayoutBench:
+    def trainer(self) -> Trainer:
         raise NotImplementedError
 
-    def test_checkpoints_come_by_number_and_not_by_name(self, bench: LayoutBench) -> None:
-        paths = [bench.save(step) for step in (9, 10, 100, 2)]
-        found = bench.layout.candidates(bench.store, bench.root, temporary=False)
+    @pytest.fixture(params=["local", "memory"])
+    def disk(self, request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
+        return LocalDisk(tmp_path) if request.param == "local" else MemoryDisk()
+
+    def test_checkpoints_come_by_number_and_not_by_name(self, trainer: Trainer, disk: Disk) -> None:
+        paths = [disk.save(trainer, step) for step in (2, 9, 10, 100)]
+        found = all_of(trainer.layout, disk)
         assert [candidate.step for candidate in found] == [2, 9, 10, 100]
         assert {candidate.path for candidate in found} == set(paths)
-        assert all(candidate.complete and candidate.root == bench.root for candidate in found)
+        assert [(c.problem, c.root) for c in found] == [("", disk.root)] * 4
 
-    def test_an_unfinished_one_is_listed_with_its_problem(self, bench: LayoutBench) -> None:
-        bench.save(10)
-        bench.save(20, finished=False)
-        ten, twenty = bench.layout.candidates(bench.store, bench.root, temporary=False)
+    def test_listing_is_one_request_and_looks_into_nothing(self, trainer: Trainer, disk: Disk) -> None:
+        for step in range(50):
+            disk.save(trainer, step)
+        store = Through(disk.store)
+        found = trainer.layout.listed(store, f"{disk.root}/", False)  # type: ignore[arg-type]
+        assert [c.step for c in found] == list(range(50))
+        assert not any(c.examined or c.complete or c.problem for c in found)
+        assert len(store.calls) == 1
+
+    def test_looking_into_one_takes_few_requests(self, trainer: Trainer, disk: Disk) -> None:
+        disk.save(trainer, 10)
+        store = Through(disk.store)
+        (listed,) = trainer.layout.listed(disk.store, disk.root, False)
+        seen = trainer.layout.examined(store, listed)  # type: ignore[arg-type]
+        assert seen and seen.complete
+        assert len(store.calls) <= self.requests
+
+    def test_when_it_was_written_is_told(self, trainer: Trainer, disk: Disk) -> None:
+        disk.save(trainer, 10)
+        (found,) = all_of(trainer.layout, disk, Untimed(disk.store))
+        assert found.modified and abs(datetime.now(UTC) - found.modified) < timedelta(minutes=1)
+
+    def test_an_unfinished_one_is_listed_with_its_problem(self, trainer: Trainer, disk: Disk) -> None:
+        disk.save(trainer, 10)
+        disk.save(trainer, 20, finished=False)
+        ten, twenty = all_of(trainer.layout, disk)
         assert ten.complete
-        assert twenty.problem
+        assert twenty.problem and twenty.examined
 
-    def test_a_missing_root_is_said(self, bench: LayoutBench) -> None:
+    def test_a_backup_is_told_from_a_checkpoint(self, trainer: Trainer, disk: Disk) -> None:
+        disk.save(trainer, 1)
+        for name in self.near:
+            disk.save_as(trainer, name, 1)
+        listed = [c for c in trainer.layout.listed(disk.store, disk.root, False) if c.problem]
+        assert {c.path.rpartition("/")[2]: c.step for c in listed} == dict(self.near)
+        assert not any(c.complete for c in listed) and all(c.examined for c in listed)
+        assert [trainer.layout.examined(disk.store, c) for c in listed] == listed
+
+    def test_what_is_nothing_like_one_is_left_out(self, trainer: Trainer, disk: Disk) -> None:
+        for name in self.strange:
+            disk.save_as(trainer, name, 1)
+        assert trainer.layout.listed(disk.store, disk.root, False) == ()
+
+    def test_a_missing_root_is_said(self, trainer: Trainer, disk: Disk) -> None:
         with pytest.raises(FileNotFoundError):
-            bench.layout.candidates(bench.store, bench.root, temporary=False)
+            trainer.layout.listed(disk.store, disk.root, False)
 
-    def test_an_unreadable_one_is_never_called_incomplete(self, bench: LayoutBench) -> None:
-        bench.save(10)
-        bench.cut_off(bench.save(20))
-        with pytest.raises(OSError, match=r".") as caught:
-            bench.layout.candidates(bench.store, bench.root, temporary=False)
+    def test_an_unreadable_one_is_never_called_incomplete(self, trainer: Trainer, disk: Disk) -> None:
+        path = disk.save(trainer, 20)
+        (listed,) = trainer.layout.listed(disk.store, disk.root, False)
+
+        def broken(call: str, asked: str) -> None:
+            if asked.startswith(path):
+                raise OSError(f"{asked}: input/output error")
+
+        with pytest.raises(OSError, match="input/output") as caught:
+            trainer.layout.examined(Through(disk.store, broken), listed)  # type: ignore[arg-type]
         assert not isinstance(caught.value, FileNotFoundError)
 
-    def test_one_that_is_pruned_meanwhile_is_left_out(self, bench: LayoutBench) -> None:
-        doomed = bench.save(10)
-        bench.save(20)
-        store = Meanwhile(bench.store, lambda: bench.prune(doomed))
-        found = bench.layout.candidates(store, bench.root, temporary=False)
+    def test_one_that_is_pruned_meanwhile_is_left_out(self, trainer: Trainer, disk: Disk) -> None:
+        doomed = disk.save(trainer, 10)
+        disk.save(trainer, 20)
+        pruned = []
+
+        def prune(call: str, asked: str) -> None:
+            if asked.rstrip("/") != disk.root and not pruned:
+                pruned.append(doomed)
+                disk.prune(doomed)
+
+        found = all_of(trainer.layout, disk, Through(disk.store, prune))
         assert [(candidate.step, candidate.problem) for candidate in found] == [(20, "")]
 
-    def test_what_the_checkpoint_says_of_being_temporary_wins(self, bench: LayoutBench) -> None:
-        bench.save(10, temporary=True)
-        bench.save(20, temporary=False)
+    def test_the_root_says_what_is_temporary(self, trainer: Trainer, disk: Disk) -> None:
+        disk.save(trainer, 10, temporary=True, finished=False)
         for told in (True, False):
-            found = bench.layout.candidates(bench.store, bench.root, temporary=told)
-            assert [candidate.temporary for candidate in found] == [True, False]
+            (found,) = all_of(trainer.layout, disk, temporary=told)
+            assert found.temporary is told
 
-    def test_final_names_the_path_that_the_trainer_writes(self, bench: LayoutBench) -> None:
-        assert bench.layout.final(bench.root, 200) == bench.save(200)
-        assert bench.layout.final(f"{bench.root}/", 200) == bench.save(200)
+    def test_final_names_the_path_that_the_trainer_writes(self, trainer: Trainer, disk: Disk) -> None:
+        for root in (disk.root, f"{disk.root}/"):
+            assert trainer.layout.final(root, 200) == f"{disk.root}/{self.final}"
 
-    def test_a_root_with_a_trailing_slash_is_the_same_root(self, bench: LayoutBench) -> None:
-        bench.save(10)
-        assert bench.layout.candidates(bench.store, f"{bench.root}/", False) == bench.layout.candidates(
-            bench.store, bench.root, False
-        )
-
-    def test_many_are_found(self, bench: LayoutBench) -> None:
-        for step in range(100):
-            bench.save(step)
-        found = bench.layout.candidates(bench.store, bench.root, temporary=False)
-        assert [candidate.step for candidate in found] == list(range(100))
+    def test_an_empty_checkpoint_is_none(self, trainer: Trainer, tmp_path: Path) -> None:
+        disk = LocalDisk(tmp_path)
+        disk.save(trainer, 10)
+        (Path(disk.root) / trainer.name(20)).mkdir()
+        _, empty = all_of(trainer.layout, disk)
+        assert empty.problem

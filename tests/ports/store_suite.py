@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import pytest
@@ -21,6 +22,7 @@ class StoreBench(Protocol):
 
 class StoreSuite:
     has_empty_folders = True  # an object store has none
+    many = 300
     foreign = "elsewhere://bucket/path"  # a path that belongs to another store
     weird = ("with space", "ünï-日本", "new\nline", "-dash", "50%20", "a'b\"c", "hash#?x", "*[a]")
 
@@ -49,12 +51,57 @@ class StoreSuite:
         assert store.names(bench.root) == ("eval.jsonl", "step-10/", "step-9/")
         assert store.names(f"{bench.root}/") == store.names(bench.root)
 
+    def test_entries_are_the_names_with_sizes_and_times(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        for path in ("step-9/x", "a.json", "empty"):
+            store.create(f"{bench.root}/{path}", path.encode() if path == "a.json" else b"")
+        found = store.entries(bench.root)
+        assert (
+            tuple(entry.name for entry in found) == store.names(bench.root) == ("a.json", "empty", "step-9/")
+        )
+        assert [entry.size for entry in found] == [6, 0, None]
+        for entry in found[:2]:
+            assert_is_now(entry.modified)
+            assert entry.modified == store.modified(f"{bench.root}/{entry.name}")
+
+    @pytest.mark.parametrize(("count", "told"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")])
+    def test_the_end_of_a_file(self, bench: StoreBench, count: int, told: bytes) -> None:
+        store = bench.connect()
+        store.create(f"{bench.root}/file", b"abcdef")
+        store.create(f"{bench.root}/empty", b"")
+        assert store.end(f"{bench.root}/file", count) == told
+        assert store.end(f"{bench.root}/empty", count) == b""
+
+    def test_a_generation_stays_until_the_file_is_written_again(self, bench: StoreBench) -> None:
+        store, path = bench.connect(), f"{bench.root}/file"
+        store.create(path, b"one")
+        before = store.generation(path)
+        assert before
+        assert bench.connect().generation(path) == before
+        assert store.swap(path, b"one", b"two")
+        assert store.generation(path) != before
+
+    def test_region_and_rules_can_be_asked_of_a_root_that_does_not_exist(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        assert store.region(bench.root) in (None, "us-central1")
+        assert all(rule.words for rule in store.rules(bench.root))
+
     def test_missing_paths_are_not_found(self, bench: StoreBench) -> None:
         store = bench.connect()
         with pytest.raises(FileNotFoundError):
             store.names(bench.root)
         store.create(f"{bench.root}/there", b"")
-        for look in (store.read, store.names, lambda path: store.swap(path, b"", b"new")):
+        looks: tuple[Callable[[str], object], ...] = (
+            store.read,
+            store.names,
+            store.entries,
+            store.modified,
+            store.generation,
+            lambda path: store.end(path, 3),
+            lambda path: store.end(path, 0),
+            lambda path: store.swap(path, b"", b"new"),
+        )
+        for look in looks:
             with pytest.raises(FileNotFoundError):
                 look(f"{bench.root}/gone")
         assert store.names(bench.root) == ("there",)
@@ -62,8 +109,9 @@ class StoreSuite:
     def test_a_file_is_no_folder(self, bench: StoreBench) -> None:
         store = bench.connect()
         store.create(f"{bench.root}/file", b"")
-        with pytest.raises(NotADirectoryError):
-            store.names(f"{bench.root}/file")
+        for look in (store.names, store.entries):
+            with pytest.raises(NotADirectoryError):
+                look(f"{bench.root}/file")
 
     def test_what_is_out_of_reach_is_neither_missing_nor_there(self, bench: StoreBench) -> None:
         store = bench.connect()
@@ -73,6 +121,8 @@ class StoreSuite:
         acts: tuple[Callable[[], object], ...] = (
             lambda: store.read(blocked),
             lambda: store.names(blocked),
+            lambda: store.entries(blocked),
+            lambda: store.end(blocked, 3),
             lambda: store.create(f"{blocked}/new", b""),
             lambda: store.swap(blocked, b"", b"new"),
             lambda: store.probe(blocked),
@@ -128,9 +178,9 @@ class StoreSuite:
 
     def test_a_folder_of_many_is_listed_whole(self, bench: StoreBench) -> None:
         store = bench.connect()
-        for number in range(300):
+        for number in range(self.many):
             store.create(f"{bench.root}/{number:04}", b"")
-        assert store.names(bench.root) == tuple(f"{number:04}" for number in range(300))
+        assert store.names(bench.root) == tuple(f"{number:04}" for number in range(self.many))
 
     def test_probe_makes_the_root_and_leaves_nothing_in_it(self, bench: StoreBench) -> None:
         store = bench.connect()
@@ -152,10 +202,19 @@ class StoreSuite:
     ) -> None:
         store = bench.connect()
         scheme, _, rest = self.foreign.partition("://")
-        for look in (store.names, store.read, store.probe, lambda path: store.create(path, b"")):
+        looks: tuple[Callable[[str], object], ...] = (
+            *(store.names, store.read, store.probe, store.region, store.rules, store.generation),
+            lambda path: store.create(path, b""),
+        )
+        for look in looks:
             with pytest.raises(WrongUse) as caught:
                 look(f"{scheme}://user:hunter2hunter2@{rest}")
             assert "hunter2" not in str(caught.value)
+
+
+def assert_is_now(moment: datetime | None) -> None:
+    assert moment is not None and moment.utcoffset() == timedelta()
+    assert abs(datetime.now(UTC) - moment) < timedelta(minutes=1)
 
 
 def at_once(act: Callable[[int], None], times: int) -> None:

@@ -1,44 +1,32 @@
-"""The Levanter layout: the contract suite on the local store, then its own traps."""
+"""The Levanter layout: the contract suite, then its own traps."""
 
 import json
-import shutil
+import os
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts import levanter
 from herorun.stores.local import LocalStore
-from ports.layout_suite import LayoutBench, LayoutSuite
+from ports.disks import PLACE, Disk, LocalDisk, Trainer
+from ports.layout_suite import LayoutSuite
 
-PLACE = Place("tiny", "state", "/data/tiny", ".")
 
+class Marin:
+    layout = levanter.connect(levanter.Options(), PLACE)
 
-class Bench:
-    def __init__(self, root: Path) -> None:
-        self.root = str(root)
-        self.store: Store = LocalStore()
-        self.layout: Layout = levanter.connect(levanter.Options(), PLACE)
+    def name(self, step: int) -> str:
+        return f"step-{step}"
 
-    def save(self, step: int, *, temporary: bool = False, finished: bool = True) -> str:
-        folder = Path(self.root) / f"step-{step}"
-        (folder / "d").mkdir(parents=True, exist_ok=True)
-        (folder / "manifest.json").write_text("{}")
-        if finished:
-            self.mark(folder, {"step": step, "timestamp": stamp(step), "is_temporary": temporary})
-        return str(folder)
+    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+        files = {"d/0": b"\0", "manifest.json": b"{}"}
+        told = {"step": step, "timestamp": stamp(step), "is_temporary": temporary}
+        return {**files, "metadata.json": json.dumps(told).encode()} if finished else files
 
-    def mark(self, folder: Path, metadata: object) -> None:
-        (folder / "metadata.json").write_text(json.dumps(metadata))
-
-    def prune(self, path: str) -> None:
-        shutil.rmtree(path)
-
-    def cut_off(self, path: str) -> None:
-        marker = Path(path) / "metadata.json"
-        marker.unlink()
-        marker.symlink_to(marker.name)  # a loop: there, and not to be opened
+    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+        return {"eval_metrics.jsonl": b"{}\n"}
 
 
 def stamp(step: int) -> str:
@@ -46,9 +34,26 @@ def stamp(step: int) -> str:
 
 
 class TestLevanter(LayoutSuite):
-    @pytest.fixture(params=["checkpoints", "with space/ünï\nline"])
-    def bench(self, request: pytest.FixtureRequest, tmp_path: Path) -> LayoutBench:
-        return Bench(tmp_path / request.param)
+    near: ClassVar = {
+        "step-1000.bak": 1000,
+        "step-1000-old": 1000,
+        "tmp-step-3": 3,
+        "step-3-tmp": 3,
+        "copy of step-7": 7,
+    }
+    strange = ("step-", "Step-3", "step--3", "step-٣", "3", "mystep-3", "eval_metrics")
+    final = "step-200"
+
+    @pytest.fixture
+    def trainer(self) -> Trainer:
+        return Marin()
+
+    def test_what_the_checkpoint_says_of_being_temporary_wins(self, trainer: Trainer, disk: Disk) -> None:
+        disk.save(trainer, 10, temporary=True)
+        disk.save(trainer, 20, temporary=False)
+        for told in (True, False):
+            found = trainer.layout.candidates(disk.store, disk.root, told)
+            assert [candidate.temporary for candidate in found] == [True, False]
 
 
 @pytest.fixture
@@ -56,13 +61,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "checkpoints"
 
 
-def find(root: Path, temporary: bool = False, newest: int | None = None) -> tuple[Candidate, ...]:
-    return levanter.Levanter().candidates(LocalStore(), str(root), temporary, newest)
-
-
-def problem_of(root: Path) -> str:
-    (candidate,) = find(root)
-    return candidate.problem
+def find(root: Path, temporary: bool = False) -> tuple[Candidate, ...]:
+    return levanter.Levanter().candidates(LocalStore(), str(root), temporary)
 
 
 def a_folder(root: Path, name: str = "step-100", marker: str | bytes | None = None, *beside: str) -> Path:
@@ -77,18 +77,16 @@ def a_folder(root: Path, name: str = "step-100", marker: str | bytes | None = No
 
 def test_a_complete_one_tells_all(root: Path) -> None:
     a_folder(root, "step-100", '{"step": 100, "timestamp": "2026-09-03T23:13:13", "is_temporary": true}', "d")
-    assert find(root) == (
-        Candidate(f"{root}/step-100", 100, str(root), temporary=True, timestamp="2026-09-03T23:13:13"),
-    )
+    (found,) = find(root)
+    assert (found.path, found.step, found.root) == (f"{root}/step-100", 100, str(root))
+    assert (found.temporary, found.timestamp, found.complete) == (True, "2026-09-03T23:13:13", True)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["step-1000.bak", "step-", "tmp-step-3", "step-3-tmp", "Step-3", "step--3", "step-٣", "step-3\n", "3"],
-)
-def test_only_an_exact_name_is_a_candidate(root: Path, name: str) -> None:
-    a_folder(root, name, '{"step": 3}', "d")
-    assert find(root) == ()
+def test_the_time_is_the_markers_and_not_the_folders(root: Path) -> None:
+    folder = a_folder(root, "step-100", '{"step": 100}', "d")
+    os.utime(folder / "metadata.json", (1_700_000_000, 1_700_000_000))
+    (found,) = find(root)
+    assert found.modified and found.modified.timestamp() == 1_700_000_000
 
 
 def test_a_file_is_no_candidate_and_an_empty_root_has_none(root: Path) -> None:
@@ -134,14 +132,16 @@ def test_what_is_wrong_with_it_is_said(
     root: Path, marker: str | bytes | None, beside: tuple[str, ...], problem: str
 ) -> None:
     a_folder(root, "step-100", marker, *beside)
-    assert problem_of(root) == problem
+    (found,) = find(root)
+    assert found.problem == problem
 
 
-def test_without_a_word_in_the_metadata_the_root_decides_what_is_temporary(root: Path) -> None:
-    a_folder(root, "step-100", '{"step": 100}', "d")
-    a_folder(root, "step-200", None, "d")
-    for told in (True, False):
-        assert [candidate.temporary for candidate in find(root, temporary=told)] == [told, told]
+@pytest.mark.parametrize("kind", ["pipe", "loop"])
+def test_a_marker_that_cannot_be_read_raises(root: Path, kind: str) -> None:
+    marker = a_folder(root, "step-100", None, "d") / "metadata.json"
+    os.mkfifo(marker) if kind == "pipe" else marker.symlink_to(marker.name)
+    with pytest.raises(OSError, match=r"metadata\.json"):
+        find(root)
 
 
 def test_leading_zeros_are_the_same_step_under_their_own_path(root: Path) -> None:
@@ -156,18 +156,16 @@ def test_one_step_is_ordered_by_time(root: Path) -> None:
     assert [c.path for c in find(root)] == [f"{root}/step-7", f"{root}/step-007"]
 
 
-def test_the_newest_can_be_asked_for_alone(root: Path) -> None:
-    bench = Bench(root)
-    bench.cut_off(bench.save(9))  # reading it would raise: it is not read
-    for step in (10, 100):
-        bench.save(step)
-    assert [candidate.step for candidate in find(root, newest=2)] == [10, 100]
-    assert find(root, newest=0) == ()
-    bench.prune(f"{root}/step-9")
-    assert [candidate.step for candidate in find(root, newest=5)] == [10, 100]
-
-
 def test_a_root_that_is_a_file_is_not_an_empty_root(root: Path) -> None:
     root.write_text("")
     with pytest.raises(NotADirectoryError):
         find(root)
+
+
+def test_a_save_over_an_unread_one_is_looked_into_again(tmp_path: Path) -> None:
+    disk = LocalDisk(tmp_path)
+    disk.save(Marin(), 10)
+    (listed,) = Marin.layout.listed(disk.store, disk.root, False)
+    unread = Candidate(listed.path, 10, disk.root, problem="it could not be read", examined=False)
+    seen = Marin.layout.examined(disk.store, unread)
+    assert seen and seen.complete

@@ -1,19 +1,30 @@
 """The admission: what check-in compares with, written before the job is submitted."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from herorun import discover
 from herorun.core.canonical import canonical
+from herorun.core.contract import Contract, Impact
+from herorun.core.evidence import ImportClosure, WorkTree
+from herorun.core.first_party import code_roots
+from herorun.core.impact import of_impact
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission
+from herorun.core.requirements import exact_versions
+from herorun.gather import gather
 from herorun.system.digests import file_digests
 from herorun.system.files import write_whole
+from herorun.system.git import Repository
 from herorun.system.resolved import in_repository
+from herorun.system.submodules import all_files
 from herorun.workspace import Run
 
 
 def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> Path:
     """The private file that check-in compares with: exactly what was admitted."""
-    names = [path for _, _, path in run.repository.entries(plan.commit.value) if path != run.file.path]
+    names = [path for path in all_files(run.repository, plan.code_commit) if path != run.file.path]
     start = plan.start.value
     configs = [in_repository(plan.cwd.value, name) for name in run.contract.config.files]
     admission = {
@@ -32,8 +43,23 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "tracker_kind": plan.tracker.value.kind,
         "tracker_id": plan.tracker.value.id,
         "start": start.path if start else None,
-        "files": file_digests(code, [name for name in names if not name.endswith(".md")]),
+        "roots": code_roots(submission.argv, plan.cwd.value, names),
+        "packages": exact_versions(plan.packages.value),
+        "files": file_digests(code, that_train(run, plan, code, names)),
     }
     path = run.state / "admissions" / f"{submission.instance}.json"
     write_whole(path, (canonical(admission) + "\n").encode())
     return path
+
+
+def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:
+    """The files that can change the training; all of them where nobody can tell what the command imports."""
+    given = {
+        Repository: replace(run.repository, top=Path(code)),
+        Contract: run.contract,
+        WorkTree: WorkTree(plan.code_commit),
+    }
+    closure = gather([ImportClosure], discover.sources(), given)[ImportClosure]
+    if not isinstance(closure, ImportClosure):
+        return names
+    return of_impact(names, run.contract.code.impact, closure.files, Impact.BLOCK)

@@ -1,20 +1,20 @@
 """Launch: the reviewed plan and nothing else, submitted once, watched from the first minute."""
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from herorun.acts.babysitter import start_babysitter
 from herorun.acts.launching import Order, dirty_words, settle_launching, start_instance
-from herorun.acts.preflight import Preflight, plan_json, preflight
+from herorun.acts.leasing import hand_lease
+from herorun.acts.plan_file import moved_since, must_be
+from herorun.acts.preflight import Preflight, preflight
 from herorun.acts.probe import probe_roots
 from herorun.core.check import GateVerdict
 from herorun.core.contract import say_duration
-from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Launched
 from herorun.core.evidence import Checkpoints
-from herorun.core.plan import Plan, moved
+from herorun.core.scrub import scrub
 from herorun.system.files import locked
 from herorun.workspace import Run
 
@@ -55,23 +55,41 @@ def launch(run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = 
         run.record.fetch()
         run.record.must_understand()
         launched, answer = _continued(run, babysit) or _fresh(run, reviewed, babysit)
+    told = _unlike(reviewed, launched, answer) if reviewed else ()
     if launched is None:
-        return Launch(answer, None)
+        return Launch(answer, None, warnings=told)
     pushed = run.record.push()
     unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
-    told, unwatched = _watched(run, babysit)
-    warnings = tuple(warning for warning in (unpushed, unwatched) if warning)
-    return Launch(answer, launched, told, _log(run, launched), warnings, unwatched)
+    watched, unwatched = _watched(run, babysit)
+    warnings = tuple(warning for warning in (*told, unpushed, unwatched) if warning)
+    return Launch(answer, launched, watched, _log(run, launched), warnings, unwatched)
+
+
+def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: Preflight) -> tuple[str, ...]:
+    """What is not as it was reviewed, where that is no reason to stop."""
+    if launched is not None and launched.plan_digest != reviewed["plan_digest"]:
+        return (f"{launched.instance} was submitted before this review, under plan {launched.plan_digest}",)
+    moved = moved_since(reviewed, answer)
+    return (moved,) if moved else ()
 
 
 def _watched(run: Run, babysit: bool) -> tuple[str, str]:
     """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what was launched."""
-    if not babysit or run.contract.babysit.declined:
-        return _how(run, babysit), ""
+    told = run.contract.babysit
     try:
-        return start_babysitter(run), ""
+        if watched_elsewhere(run):
+            hand_lease(run, told.owner or "")
+        elif babysit and not told.declined:
+            return start_babysitter(run), ""
     except (HerorunError, OSError) as error:
         return "not started", in_words(error)
+    return _how(run, babysit), ""
+
+
+def watched_elsewhere(run: Run) -> bool:
+    """Whether the contract gives the watch to somebody else: a second babysitter here would only be in the way."""
+    told = run.contract.babysit
+    return bool(told.owner) and told.owner != run.launcher.owner and not told.declined
 
 
 def _continued(run: Run, babysit: bool) -> tuple[Launched | None, Preflight] | None:
@@ -87,11 +105,17 @@ def _fresh(run: Run, reviewed: dict[str, Any] | None, babysit: bool) -> tuple[La
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
         return None, answer
     if reviewed is not None:
-        _must_be(reviewed, answer.plan)
+        must_be(reviewed, answer.plan)
     probe_roots(run)
-    dirty = dirty_words(list(answer.report.findings), answer.plan.in_place.value)
+    dirty = dirty_words(list(answer.report.findings), answer.plan)
     order = Order(
-        answer.plan, "launched by hand", _how(run, babysit), dirty=dirty, foreign=_foreign(run, answer)
+        answer.plan,
+        "launched by hand",
+        _how(run, babysit),
+        dirty=dirty,
+        foreign=_foreign(run, answer),
+        policy=answer.policy,
+        overlooked=tuple(scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked),
     )
     return start_instance(run, order), answer
 
@@ -104,34 +128,14 @@ def _foreign(run: Run, answer: Preflight) -> tuple[str, ...]:
     return tuple(candidate.path for candidate in found.candidates)
 
 
-def _must_be(reviewed: dict[str, Any], plan: Plan) -> None:
-    if reviewed["plan_digest"] == plan.digest:
-        return
-    before = {name: told["value"] for name, told in reviewed["plan"].items()}
-    after = {name: told["value"] for name, told in plan_json(plan).items()}
-    changes = "; ".join(moved(before, after)) or "the plan file itself"
-    raise Blocked(
-        f"The plan has moved since it was reviewed: {changes}. Review it again with `herorun preflight --out`."
-    )
-
-
-def read_plan_file(path: Path) -> dict[str, Any]:
-    """A plan written by `preflight --out`; `WrongUse` where it is none."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["schema"] == 1 and isinstance(found["plan_digest"], str) and isinstance(found["plan"], dict):
-            return dict(found)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    raise WrongUse(f"{path} is no plan: write one with `herorun preflight RUN --out {path}`.")
-
-
 def _how(run: Run, babysit: bool) -> str:
     """Who watches, for the instance's entry in the logbook."""
     told = run.contract.babysit
     if told.declined:
         return f"declined: {told.declined}"
     every = say_duration(told.cadence)
+    if watched_elsewhere(run):
+        return f"{told.owner}, every {every}: none is started here, start `herorun babysit {run.slug}` there"
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"
     return f"by hand: `herorun babysit {run.slug}`, every {every}"

@@ -12,14 +12,15 @@ from datetime import timedelta
 from herorun.acts.admitting import write_admission
 from herorun.acts.leasing import take_lease
 from herorun.acts.posting import deliver
+from herorun.acts.snapshots import admitted_snapshot, keep_snapshot, kept_diff
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Failed, Intended, Launched, Launching
-from herorun.core.evidence import Checkpoints, History, Job, Sourced, StartSiblings, WorkTree
+from herorun.core.evidence import Checkpoints, History, Job, Nothing, Sourced, StartSiblings, WorkTree
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
-from herorun.core.plan import Plan, Sources, StartPoint, make_plan
+from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan
 from herorun.core.ports import Absent, Found, Search, Unsure, submission_of
 from herorun.core.render import command_line, instance_lines
 from herorun.core.scrub import scrub
@@ -41,12 +42,16 @@ class Order:
     relaunch_of: str = ""
     dirty: str = "no"
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
+    policy: str = ""  # the logbook's word on a lenient `[policy] mode`
+    overlooked: tuple[str, ...] = ()  # the findings that were open
 
 
 def start_instance(run: Run, order: Order) -> Launched:
     """Start the next instance, or go on with one that was intended and never submitted."""
     launching = _intend(run, order)
     try:
+        if not order.relaunch_of:  # a relaunch runs what was kept before
+            keep_snapshot(run, order.plan, launching)
         _announce(run, order, launching)
     except (HerorunError, OSError) as error:
         _not_submitted(run, launching, error)
@@ -117,20 +122,22 @@ def _new_intent(run: Run, order: Order) -> Launching:
         order.dirty,
         where(run),
         order.foreign,
+        order.policy,
+        order.overlooked,
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
     return launching
 
 
 def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
-    """What another machine needs to judge this launch: the admitted contract and the resolved config."""
+    """What another machine needs to judge this launch: the admitted contract, the resolved config, the edits."""
     config = canonical(plan.config.value) + "\n"
     named = {"contract": (run.file.text, "toml"), "config": (config, "json")}
     return {
         f"{word}-{digest(text)[7:19]}.{end}": scrub(text).encode()
         for word, (text, end) in named.items()
         if text
-    }
+    } | kept_diff(run, plan)
 
 
 def _announce(run: Run, order: Order, launching: Launching) -> None:
@@ -161,6 +168,7 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
         "DRI": run.dri,
         "Commit": f"`{plan.commit.value}`",
         "Tree dirty": order.dirty,
+        **({"Policy": order.policy} if order.policy else {}),
         "Command": f"`{command_line(plan.command_line)}`",
         "Output root": f"`{plan.output_root.value}`",
         "Starts from": plan.start.value.path if plan.start.value else "scratch",
@@ -175,7 +183,7 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
 
 def _submit(run: Run, plan: Plan, instance: str) -> Job:
     folder = run.state / "code" / instance  # its own: nobody has edited a copy that was not there before
-    code = run.repository.top if plan.in_place.value else export(run.repository, plan.commit.value, folder)
+    code = run.repository.top if plan.in_place.value else export(run.repository, plan.code_commit, folder)
     submission = submission_of(plan, instance)
     admission = write_admission(run, plan, submission, str(code))
     return run.scheduler.submit(submission, str(code), str(admission))
@@ -191,7 +199,7 @@ def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched
         plan.digest,
         plan.output_root.value,
         plan.commit.value,
-        instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty),
+        instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
         order.relaunch_of,
         order.babysitter,
     )
@@ -222,7 +230,14 @@ def settle_launching(
         )
     if isinstance(answer, Found):
         plan = admitted_plan(run, launching)
-        order = Order(plan, launching.why, babysitter, launching.relaunch_of, launching.dirty)
+        order = Order(
+            plan,
+            launching.why,
+            babysitter,
+            launching.relaunch_of,
+            launching.dirty,
+            policy=launching.policy,
+        )
         return _confirm(run, order, launching, answer.job)
     return None
 
@@ -243,14 +258,20 @@ def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Se
 
 
 def admitted_plan(run: Run, launching: Launching) -> Plan:
-    """The plan of a launch, made again from its commit; the record only says which, and its digest must agree."""
+    """The plan of a launch, made again from its commit and its approved edits.
+
+    The record only says which these are; the digest must agree.
+    """
     commit = str(launching.plan["commit"]["value"])
     contract = contract_at(run.repository, commit, launching.contract_file)
-    config, told = resolved_config(run.repository, contract, commit)
+    snapshot = admitted_snapshot(run, commit, launching.plan)
+    source = commit if isinstance(snapshot, Nothing) else snapshot.commit
+    config, told = resolved_config(run.repository, contract, source)
     sources = Sources(
-        code_tree(run.repository, commit, launching.contract_file), config, told, launching.contract_file
+        code_tree(run.repository, source, launching.contract_file), config, told, launching.contract_file
     )
-    plan = make_plan(contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History())
+    nothing = (Checkpoints(), StartSiblings(), History())
+    plan = make_plan(contract, WorkTree(commit), sources, *nothing, snapshot)
     start = launching.plan["start"]
     point = read(StartPoint, start["value"]) if start["value"] else None
     plan = replace(plan, start=Sourced(point, str(start["source"])))
@@ -261,10 +282,23 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
     return plan
 
 
-def dirty_words(findings: list[Finding], in_place: bool) -> str:
+def dirty_words(findings: list[Finding], plan: Plan) -> str:
     """The logbook's `Dirty tree` line."""
-    dirty = next((f for f in findings if f.check == "dirty-tree" and f.waiver), None)
-    if dirty is None or dirty.waiver is None:
+    dirty = next((f for f in findings if f.check == "dirty-tree" and (f.waiver or f.open)), None)
+    patch = plan.patch.value
+    if dirty is None and patch is None:
         return "no"
-    runs = "the checkout is run as it is" if in_place else "the commit is run, without the edits"
-    return f"yes, approved by {dirty.waiver.approved_by} ({dirty.waiver.reason}); {runs}"
+    waiver = dirty.waiver if dirty else None
+    who = f"approved by {waiver.approved_by}" if waiver else "approved by nobody"
+    why = f" ({waiver.reason})" if waiver else ""
+    return f"yes, {who}{_what_runs(patch, plan.in_place.value)}{why}"
+
+
+def _what_runs(patch: Patch | None, in_place: bool) -> str:
+    if in_place:
+        return f"{_identity(patch)}; the checkout is run as it is"
+    return _identity(patch) or "; the commit is run, without the edits"
+
+
+def _identity(patch: Patch | None) -> str:
+    return f", patch identity {patch}" if patch else ""

@@ -26,3 +26,11 @@ def take_lease(run: Run) -> Lease:
     if not run.store.swap(path, found, renewed.bytes()):
         raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
     return renewed
+
+
+def hand_lease(run: Run, owner: str) -> None:
+    """Give the lease that we hold to the owner that the contract names."""
+    mine = take_lease(run)
+    path = f"{run.place.output_root}/{PATH}"
+    if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
+        raise CouldNotLook(f"The lease {path} was changed at this very moment, and is not handed to {owner}.")

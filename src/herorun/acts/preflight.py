@@ -3,14 +3,18 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from herorun.acts.candidates import candidates_json
 from herorun.core.canonical import plain
-from herorun.core.check import Gate, GateVerdict
+from herorun.core.check import Gate, GateVerdict, Mode
+from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
+from herorun.core.estimate import Estimate, estimate
+from herorun.core.evidence import Nothing, Offered, Unavailable
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
 from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gates import Report, ask
-from herorun.workspace import Run
+from herorun.workspace import Run, contract_drift
 
 
 @dataclass(frozen=True)
@@ -26,22 +30,53 @@ class Preflight:
 
     @property
     def verdict(self) -> GateVerdict:
-        return self.report.verdict
+        """What acts. Without a plan there is nothing to launch, whatever the mode and the waivers say."""
+        if self.plan is not None or self.report.verdict is not GateVerdict.CLEAR:
+            return self.report.verdict
+        strict = self.report.would_be
+        return GateVerdict.UNKNOWN if strict is GateVerdict.CLEAR else strict
+
+    @property
+    def why(self) -> str:
+        """Why it is not clear, in one line."""
+        unread = self.report.evidence.get(Plan)
+        return self.report.summary or (
+            f"there is no plan: {unread.why}" if isinstance(unread, Unavailable | Nothing) else ""
+        )
+
+    @property
+    def policy(self) -> str:
+        """What a lenient `[policy] mode` let pass, for the instance's entry; empty where findings are enforced."""
+        if self.report.mode is Mode.ENFORCE:
+            return ""
+        names = list(dict.fromkeys(finding.check for finding in self.report.overlooked))
+        count = f"{len(self.report.overlooked)} finding{'s were' if len(self.report.overlooked) != 1 else ' was'} open"
+        return f"{self.report.mode}; {count}: {', '.join(names)}" if names else f"{self.report.mode}; {count}"
+
+    @property
+    def estimate(self) -> Estimate:
+        """Compute, accelerator-hours, cost and time, as far as they can be known."""
+        evidence = self.report.evidence
+        return estimate(evidence[Contract], evidence.get(Offered, Nothing()))
 
     def raise_if_blocked(self) -> None:
         """`Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
         if self.verdict is GateVerdict.BLOCKED:
-            raise Blocked(f"The launch is blocked: {self.report.summary}")
+            raise Blocked(f"The launch is blocked: {self.why}")
         if self.verdict is GateVerdict.UNKNOWN:
-            raise CouldNotLook(f"The launch gate could not look everywhere: {self.report.summary}")
+            raise CouldNotLook(f"The launch gate could not look everywhere: {self.why}")
 
     def as_json(self) -> dict[str, Any]:
         """The promised shape."""
         return {
             "verdict": self.verdict.value,
+            "would_be": self.report.would_be.value,
+            "mode": self.report.mode.value,
             "plan_digest": self.plan.digest if self.plan else None,
             "plan": plan_json(self.plan) if self.plan else None,
             "submission": submission_json(self.submission) if self.submission else None,
+            "checkpoints": candidates_json(self.plan, self.report.evidence),
+            "estimate": self.estimate.as_json(),
             "findings": self.report.as_json(),
         }
 
@@ -52,6 +87,7 @@ def preflight(run: Run) -> Preflight:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
     run.record.fetch()
     memory = run.record.memory()
+    run.drift = contract_drift(run)
     report = ask(run, Gate.LAUNCH, wanted=[Plan])
     plan = report.evidence[Plan]
     if not isinstance(plan, Plan):

@@ -2,12 +2,16 @@
 
 from herorun import discover
 from herorun.acts.launching import Order, admitted_plan, settle_launching, start_instance
+from herorun.acts.snapshots import patch_of
+from herorun.core.edits import blocking_changes, ignored
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.core.evidence import Checkpoints, WorkTree
+from herorun.core.evidence import Checkpoints, Evidence, ImportClosure, WorkTree
 from herorun.core.journal import Memory
-from herorun.core.plan import Plan, is_rejected
+from herorun.core.lineage import acceptable, refusal
+from herorun.core.plan import Plan
 from herorun.gates import ask_relaunch
 from herorun.gather import gather
+from herorun.system.snapshot import MEGABYTE, take_snapshot
 from herorun.workspace import Run
 
 
@@ -29,31 +33,45 @@ def relaunch(run: Run, instance: str, why: str) -> str:
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
         raise kind(f"The launch gate is {report.verdict}: {report.summary}")
-    order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance)
+    dirty = memory.launchings[instance].dirty
+    order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance, dirty=dirty)
     return start_instance(run, order).instance
 
 
 def must_stand(run: Run, admitted: Plan) -> None:
     """A run in place is only relaunched from the very tree that was admitted."""
-    tree = gather([WorkTree], discover.sources(), run.given(run.record.memory()))[WorkTree]
+    evidence = gather([WorkTree, ImportClosure], discover.sources(), run.given(run.record.memory()))
+    tree = evidence[WorkTree]
     if not isinstance(tree, WorkTree):
         raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
-    if tree.commit != admitted.commit.value or tree.dirty:
+    if tree.commit != admitted.commit.value or not _holds(run, admitted, tree, evidence):
         raise Blocked(
             f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."
         )
 
 
+def _holds(run: Run, admitted: Plan, tree: WorkTree, evidence: Evidence) -> bool:
+    """Whether the edits in the checkout are those that were admitted: none, or the very same."""
+    if admitted.patch.value is None:
+        return not blocking_changes(run.contract, run.file, tree, evidence[ImportClosure])
+    cap = run.contract.code.snapshot_max_mb * MEGABYTE
+    found = take_snapshot(run.repository, tree.commit, ignored(tree), cap)
+    return found is not None and patch_of(found) == admitted.patch.value
+
+
 def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
-    """The admitted plan from the newest complete checkpoint of its accepted lineage. Nothing is guessed."""
+    """The admitted plan from the newest complete checkpoint that nothing speaks against. Nothing is guessed."""
     evidence = gather([Checkpoints], discover.sources(), run.given(memory))
     found = evidence[Checkpoints]
     if not isinstance(found, Checkpoints):
         raise CouldNotLook(f"The checkpoints could not be read: {found.why}")
-    accepted = [c for c in found.candidates if not is_rejected(c.path, run.contract.start.rejected)]
-    newest = Checkpoints(tuple(accepted)).newest
+    newest = acceptable(found.candidates, run.contract, memory.history).newest
     if newest is not None:
         return admitted.started_from(newest, "newest complete checkpoint of this run")
+    refused = [c for c in found.candidates if c.complete]
+    if refused:
+        words = "; ".join(f"{c.path}: {refusal(c, run.contract, memory.history)}" for c in refused)
+        raise Blocked(f"No complete checkpoint of this run may be chosen without a person: {words}.")
     if run.contract.start.from_ is not None:
         return admitted
     raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")

@@ -25,6 +25,8 @@ def make_statement(run: Run, memory: Memory, current: Instance, report: Report) 
         "sealed_at": timestamp(now()),
         "herorun": __version__,
         "commit": current.commit,
+        "dirty_tree": launching.dirty,
+        "patch": launching.plan["patch"]["value"],
         "plan_digest": current.plan_digest,
         "launch_command": launching.plan["argv"]["value"],
         "output_root": current.output_root,
@@ -106,6 +108,7 @@ def seal_lines(statement: dict[str, Any], tag: str) -> dict[str, str]:
         "W&B": f"{statement['tracker']['id']} / {statement['tracker']['name']}",
         "Output root": str(statement["output_root"]),
         "Launch command": " ".join(statement["launch_command"]),
+        "Dirty tree": str(statement.get("dirty_tree", "no")),
         "Caveats": "; ".join(statement["caveats"]) or "none",
     }
 

@@ -220,7 +220,7 @@ def rules_digest(run: Run) -> str:
 
 def _is_plain(value: object) -> bool:
     module = type(value).__module__
-    return module == "herorun.core.evidence" or isinstance(value, (Nothing, Unavailable))
+    return module.startswith("herorun.core.evidence") or isinstance(value, (Nothing, Unavailable))
 
 
 def progress_of(evidence: Evidence) -> str:

@@ -1,5 +1,7 @@
 """`herorun explain`."""
 
+from typing import Any
+
 import click
 
 
@@ -14,29 +16,28 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     Example:
       herorun explain dirty-tree
     """
-    from difflib import get_close_matches
-
     from herorun import discover, screen
     from herorun.core.check import Gate
-    from herorun.core.errors import WrongUse
 
-    known = {found.name: found for found in discover.checks()}
+    known = discover.checks()
     if every or check is None:
         if as_json:
-            screen.show_json({"checks": [screen.check_json(found) for found in known.values()]})
+            screen.show_json({"checks": [screen.check_json(found) for found in known]})
         else:
             gates = list(Gate)
-            for found in sorted(known.values(), key=lambda c: (gates.index(c.gate), c.name)):
+            for found in sorted(known, key=lambda c: (gates.index(c.gate), c.name)):
                 click.echo(f"{found.gate:<8} {found.name:<30} {found.problem}")
         return 0
-    if check not in known:
-        near = get_close_matches(check, known, 1)
-        raise WrongUse(
-            f"There is no check called {check!r}.{f' Did you mean {near[0]}?' if near else ''} `herorun explain --list` names them."
-        )
-    found = known[check]
+    asked = discover.checks_named(check)
     if as_json:
-        screen.show_json({"check": screen.check_json(found)})
+        pages = [screen.check_json(found) for found in asked]
+        screen.show_json({"check": pages[0], "checks": pages})
     else:
-        click.echo(f"{found.name} (gate {found.gate}, {found.response})\n\n{found.doc}")
+        click.echo("\n\n".join(_page(found) for found in asked))
     return 0
+
+
+def _page(found: Any) -> str:
+    """A check's own words; one name may be asked at several gates."""
+    always = ", in every [policy] mode" if found.always else ""
+    return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{found.doc}"

@@ -10,7 +10,8 @@ import click
 def command(start: str, run: str, as_json: bool) -> int:
     """Without a contract: write one from the template and stop. With one: begin the record and the issue.
 
-    RUN is a slug, which names runs/<slug>.toml, or a path.
+    RUN is a slug, which names runs/<slug>.toml, or a path. A [config] command is run twice, and the keys that
+    differ are named.
 
     \b
     Example:
@@ -18,9 +19,11 @@ def command(start: str, run: str, as_json: bool) -> int:
       herorun init grug          # begins the logbook and the issue, and links both
     """
     from pathlib import Path
+    from typing import Any
 
     from herorun import screen
     from herorun.acts.beginning import begin
+    from herorun.acts.wavering import advised
     from herorun.core.contract import SLUG
     from herorun.core.errors import WrongUse
     from herorun.system.files import create_whole
@@ -28,13 +31,15 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.workspace import contract_path, open_run, template
 
     path = contract_path(find_repository(Path(start)), run, Path(start))
-    told = {
+    told: dict[str, Any] = {
         "slug": path.stem,
         "contract": str(path),
         "logbook": None,
         "issue": None,
         "record": None,
         "warning": "",
+        "wavering": [],
+        "advice": "",
     }
     if not path.exists():
         if not SLUG.fullmatch(path.stem):
@@ -46,6 +51,7 @@ def command(start: str, run: str, as_json: bool) -> int:
         next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
     else:
         opened = open_run(run, Path(start))
+        keys, advice = advised(opened)
         begun = begin(opened)
         created, next_step = begun.created, f"Next: `herorun preflight {run}`."
         told |= {
@@ -55,6 +61,8 @@ def command(start: str, run: str, as_json: bool) -> int:
             "issue": begun.issue,
             "record": opened.record.tip,
             "warning": begun.warning,
+            "wavering": list(keys),
+            "advice": advice,
         }
     if as_json:
         screen.show_json({**told, "created": list(created)})
@@ -65,5 +73,7 @@ def command(start: str, run: str, as_json: bool) -> int:
         click.echo(f"{told['slug']} is initialised already: logbook {told['logbook']}, issue {told['issue']}")
     if told["warning"]:
         click.echo(f"herorun: the record is not pushed: {told['warning']}", err=True)
+    if told["advice"]:
+        click.echo(f"herorun: {told['advice']}", err=True)
     click.echo(next_step)
     return 0

@@ -7,7 +7,7 @@ import click
 @click.argument("run")
 @click.option(
     "--plan",
-    type=click.Path(exists=True, dir_okay=False),
+    type=click.Path(),
     metavar="PLAN",
     help="Launch exactly this plan, or nothing.",
 )
@@ -27,11 +27,12 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     from shlex import join
 
     from herorun import screen
-    from herorun.acts.launch import launch, read_plan_file
+    from herorun.acts.launch import launch, watched_elsewhere
+    from herorun.acts.plan_file import read_plan_file
     from herorun.workspace import open_run
 
     opened = open_run(run, Path(start))
-    reviewed = read_plan_file(Path(plan)) if plan else None
+    reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
     done = launch(opened, reviewed, babysit=not no_babysit)
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
@@ -39,10 +40,10 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
         screen.show_json(done.as_json())
         return done.exit_code
     page = screen.console()
+    open_ones = [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
+    if done.launched is None or done.preflight.policy:
+        screen.show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
-        screen.show_findings(
-            page, [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
-        )
         screen.show_verdict(page, done.preflight.verdict.value, "nothing was submitted")
         return done.exit_code
     page.print(f"launched {done.launched.instance}: job {done.launched.job}", style="bold green")
@@ -50,7 +51,7 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     page.print(f"  log        {done.log}")
     page.print(f"  record     {opened.record.branch} at {opened.record.tip}")
     page.print(f"  babysitter {done.babysitter}")
-    if no_babysit and not opened.contract.babysit.declined:
+    if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):
         there = [] if start == "." else ["-C", start]
         page.print("Watch it with:")
         page.print(f"  {join(['herorun', *there, 'babysit', run])}")

@@ -26,9 +26,8 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.preflight import plan_json, preflight
+    from herorun.acts.preflight import preflight
     from herorun.acts.probe import probe_roots
-    from herorun.core.errors import WrongUse
     from herorun.workspace import open_run
 
     opened = open_run(run, Path(start))
@@ -36,13 +35,9 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
         probe_roots(opened)
     answer = preflight(opened)
     if out:
-        if answer.plan is None:
-            raise WrongUse(f"There is no plan to write to {out}: {answer.report.summary}")
-        from herorun.core.canonical import canonical
-        from herorun.system.files import write_whole
+        from herorun.acts.plan_file import write_plan_file
 
-        document = {"schema": 1, "plan_digest": answer.plan.digest, "plan": plan_json(answer.plan)}
-        write_whole(Path(out).absolute(), (canonical(document) + "\n").encode(), 0o644)
+        write_plan_file(Path(out), opened.slug, answer)
     if as_json:
         screen.show_json(answer.as_json())
     else:

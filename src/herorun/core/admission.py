@@ -34,6 +34,9 @@ class Presented(NamedTuple):
     files_seen: int = 0
     files_total: int = 0
     unread: Mapping[str, str] = {}  # config and code files that could not be read -> why
+    modules_seen: int = 0  # first-party modules that are loaded
+    modules_elsewhere: Mapping[str, str] = {}  # those from outside the admitted tree -> their file
+    packages: Mapping[str, str | None] | None = None  # admitted package -> version here, None: not installed
 
 
 def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
@@ -46,6 +49,8 @@ def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
         _text("tracker-id", admission.get("tracker_id"), presented.tracker_id),
         _start(admission, presented),
         _code(admission, presented),
+        _modules(admission, presented),
+        *_packages(admission, presented),
     ]
 
 
@@ -293,3 +298,48 @@ def _code(admission: Mapping[str, Any], presented: Presented) -> Item:
     if unread:
         return Item("code", UNSEEN, f"{seen}; {_could_not(unread)}")
     return Item("code", PASS if same else UNSEEN, seen)
+
+
+def _modules(admission: Mapping[str, Any], presented: Presented) -> Item:
+    """An editable install of the user's checkout is the commonest way to run other code than was reviewed."""
+    wrong = presented.modules_elsewhere
+    if wrong:
+        told = "; ".join(f"{name} from {file}" for name, file in sorted(wrong.items())[:5])
+        why = f"not imported from the admitted tree {admission.get('code')}: {told}"
+        return Item("modules", FAIL, f"{why} (an editable install, or PYTHONPATH?)")
+    if not presented.modules_seen:
+        return Item("modules", UNSEEN, "none of the run's own is imported yet")
+    return Item("modules", PASS, f"{presented.modules_seen} of the run's own, all from the admitted tree")
+
+
+def _packages(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
+    """Exact versions only: what a range allows cannot be told with the standard library alone."""
+    wanted = admission.get("packages") or {}
+    if not wanted:
+        return []
+    found = presented.packages
+    if found is None:
+        return [Item("packages", UNSEEN, "the installed packages could not be read")]
+    wrong = [
+        f"{name} is {found.get(name) or 'not installed'}, admitted {version}"
+        for name, version in sorted(wanted.items())
+        if not _same_version(found.get(name), version)
+    ]
+    if wrong:
+        return [Item("packages", FAIL, "; ".join(wrong[:5]))]
+    return [Item("packages", PASS, f"{len(wanted)} as admitted")]
+
+
+def _same_version(found: str | None, wanted: str) -> bool:
+    """As `==` compares: 1.2 is 1.2.0, and a local part such as +cu121 counts only where it is asked for."""
+    if found is None:
+        return False
+    here = found if "+" in wanted else found.partition("+")[0]
+    return _shortest(here) == _shortest(wanted)
+
+
+def _shortest(version: str) -> str:
+    head, plus, local = version.lower().removeprefix("v").partition("+")
+    while head.endswith(".0"):
+        head = head[:-2]
+    return head + plus + local

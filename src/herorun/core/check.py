@@ -57,6 +57,14 @@ class AtRelaunch(StrEnum):
     BLOCK = "block"  # FAIL and UNKNOWN both block
 
 
+class Mode(StrEnum):
+    """`[policy] mode`: what the open findings of the launch gate do."""
+
+    ENFORCE = "enforce"  # they stop the launch
+    WARN = "warn"  # they are printed and recorded, and do not stop it
+    AUDIT = "audit"  # they are only written down
+
+
 _EVERYWHERE = frozenset({Response.WARN, Response.INFO})
 ALLOWED: Mapping[Gate, frozenset[Response]] = {
     Gate.LAUNCH: _EVERYWHERE | {Response.BLOCK},
@@ -98,6 +106,7 @@ class Check:
     accepts: tuple[frozenset[Any], ...]
     limits: type[Any] | None
     ask: Callable[..., Verdict | Sequence[Verdict]]
+    always: bool = False  # in every `[policy] mode`: to go on would do harm that nobody can undo
 
     def __call__(self, *evidence: Any) -> Verdict | Sequence[Verdict]:
         return self.ask(*evidence)
@@ -145,6 +154,7 @@ def check(
     topic: Topic = Topic.JOB,
     vetoes_relaunch: bool = False,
     at_relaunch: AtRelaunch = AtRelaunch.SKIP,
+    always: bool = False,
 ) -> Callable[[Callable[..., Verdict | Sequence[Verdict]]], Check]:
     """Make a function a check; its annotations say which evidence it needs.
 
@@ -153,6 +163,8 @@ def check(
     """
     if response not in ALLOWED[gate]:
         raise ValueError(f"{response} makes no sense at the {gate} gate")
+    if always and response is not Response.BLOCK:
+        raise ValueError(f"a check that never blocks has nothing to insist on: {response} makes no sense")
 
     def decorate(ask: Callable[..., Verdict | Sequence[Verdict]]) -> Check:
         hints = typing.get_type_hints(ask)
@@ -171,6 +183,7 @@ def check(
             accepts=tuple(accepts for _, accepts in wanted),
             limits=limits,
             ask=ask,
+            always=always,
         )
 
     return decorate
@@ -235,12 +248,19 @@ class GateVerdict(StrEnum):
 BLOCKING = frozenset({Response.BLOCK, Response.REFUSE})
 
 
-def verdict_of(findings: Iterable[Finding], checks: Mapping[str, Check]) -> GateVerdict:
+def stands_in_the_way(finding: Finding, check: Check, mode: Mode = Mode.ENFORCE) -> bool:
+    """Whether an open finding stops what the gate is asked for."""
+    return finding.open and check.response in BLOCKING and (mode is Mode.ENFORCE or check.always)
+
+
+def verdict_of(
+    findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE
+) -> GateVerdict:
     """Any open blocking FAIL: blocked; else any open blocking UNKNOWN: unknown; else clear."""
     open_outcomes = {
         finding.verdict.outcome
         for finding in findings
-        if finding.open and checks[finding.check].response in BLOCKING
+        if stands_in_the_way(finding, checks[finding.check], mode)
     }
     if Outcome.FAIL in open_outcomes:
         return GateVerdict.BLOCKED

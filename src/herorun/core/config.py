@@ -2,9 +2,14 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, time
 from typing import Any
+
+from herorun.core.command_keys import command_keys
+from herorun.core.config_references import resolve_references
+
+OVERRIDES = "overrides"  # the table that Hydra's list of overrides becomes
 
 
 class UnreadableConfig(ValueError):
@@ -12,46 +17,65 @@ class UnreadableConfig(ValueError):
 
 
 def parse_config(name: str, data: bytes) -> dict[str, Any]:
-    """TOML, JSON or YAML, told by the file's ending."""
-    ending = name.rpartition(".")[2].lower()
+    """TOML, JSON or YAML, told by the file's ending. A key that is given twice is an error."""
     try:
-        match ending:
-            case "toml":
-                parsed = tomllib.loads(data.decode())
-            case "json":
-                parsed = json.loads(data)
-            case "yaml" | "yml":
-                parsed = _yaml(data)
-            case _:
-                raise UnreadableConfig(f"{name}: a config file must end in .toml, .json, .yaml or .yml")
+        parsed = _parsed(name, data)
+        tables = _without_times(_overrides(parsed))
     except UnicodeDecodeError:
         raise UnreadableConfig(f"{name} is not UTF-8 text") from None
+    except RecursionError:
+        raise UnreadableConfig(f"{name} is nested too deeply, or refers to itself") from None
     except ValueError as error:
         if isinstance(error, UnreadableConfig):
             raise
         raise UnreadableConfig(f"{name}: {str(error).splitlines()[0]}") from None
-    if not isinstance(parsed, dict):
+    if not isinstance(tables, dict):
         raise UnreadableConfig(f"{name} holds {type(parsed).__name__}, not a table")
-    tables: dict[str, Any] = _without_times(parsed)
     return tables
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    match name.rpartition(".")[2].lower():
+        case "toml":
+            return tomllib.loads(data.decode())
+        case "json":
+            return parse_json(data.decode())
+        case "yaml" | "yml":
+            from herorun.core.config_yaml import parse_yaml
+
+            return resolve_references(parse_yaml(data))
+    raise UnreadableConfig(f"{name}: a config file must end in .toml, .json, .yaml or .yml")
+
+
+def parse_json(text: str) -> Any:
+    """JSON whose tables name each key once; NaN and Infinity are read as trainers write them."""
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key!r} is given twice")
+        table[key] = value
+    return table
+
+
+def _overrides(parsed: Any) -> Any:
+    """Hydra's `overrides.yaml` is a list. It becomes a table of its own: `model=big` names a group, not a value."""
+    texts = isinstance(parsed, list) and all(isinstance(item, str) for item in parsed)
+    if not texts or not all("=" in item or item.startswith("~") for item in parsed):
+        return parsed
+    return {OVERRIDES: command_keys(parsed)}
 
 
 def _without_times(value: Any) -> Any:
     """TOML and YAML know dates and times, mostly without a zone; here they are the text that JSON would hold."""
     if isinstance(value, dict):
-        return {str(key): _without_times(item) for key, item in value.items()}
-    if isinstance(value, list):
+        return _once((str(key), _without_times(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
         return [_without_times(item) for item in value]
     return value.isoformat() if isinstance(value, (date, time)) else value
-
-
-def _yaml(data: bytes) -> Any:
-    import yaml
-
-    try:
-        return yaml.safe_load(data)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -155,10 +155,25 @@ class Code(_Table):
     refs: tuple[Name, ...] = Field(
         ("refs/heads/*",), description="Refs of the remote that count as published."
     )
-    impact: dict[str, Impact] = Field({}, description="Ordered globs: ignore, notice or block.")
+    impact: dict[str, Impact] = Field(
+        {}, description="Ordered globs, written as in .gitignore, before the shipped ones: the first decides."
+    )
     in_place: bool = Field(
         False, description="Run from the checkout itself, not from an exported copy of the commit."
     )
+    snapshot_max_mb: Whole = Field(
+        50, gt=0, description="Megabytes that the snapshot of an approved dirty tree may hold."
+    )
+
+
+class KeyClass(StrEnum):
+    """What a changed key of the config means for the run."""
+
+    TRAJECTORY = "trajectory"  # it trains otherwise from here on: another run
+    RESUME_BREAKING = "resume-breaking"  # the state of the earlier instance does not fit it
+    OPERATIONAL = "operational"  # it runs otherwise and trains the same
+    COSMETIC = "cosmetic"  # it is only shown otherwise
+    VOLATILE = "volatile"  # it differs from launch to launch by nature
 
 
 class Config(_Table):
@@ -166,17 +181,40 @@ class Config(_Table):
 
     files: tuple[Name, ...] = Field((), description="TOML, JSON or YAML files, later ones win.")
     command: tuple[Name, ...] = Field((), description="A command that prints the resolved config as JSON.")
-    volatile: tuple[Name, ...] = Field((), description="Keys that differ from launch to launch by nature.")
-    classes: dict[str, str] = Field(
-        {}, description="Key globs: trajectory, resume-breaking, operational, cosmetic."
+    volatile: tuple[Name, ...] = Field(
+        (),
+        description="Globs of keys that differ from launch to launch by nature; they do not enter the plan.",
     )
+    classes: dict[str, KeyClass] = Field(
+        {},
+        description="Key globs, the first match wins: trajectory, resume-breaking, operational, cosmetic or volatile.",
+    )
+    batch_size: Name | None = Field(
+        None, description="Key of the config that holds the global batch size, in sequences."
+    )
+    sequence_length: Name | None = Field(
+        None, description="Key of the config that holds the tokens of one sequence."
+    )
+    horizon: Name | None = Field(
+        None,
+        description="Key of the config that holds the total steps of the learning-rate schedule.",
+    )
+
+
+def _identity(value: str) -> str:
+    if not re.fullmatch(r"sha256:[0-9a-f]{64}|generation:.+", value):
+        raise ValueError(
+            'is no identity: write "sha256:" and 64 hex digits, or "generation:" and the store\'s word'
+        )
+    return value
 
 
 class Data(_Table):
     """The data's identity."""
 
-    manifests: dict[str, str] = Field(
-        {}, description="Manifest path or URL to its digest or store generation."
+    manifests: dict[Name, Annotated[str, AfterValidator(_identity)]] = Field(
+        {},
+        description="Manifest path or URL to its digest (sha256:...) or store generation (generation:...).",
     )
 
 
@@ -331,7 +369,8 @@ class Policy(_Table):
     """How strictly findings are acted on."""
 
     mode: Literal["enforce", "warn", "audit"] = Field(
-        "enforce", description="Whether findings act, only warn, or are only written down."
+        "enforce",
+        description="Whether findings stop a launch, only warn, or are only written down. A hero run is enforced.",
     )
 
 

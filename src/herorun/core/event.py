@@ -36,6 +36,8 @@ class Launching:
     dirty: str = "no"  # the logbook's word on the work tree, for when the launch is settled later
     where: str = ""  # machine and state folder: whose scheduler's "absent" counts
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch: never ours
+    policy: str = ""  # the logbook's word on a lenient `[policy] mode`
+    overlooked: tuple[str, ...] = ()  # the findings that were open, as `check: message`
 
     @property
     def key(self) -> str:

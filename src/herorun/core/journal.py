@@ -30,6 +30,7 @@ from herorun.core.event import (
     Sealed,
 )
 from herorun.core.evidence import History, Instance, Unfinished
+from herorun.core.taint import Health, decided, launched
 
 VERSION = 1
 START = ""  # the `prev` of the first line
@@ -151,6 +152,7 @@ class Memory:
     sealed: Sealed | None = None
     last_decided: Decided | None = None
     last_summary: datetime | None = None
+    health: Health = field(default_factory=Health)
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
 
     @property
@@ -186,6 +188,7 @@ class Memory:
             open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
             caveats=self.caveats,
             foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
+            taints=self.health.taints,
         )
 
     @property
@@ -221,7 +224,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Decided():
             kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
             said = event.at if event.summary else memory.last_summary
-            return replace(memory, alerts=kept, last_decided=event, last_summary=said)
+            health = decided(memory.health, event)
+            return replace(memory, alerts=kept, last_decided=event, last_summary=said, health=health)
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})
         case Done():
@@ -258,12 +262,14 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         intended=launching.at if launching else None,
     )
     relaunched = (*memory.relaunched, event.at) if event.relaunch_of else memory.relaunched
+    start = (_value(launching.plan, "start") if launching else None) or {}
     return replace(
         memory,
         instances=(*memory.instances, instance),
         unsettled=None,
         relaunched=relaunched,
         alerts={},  # a new instance closes the old one's alerts as superseded
+        health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
     )
 
 

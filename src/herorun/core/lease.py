@@ -25,6 +25,10 @@ class Lease:
     def renewed(self) -> "Lease":
         return replace(self, beat=self.beat + 1)
 
+    def handed(self, owner: str) -> "Lease":
+        """Another's: the fence rises, so that what the former owner still does is told apart."""
+        return replace(self, owner=owner, fence=self.fence + 1, beat=0)
+
 
 def read_lease(data: bytes) -> Lease | None:
     """None for a file that is no lease: it is then nobody's to overwrite."""

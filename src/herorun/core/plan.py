@@ -4,15 +4,42 @@ The digest covers the values alone. Tracker state, free disk, the lease and the 
 never plan: they change while the plan stands.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from herorun.core.canonical import digest, plain
+from herorun.core.canonical import canonical, digest, plain
+from herorun.core.config_diff import without_volatile
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, History, Sourced, StartSiblings, WorkTree
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    History,
+    Nothing,
+    Snapshot,
+    Sourced,
+    StartSiblings,
+    WorkTree,
+)
+from herorun.core.final_step import resolve_final_step
+from herorun.core.finding import few
+from herorun.core.known_keys import look_up as look_up
+from herorun.core.lineage import acceptable, decided_on
 
 PLAN_SCHEMA = 1
+CLEAN = Nothing("the commit is run as it is")
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The identity of an approved dirty tree: the commit that holds it, and what it can be known by."""
+
+    commit: str
+    tree: str
+    diff: str  # digest of the canonical binary diff against the plan's commit
+
+    def __str__(self) -> str:
+        return f"tree:{self.tree} diff:{self.diff}"
 
 
 @dataclass(frozen=True)
@@ -64,7 +91,7 @@ class Plan:
     secrets: Sourced[tuple[str, ...]]
     commit: Sourced[str]
     code_tree: Sourced[str]  # digest of the commit's file list, without the contract file
-    patch: Sourced[str | None]
+    patch: Sourced[Patch | None]
     in_place: Sourced[bool]
     bundle: Sourced[str | None]
     container: Sourced[str | None]
@@ -89,6 +116,11 @@ class Plan:
         return digest({"schema": PLAN_SCHEMA, **self.values})
 
     @property
+    def code_commit(self) -> str:
+        """The commit that is exported and run: that of the approved snapshot where there is one."""
+        return self.patch.value.commit if self.patch.value else self.commit.value
+
+    @property
     def roots(self) -> tuple[str, ...]:
         """The output roots, permanent first."""
         temporary = self.temporary_root.value
@@ -109,12 +141,37 @@ class Plan:
 
 
 def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """What differs between two plans' values, one line a field."""
+    """What differs between two plans' values, one line a value, in words."""
     return tuple(
-        f"{name}: {before.get(name)!r} -> {after.get(name)!r}"
-        for name in sorted(before.keys() | after.keys())
-        if before.get(name) != after.get(name)
+        f"{name}: {_words(old)} -> {_words(new)}" for name, old, new in _different(before, after, "")
     )
+
+
+def _different(
+    before: Mapping[str, Any], after: Mapping[str, Any], at: str
+) -> Iterator[tuple[str, Any, Any]]:
+    for name in sorted(before.keys() | after.keys()):
+        old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _different(old, new, f"{at}{name}.")
+        elif type(old) is not type(new) or old != new:  # true is not 1
+            yield f"{at}{name}", old, new
+
+
+_ABSENT = object()
+
+
+def _words(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case str():
+            return value or "(empty)"
+        case Mapping():
+            return ", ".join(f"{key} {_words(item)}" for key, item in value.items()) or "none"
+        case list() | tuple():
+            return f"[{', '.join(_words(item) for item in value)}]"
+    return "absent" if value is _ABSENT else canonical(value)
 
 
 @dataclass(frozen=True)
@@ -134,6 +191,7 @@ def make_plan(
     checkpoints: Checkpoints,
     siblings: StartSiblings,
     history: History,
+    snapshot: Snapshot | Nothing = CLEAN,
 ) -> Plan:
     said = sources.contract_path
     command, runtime = contract.command, contract.runtime
@@ -145,7 +203,7 @@ def make_plan(
         secrets=Sourced(command.secrets, said),
         commit=Sourced(tree.commit, "HEAD"),
         code_tree=Sourced(sources.code_tree, "the commit's file list"),
-        patch=Sourced(None, said),
+        patch=_patch(snapshot, said),
         in_place=Sourced(contract.code.in_place, said),
         bundle=Sourced(runtime.bundle, said),
         container=Sourced(runtime.container, said),
@@ -166,17 +224,29 @@ def make_plan(
             said,
         ),
         retention=_retention(contract, said),
-        config=Sourced(sources.config, sources.config_source),
+        config=_config(contract, sources),
+    )
+
+
+def _patch(snapshot: Snapshot | Nothing, said: str) -> Sourced[Patch | None]:
+    if isinstance(snapshot, Nothing):
+        return Sourced(None, said)
+    return Sourced(
+        Patch(snapshot.commit, snapshot.tree, snapshot.diff), "the approved edits of the work tree"
     )
 
 
 def choose_start(
     contract: Contract, said: str, checkpoints: Checkpoints, siblings: StartSiblings, history: History
 ) -> Sourced[StartPoint | None]:
-    """The run's own newest complete checkpoint if it has run before; else what the contract names; else none."""
-    own = _accepted(contract, checkpoints).newest if history.instances else None
+    """What a run with a past goes on from; else what the contract names; else none.
+
+    That is its newest complete checkpoint that nothing speaks against, or the one of its own that the contract names
+    with a reason. None is ever chosen that is rejected, foreign or tainted.
+    """
+    own = own_start(contract, said, checkpoints, history) if history.instances else None
     if own:
-        return Sourced(StartPoint(own.path, own.step), "newest complete checkpoint of this run")
+        return own
     named = contract.start.from_
     if named is None:
         return Sourced(None, "from scratch: the contract names no start")
@@ -185,42 +255,27 @@ def choose_start(
     return Sourced(StartPoint(named.rstrip("/"), step, contract.start.kind), said)
 
 
-def _accepted(contract: Contract, checkpoints: Checkpoints) -> Checkpoints:
-    return Checkpoints(
-        tuple(c for c in checkpoints.candidates if not is_rejected(c.path, contract.start.rejected))
-    )
-
-
-def is_rejected(path: str, rejected: tuple[str, ...]) -> bool:
-    """Whether a path is, or lies under, one of the rejected lineages."""
-    return any(path == r.rstrip("/") or path.startswith(r.rstrip("/") + "/") for r in rejected)
+def own_start(
+    contract: Contract, said: str, checkpoints: Checkpoints, history: History
+) -> Sourced[StartPoint | None] | None:
+    """The start among the run's own checkpoints; None where there is none to choose."""
+    person = decided_on(contract, checkpoints.candidates)
+    if person:
+        return Sourced(StartPoint(person.path, person.step, contract.start.kind), said)
+    own = acceptable(checkpoints.candidates, contract, history).newest
+    return Sourced(StartPoint(own.path, own.step), "newest complete checkpoint of this run") if own else None
 
 
 def final_step(contract: Contract, sources: Sources) -> Sourced[int | None]:
-    """From the contract, as an integer or a key of the resolved config; never from display text."""
-    wanted = contract.final_step
-    if wanted is None:
-        return Sourced(None, "the contract states no final_step")
-    if isinstance(wanted, int):
-        return Sourced(wanted, sources.contract_path)
-    value = look_up(sources.config, wanted)
-    if isinstance(value, bool) or not isinstance(value, int):
-        return Sourced(
-            None, f"{wanted} is {'missing' if value is None else repr(value)} in {sources.config_source}"
-        )
-    return Sourced(value, f"{wanted} in {sources.config_source}")
+    """From the contract, or inferred from the config; never from display text."""
+    return resolve_final_step(contract, sources.config, sources.config_source, sources.contract_path)
 
 
-def look_up(config: Mapping[str, Any], key: str) -> Any:
-    """`trainer.num_train_steps` in nested tables, or as a flat key; None where it is absent."""
-    if key in config:
-        return config[key]
-    value: Any = config
-    for part in key.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return None
-        value = value[part]
-    return value
+def _config(contract: Contract, sources: Sources) -> Sourced[Mapping[str, Any]]:
+    """Without the keys that differ from launch to launch: two plans of one launch are one plan."""
+    kept, volatile = without_volatile(sources.config, contract.config)
+    left_out = f", without its volatile keys {few(volatile, 5)}" if volatile else ""
+    return Sourced(kept, sources.config_source + left_out)
 
 
 def _tracker(contract: Contract, said: str) -> Sourced[TrackerRun]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
-from herorun.core.evidence import Candidate, Job
+from herorun.core.evidence import Candidate, Job, TrackerIdentity
 from herorun.core.plan import Plan
 
 
@@ -100,6 +100,13 @@ class Rows:
     problems: tuple[str, ...] = ()  # lines that could not be read, by place
 
 
+class Identities(Protocol):
+    """A tracker that knows its runs by id. One that does not has no such method, and is asked nothing."""
+
+    def identify(self) -> TrackerIdentity:
+        """The run under the contract's id as it is now, never from a cache. Unreachable is a state, not an error."""
+
+
 class Tracker(Protocol):
     """What a run reports. A missing source raises FileNotFoundError; one that cannot be read, OSError."""
 
@@ -107,17 +114,52 @@ class Tracker(Protocol):
         """All rows after the cursor; an empty cursor means from the start."""
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the store about what lies under a root."""
+
+    words: str  # for people
+    deletes_after: timedelta | None = None  # of an object's age; None: it deletes nothing by age
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name in a folder."""
+
+    name: str  # a folder's ends with a slash
+    modified: datetime | None = None  # None: the store does not tell, as object stores do of folders
+    size: int | None = None  # bytes; None for a folder
+
+
 class Store(Protocol):
     """A place for checkpoints and for the run's own `_herorun/` files.
 
     A missing path raises FileNotFoundError and an existing one FileExistsError; whatever else goes wrong
-    raises OSError and is never read as "empty".
+    raises OSError and is never read as "empty". Every call is bounded: a store that hangs raises TimeoutError.
     """
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        """What lies in a folder, sorted by name: one delimited listing, never a walk."""
 
     def names(self, path: str) -> tuple[str, ...]:
         """The names in a folder, folders with a trailing slash, sorted."""
 
     def read(self, path: str) -> bytes: ...
+
+    def end(self, path: str, count: int) -> bytes:
+        """The last `count` bytes of a file, or all of a shorter one."""
+
+    def modified(self, path: str) -> datetime | None:
+        """When a file last changed, by the store's clock; None where it does not tell."""
+
+    def generation(self, path: str) -> str:
+        """The store's own word for this content of a file: it changes whenever the file is written again."""
+
+    def region(self, root: str) -> str | None:
+        """Where a root lies; None where the store does not tell."""
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        """Rules of the store that delete or lock what lies under a root; OSError where nobody may ask."""
 
     def create(self, path: str, data: bytes) -> None:
         """Write a new file whole; refuse an existing one."""
@@ -132,8 +174,17 @@ class Store(Protocol):
 class Layout(Protocol):
     """How a trainer lays out its checkpoints in a root."""
 
+    def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        """Every checkpoint under a root by one delimited listing, unexamined and ordered by step.
+
+        A name that is nearly a checkpoint's, such as `step-1000.bak`, is there with its problem, examined.
+        """
+
+    def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
+        """The same candidate, looked into by as few requests as it takes; None if it is gone meanwhile."""
+
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
-        """Every checkpoint folder under a root, complete or not, ordered by step."""
+        """Every checkpoint under a root, every one examined: for retention, never for a look at the newest."""
 
     def final(self, root: str, step: int) -> str:
         """The path of the checkpoint of a step."""

@@ -122,6 +122,8 @@ def entry_of(event: Event) -> tuple[str, str] | None:
                 "Decision": one_line(event.why),
                 "Next": "submit, then confirm one live job",
             }
+            if event.overlooked:
+                lines["Policy"] = one_line(f"{event.policy}. {'; '.join(event.overlooked)}")
             return _event(event.at, f"{event.instance} requested", lines)
         case CheckedIn():
             said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)
@@ -177,7 +179,9 @@ def command_line(argv: tuple[str, ...]) -> str:
     return shlex.join(scrub_argv(argv))
 
 
-def instance_lines(plan: Plan, dri: str, babysitter: str, job: str, dirty: str = "no") -> dict[str, str]:
+def instance_lines(
+    plan: Plan, dri: str, babysitter: str, job: str, dirty: str = "no", policy: str = ""
+) -> dict[str, str]:
     """The logbook's record of one launched instance."""
     start, tracker, hardware = plan.start.value, plan.tracker.value, plan.hardware.value
     bundle = plan.container.value or plan.bundle.value or f"exported tree {plan.code_tree.value}"
@@ -199,4 +203,5 @@ def instance_lines(plan: Plan, dri: str, babysitter: str, job: str, dirty: str =
         "Output root": one_line(plan.output_root.value),
         "Scheduler job": one_line(job),
         "Plan": plan.digest,
+        **({"Policy": one_line(policy)} if policy else {}),
     }

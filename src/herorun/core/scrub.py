@@ -79,6 +79,11 @@ def scrub(text: str) -> str:
     return _ASSIGNED.sub(_mask_value, text)
 
 
+def has_known_shape(text: str) -> bool:
+    """Whether something in it is a secret by its own shape, whatever it is called."""
+    return any(rule.search(text) for rule in _RULES)
+
+
 def _mask_value(found: re.Match[str]) -> str:
     head, value = found["head"], found["value"]
     is_flag = head.lstrip("\"'").startswith("-")

@@ -1,30 +1,61 @@
-"""Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as empty."""
+"""Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as empty.
+
+Each root costs one listing; looked into are only those that a decision hangs on, newest first, so that a root of
+thousands of steps costs a few requests more. The others stay in sight, unexamined.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, History, OutputRoots, StartSiblings
+from herorun.core.errors import in_words
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    FinalStep,
+    History,
+    Nothing,
+    OutputRoots,
+    StartSiblings,
+)
+from herorun.core.lineage import is_rejected, refusal
 from herorun.core.ports import Layout, Store
+from herorun.core.scrub import scrub
 
 OWN = "_herorun/"
 
 
-def read_checkpoints(contract: Contract, store: Store, layout: Layout, history: History) -> Checkpoints:
-    """Everything under the run's permanent and temporary roots, ordered by step, but what lay there before it."""
-    found = [
-        candidate
-        for root, temporary in _roots(contract)
-        for candidate in _candidates(store, layout, root, temporary)
-        if candidate.path not in history.foreign
-    ]
-    return Checkpoints(tuple(sorted(found, key=lambda c: (c.step, c.timestamp, c.path))))
+def read_checkpoints(
+    contract: Contract, store: Store, layout: Layout, history: History, final: FinalStep | Nothing
+) -> Checkpoints:
+    """Everything under the run's permanent and temporary roots, ordered by step, but what lay there before it.
+
+    Of each root the newest are looked into until one is complete and nothing speaks against it; besides the one that
+    was modified last, the one that the contract names, and those of the final step. One that cannot be read raises
+    if it may be the newest of all: to go on from an older one would silently do its steps again. An older one stays
+    in sight as unread.
+    """
+    last = final.value if isinstance(final, FinalStep) else None
+    found = []
+    for root, temporary in _roots(contract):
+        listed = [c for c in _listed(store, layout, root, temporary) if c.path not in history.foreign]
+        found += _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), last)
+    if history.instances:
+        _must_be_readable(found, lambda c: refusal(c, contract, history))
+    return Checkpoints(_in_order(found))
 
 
 def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> StartSiblings:
-    """The checkpoints beside the one that `[start] from` names."""
+    """The checkpoints beside the one that `[start] from` names, which need not lie in the run's own store.
+
+    Looked into are the named one, the newest until one is complete, and the one that was modified last.
+    """
     named = contract.start.from_
     if named is None:
         return StartSiblings()
-    root = named.rstrip("/").rpartition("/")[0]
-    return StartSiblings(_candidates(store, layout, root, False))
+    listed = _listed(store, layout, named.rstrip("/").rpartition("/")[0] or "/", False)
+    found = _looked_into(store, layout, contract, listed, lambda c: "", None)
+    return StartSiblings(_in_order(found))
 
 
 def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
@@ -45,8 +76,60 @@ def _roots(contract: Contract) -> list[tuple[str, bool]]:
     return roots
 
 
-def _candidates(store: Store, layout: Layout, root: str, temporary: bool) -> tuple[Candidate, ...]:
+def _listed(store: Store, layout: Layout, root: str, temporary: bool) -> tuple[Candidate, ...]:
     try:
-        return layout.candidates(store, root, temporary)
+        return layout.listed(store, root, temporary)
     except FileNotFoundError:
         return ()  # looked, and there is no such folder yet
+
+
+def _looked_into(
+    store: Store,
+    layout: Layout,
+    contract: Contract,
+    listed: Iterable[Candidate],
+    refused: Callable[[Candidate], str],
+    final: int | None,
+) -> list[Candidate]:
+    """The listed ones, those examined that a decision hangs on; without those that are gone meanwhile."""
+    known: dict[str, Candidate | None] = {candidate.path: candidate for candidate in listed}
+    newest_first = sorted(_open(known.values(), contract), key=lambda c: (-c.step, c.path))
+    latest = max(
+        (c for c in newest_first if c.modified), key=lambda c: (str(c.modified), c.step), default=None
+    )
+    named = (contract.start.from_ or "").rstrip("/")
+    for candidate in newest_first:
+        seen = known[candidate.path] = _seen(store, layout, candidate)
+        if seen and (seen.unread or (seen.complete and not refused(seen))):
+            break
+    for path in {latest.path if latest else "", named, *(c.path for c in newest_first if c.step == final)}:
+        candidate_then = known.get(path)
+        if candidate_then and not candidate_then.examined and not candidate_then.unread:
+            known[path] = _seen(store, layout, candidate_then)
+    return [candidate for candidate in known.values() if candidate]
+
+
+def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Candidate]:
+    """What is still to be looked into: a rejected lineage is never chosen, so it is only listed."""
+    return [
+        c for c in candidates if c and not c.examined and not is_rejected(c.path, contract.start.rejected)
+    ]
+
+
+def _seen(store: Store, layout: Layout, candidate: Candidate) -> Candidate | None:
+    """Looked into; where that fails, unexamined with the reason: neither complete nor incomplete."""
+    try:
+        return layout.examined(store, candidate)
+    except OSError as error:
+        return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
+
+
+def _must_be_readable(found: list[Candidate], refused: Callable[[Candidate], str]) -> None:
+    best = max((c.step for c in found if c.complete and not refused(c)), default=-1)
+    unread = next((c for c in found if c.unread and c.step > best and not refused(c)), None)
+    if unread:
+        raise OSError(f"{unread.path} may be the newest checkpoint: {unread.problem}")
+
+
+def _in_order(found: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(found, key=lambda c: (c.step, c.timestamp, c.path)))

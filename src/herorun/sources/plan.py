@@ -1,16 +1,28 @@
 """The plan, and the commit's own content that it is made of."""
 
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Checkpoints, History, Nothing, Snapshot, StartSiblings, WorkTree
 from herorun.core.plan import Plan, Sources, make_plan
 from herorun.system.git import Repository
 from herorun.system.resolved import code_tree, resolved_config
 
 
-def read_sources(repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree) -> Sources:
-    """The code tree's digest and the resolved config, of the commit that HEAD names."""
-    config, told = resolved_config(repository, contract, tree.commit)
-    return Sources(code_tree(repository, tree.commit, file.path), config, told, file.path)
+def read_sources(
+    repository: Repository,
+    contract: Contract,
+    file: ContractFile,
+    tree: WorkTree,
+    snapshot: Snapshot | Nothing,
+) -> Sources:
+    """The code tree's digest and the resolved config of what would run: HEAD's commit, or the approved snapshot."""
+    commit = tree.commit if isinstance(snapshot, Nothing) else snapshot.commit
+    if not commit:
+        raise WrongUse(
+            "The edits of the work tree are too large to be kept, so there is no code to plan with."
+        )
+    config, told = resolved_config(repository, contract, commit)
+    return Sources(code_tree(repository, commit, file.path), config, told, file.path)
 
 
 def read_plan(
@@ -20,5 +32,6 @@ def read_plan(
     checkpoints: Checkpoints,
     siblings: StartSiblings,
     history: History,
+    snapshot: Snapshot | Nothing,
 ) -> Plan:
-    return make_plan(contract, tree, sources, checkpoints, siblings, history)
+    return make_plan(contract, tree, sources, checkpoints, siblings, history, snapshot)

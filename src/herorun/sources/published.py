@@ -1,12 +1,16 @@
 """Whether the commit can be fetched from the remote: reachable from a ref that it answers with now."""
 
-import os
+from collections.abc import Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, Published, RecordState, Remotes, WorkTree
+from herorun.sources._tips import Probe, ahead, answered, changed_files, containing, known
 from herorun.system.git import Repository
-from herorun.system.plumbing import delete_refs, fetch
+
+_RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
+_SHALLOW = "this clone is shallow, so ancestry cannot be asked: `git fetch --unshallow` mends it"
 
 
 def read_remotes(repository: Repository) -> Remotes:
@@ -16,37 +20,71 @@ def read_remotes(repository: Repository) -> Remotes:
 def read_published(
     repository: Repository, contract: Contract, tree: WorkTree, remotes: Remotes
 ) -> Published | Nothing:
-    """Which of the contract's refs on the remote contain HEAD. A stale remote-tracking ref is not asked."""
+    """Which refs of the remote contain HEAD, and how far it is behind the one that it belongs to.
+
+    A stale remote-tracking ref is not asked. Refs are fetched only where the remote names a tip that is not
+    known here and the answer depends on it.
+    """
     remote = contract.code.remote
     if remote not in remotes.urls:
         return Nothing(f"there is no remote called {remote}")
-    answered = repository.remote_tips(remote)
-    tips = {
-        name: oid
-        for name, oid in answered.items()
-        if any(fnmatchcase(name, ref) for ref in contract.code.refs)
-    }
-    exact = tuple(sorted(name for name, oid in tips.items() if oid == tree.commit))
-    if exact:
-        return Published(remote, tree.commit, exact)
-    known = {name: oid for name, oid in tips.items() if repository.has(oid)}
-    inside = {name for name, oid in known.items() if repository.is_ancestor(tree.commit, oid)}
-    if not inside and known.keys() != tips.keys():
-        inside = _fetched(repository, remote, tree.commit, sorted(tips.keys() - known.keys()))
-    return Published(remote, tree.commit, tuple(sorted(inside)))
+    tips = answered(repository, remote)
+    named = {name: oid for name, oid in tips.items() if is_named(name, contract.code.refs)}
+    others = {name: oid for name, oid in tips.items() if name not in named and not name.startswith(_RECORDS)}
+    if tree.shallow:
+        return _by_tips(remote, tree, named, others)
+    with Probe(repository, remote, contract.slug) as probe:
+        inside = _inside(probe, tree, named)
+        if inside:
+            return _measured(repository, remote, tree, inside)
+        elsewhere = containing(repository, tree.commit, known(repository, others))
+        return Published(remote, tree.commit, (), tuple(sorted(elsewhere)))
 
 
-def _fetched(repository: Repository, remote: str, commit: str, refs: list[str]) -> set[str]:
-    """Fetch unknown tips into private refs of this process, ask them, and remove them again."""
-    private = f"refs/herorun/probe/{os.getpid()}/"
-    try:
-        fetch(repository, remote, {ref: f"{private}{ref}" for ref in refs})
-        found = repository.git(
-            "for-each-ref", f"--contains={commit}", "--format=%(refname)", private
-        ).text.split()
-        return {name.removeprefix(private) for name in found}
-    finally:
-        delete_refs(repository, private)
+def is_named(name: str, refs: tuple[str, ...]) -> bool:
+    """Whether `[code] refs` names a ref: in full, or a branch alone. The record's branches only word for word."""
+    full = [ref if ref.startswith("refs/") else f"refs/heads/{ref}" for ref in refs]
+    return name in full or (
+        not name.startswith(_RECORDS) and any(fnmatchcase(name, pattern) for pattern in full)
+    )
+
+
+def _inside(probe: Probe, tree: WorkTree, named: Mapping[str, str]) -> dict[str, str]:
+    """Those of the named refs that contain HEAD. The branch's own is always asked; the rest until one does."""
+    here = known(probe.repository, named)
+    own = f"refs/heads/{tree.branch}"
+    if own in named and own not in here:
+        here |= probe.fetch([own])
+    inside = containing(probe.repository, tree.commit, here)
+    unknown = sorted(named.keys() - here.keys())
+    if not inside and unknown:
+        inside = containing(probe.repository, tree.commit, probe.fetch(unknown))
+    return inside
+
+
+def _measured(repository: Repository, remote: str, tree: WorkTree, inside: Mapping[str, str]) -> Published:
+    """Against the ref named like the branch; else one that HEAD is the tip of; else the one that is least ahead."""
+    own = f"refs/heads/{tree.branch}"
+    exact = sorted(name for name, tip in inside.items() if tip == tree.commit)
+    found = Published(remote, tree.commit, tuple(sorted(inside)))
+    if own in inside or exact:
+        ref = own if own in inside else exact[0]
+        behind = ahead(repository, tree.commit, inside[ref])
+    else:
+        behind, ref = min((ahead(repository, tree.commit, tip), name) for name, tip in inside.items())
+    files = changed_files(repository, tree.commit, inside[ref])
+    return replace(found, ref=ref, tip=inside[ref], behind=behind, behind_files=files)
+
+
+def _by_tips(remote: str, tree: WorkTree, named: Mapping[str, str], others: Mapping[str, str]) -> Published:
+    """What a shallow clone can tell: the refs whose very tip HEAD is."""
+    exact = tuple(sorted(name for name, tip in named.items() if tip == tree.commit))
+    elsewhere = tuple(sorted(name for name, tip in others.items() if tip == tree.commit))
+    own = f"refs/heads/{tree.branch}"
+    if not exact or named.get(own, tree.commit) != tree.commit:
+        return Published(remote, tree.commit, exact, elsewhere, why_not=_SHALLOW)
+    ref = own if own in exact else exact[0]
+    return Published(remote, tree.commit, exact, elsewhere, ref, tree.commit)
 
 
 def read_record_state(repository: Repository, contract: Contract, remotes: Remotes) -> RecordState:

@@ -8,17 +8,18 @@ import os
 import stat
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from errno import ELOOP
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Place
+from herorun.core.ports import Entry, Place, Rule
 from herorun.core.scrub import scrub
+from herorun.stores._probing import OWN, clean, demand, tried
 from herorun.system.files import create_whole, hold, write_whole
 
-OWN = "_herorun"  # what herorun itself writes into a root
 LOCK_WAIT = 10.0  # seconds
 
 
@@ -33,16 +34,39 @@ def connect(options: Options, place: Place) -> "LocalStore":
 class LocalStore:
     """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
 
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        with os.scandir(_local(path)) as found:
+            entries = [entry for entry in map(_entry, found) if entry]
+        return tuple(sorted(entries, key=lambda entry: entry.name))
+
     def names(self, path: str) -> tuple[str, ...]:
         with os.scandir(_local(path)) as entries:
             return tuple(sorted(f"{entry.name}/" if _is_folder(entry) else entry.name for entry in entries))
 
     def read(self, path: str) -> bytes:
-        file = _local(path)
-        kind = file.stat().st_mode
-        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-            raise OSError(f"{path} is not a regular file")  # opening a pipe would wait for ever
-        return file.read_bytes()
+        return _regular(path).read_bytes()
+
+    def end(self, path: str, count: int) -> bytes:
+        file = _regular(path)
+        with file.open("rb") as opened:
+            opened.seek(max(0, os.fstat(opened.fileno()).st_size - count))
+            return opened.read(count)
+
+    def modified(self, path: str) -> datetime:
+        return _moment(_local(path).stat())
+
+    def generation(self, path: str) -> str:
+        """A path has no generations: what a rewrite cannot leave alone stands in for one."""
+        facts = _regular(path).stat()
+        return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
+
+    def region(self, root: str) -> None:
+        """A path lies where this machine lies, and nobody can be asked where that is."""
+        _local(root)
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        _local(root)
+        return ()
 
     def create(self, path: str, data: bytes) -> None:
         file = _local(path)
@@ -65,45 +89,53 @@ class LocalStore:
         data = file.name.encode()
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("write", lambda: create_whole(file, data)),
-            ("list", lambda: _demand(file.name in os.listdir(home), "a new file is not listed")),
-            ("read", lambda: _demand(file.read_bytes() == data, "other bytes came back than were written")),
+            ("list", lambda: demand(file.name in os.listdir(home), "a new file is not listed")),
+            ("read", lambda: demand(file.read_bytes() == data, "other bytes came back than were written")),
             ("rename", lambda: os.rename(file, moved)),
             ("delete", lambda: os.unlink(moved)),
         )
         with _probed_folder(home, root):
             try:
                 for word, act in steps:
-                    _try(word, root, act)
+                    tried(word, root, act)
             finally:
-                for left in (file, moved):
-                    with contextlib.suppress(OSError):
-                        left.unlink(missing_ok=True)
+                clean(lambda: file.unlink(missing_ok=True), lambda: moved.unlink(missing_ok=True))
+
+
+def _regular(path: str) -> Path:
+    file = _local(path)
+    kind = file.stat().st_mode
+    if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+        raise OSError(f"{path} is not a regular file")  # opening a pipe would wait for ever
+    return file
+
+
+def _entry(found: os.DirEntry[str]) -> Entry | None:
+    """None for what is gone since the listing: only a missing folder may say "not there"."""
+    try:
+        if _is_folder(found):
+            return Entry(f"{found.name}/", _moment(found.stat()))
+        facts = found.stat(follow_symlinks=os.path.exists(found))  # a link to nowhere has only its own
+    except FileNotFoundError:
+        return None
+    return Entry(found.name, _moment(facts), facts.st_size)
+
+
+def _moment(facts: os.stat_result) -> datetime:
+    return datetime.fromtimestamp(facts.st_mtime, UTC)
 
 
 @contextlib.contextmanager
 def _probed_folder(home: Path, root: str) -> Iterator[None]:
     """The folder to probe in; taken away again if it was not there before."""
     there = os.path.lexists(home)
-    _try("make", root, lambda: _make_folder(home))
+    tried("make", root, lambda: _make_folder(home))
     try:
         yield
     finally:
         if not there:
             with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
                 home.rmdir()
-
-
-def _try(word: str, root: str, act: Callable[[], object]) -> None:
-    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there already"."""
-    try:
-        act()
-    except OSError as error:
-        raise OSError(f"cannot {word} under {root}/{OWN}: {error.strerror or error}") from error
-
-
-def _demand(fact: bool, why: str) -> None:
-    if not fact:
-        raise OSError(why)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

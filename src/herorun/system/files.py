@@ -80,6 +80,11 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def lock_file(common: Path, slug: str, name: str) -> Path:
+    """A run's lock, in the git directory that all work trees of a clone share."""
+    return common / "herorun" / f"{slug}.{name}.lock"
+
+
 @contextlib.contextmanager
 def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
     """Hold a lock file of this machine; it is freed by the kernel when the process ends, however it ends."""

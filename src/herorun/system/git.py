@@ -73,6 +73,7 @@ class GitFailed(CouldNotLook):
 
 
 _REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
+_REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 _NO_REASON = "Could not read from remote repository."
 
 
@@ -106,15 +107,15 @@ class Repository:
         timeout: float = LOCAL,
         env: Mapping[str, str] | None = None,
         ok: Sequence[int] = (0,),
+        settings: Sequence[str] = (),
     ) -> Answer:
-        """Run git here; an exit code that is not `ok` is a `GitFailed`."""
-        answer = run(
-            ("git", *_FLAGS, *args),
-            timeout,
-            cwd=str(self.top),
-            env={**environment(), **(env or {})},
-            stdin=stdin,
-        )
+        """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
+        words = ("git", *_FLAGS, *(word for each in settings for word in ("-c", each)), *args)
+        everywhere = {**environment(), **(env or {})}
+        try:
+            answer = run(words, timeout, cwd=str(self.top), env=everywhere, stdin=stdin)
+        except CouldNotLook as error:  # which names the second word
+            raise CouldNotLook(str(error).replace(f"git {_FLAGS[0]}", f"git {args[0]}")) from None
         if answer.code not in ok:
             raise GitFailed(args, answer)
         return answer
@@ -180,13 +181,16 @@ class Repository:
         return [(mode, oid, path.removeprefix(inside)) for mode, oid, path in _rows(answer)]
 
     def remotes(self) -> dict[str, str]:
-        """Remote names and the URLs that git really uses, credentials removed."""
-        names = self.git("remote").text.split()
-        return {name: scrub(self.git("remote", "get-url", name).text.strip()) for name in names}
+        """Remote names and the URLs that git really uses, credentials removed; where pushes go elsewhere, that too."""
+        rows = _REMOTE.findall(self.git("remote", "--verbose").text)
+        read = {name: url for name, url, way in rows if way == "fetch"}
+        written = {(name, url) for name, url, way in rows if way == "push"} - set(read.items())
+        told = {name: f"{read[name]} (pushes go to {url})" for name, url in sorted(written) if name in read}
+        return {name: scrub(url) for name, url in (read | told).items()}
 
-    def remote_tips(self, remote: str, *patterns: str) -> dict[str, str]:
+    def remote_tips(self, remote: str, *patterns: str, timeout: float = REMOTE) -> dict[str, str]:
         """Ref name -> object on the remote, as it answers now."""
-        answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=REMOTE)
+        answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=timeout)
         rows = (line.partition("\t") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows if name}
 

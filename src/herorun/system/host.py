@@ -13,6 +13,11 @@ def user() -> str | None:
         return None
 
 
+def temporary_folder() -> str:
+    """What `TMPDIR` says; empty where it says nothing."""
+    return os.environ.get("TMPDIR", "").rstrip("/")
+
+
 def owner() -> str:
     """`user@machine`: what a lease is held under."""
     return f"{user() or os.getuid()}@{socket.gethostname()}"

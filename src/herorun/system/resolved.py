@@ -1,12 +1,11 @@
 """What a commit itself holds: the digest of its files and its resolved config. Nothing is read from the disk."""
 
 import hashlib
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from herorun.core.config import UnreadableConfig, merge, parse_config
+from herorun.core.config import UnreadableConfig, merge, parse_config, parse_json
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.system.git import Repository, environment
@@ -37,7 +36,7 @@ def resolved_config(repository: Repository, contract: Contract, commit: str) -> 
                 )
             config = merge(config, _parsed(path, data))
     if contract.config.command:
-        config = merge(config, _printed(repository, contract, commit))
+        config = merge(config, printed_config(repository, contract, commit))
     told = ", ".join(
         (*contract.config.files, *([" ".join(contract.config.command)] if contract.config.command else []))
     )
@@ -46,12 +45,18 @@ def resolved_config(repository: Repository, contract: Contract, commit: str) -> 
 
 def in_repository(cwd: str, name: str) -> str:
     """A path relative to the command's working directory, as a path in the repository."""
+    if name.startswith("/"):
+        raise WrongUse(
+            f"{name} is an absolute path: [config] files are relative to [command] cwd, and read from the commit."
+            " Commit it there, or let a [config] command print it."
+        )
     parts: list[str] = []
     for part in f"{cwd}/{name}".split("/"):
         if part == "..":
             if not parts:
                 raise WrongUse(
-                    f"{name} lies outside the repository: [config] files are relative to [command] cwd."
+                    f"{name} lies outside the repository: [config] files are relative to [command] cwd,"
+                    " and read from the commit. Move it in, or let a [config] command print it."
                 )
             parts.pop()
         elif part not in ("", "."):
@@ -66,7 +71,8 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
         raise WrongUse(f"{error}.") from None
 
 
-def _printed(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
+def printed_config(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
+    """What the config command prints, run in an exported copy of the commit; `WrongUse` says why it is no config."""
     command = contract.config.command
     env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
     with TemporaryDirectory(prefix="herorun-config-") as scratch:
@@ -75,8 +81,8 @@ def _printed(repository: Repository, contract: Contract, commit: str) -> dict[st
     if answer.code:
         raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
     try:
-        printed = json.loads(answer.out)
-    except ValueError as error:
+        printed = parse_json(answer.out.decode())
+    except (ValueError, RecursionError) as error:
         raise WrongUse(
             f"[config] command `{' '.join(command)}` must print one JSON object: {error}."
         ) from None

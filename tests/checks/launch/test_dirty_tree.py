@@ -1,8 +1,8 @@
 import pytest
 
-from builders import a_tree, answer
+from builders import a_contract, a_tree, answer
 from herorun.checks.launch.dirty_tree import dirty_tree
-from herorun.core.evidence import Unavailable, WorkTree
+from herorun.core.evidence import ImportClosure, Submodule, Unavailable, WorkTree
 from herorun.core.finding import Outcome
 
 
@@ -12,7 +12,13 @@ def test_a_clean_tree_passes():
 
 @pytest.mark.parametrize(
     ("kind", "word"),
-    [("staged", "staged"), ("unstaged", "modified"), ("untracked", "untracked"), ("hidden", "hidden")],
+    [
+        ("staged", "staged"),
+        ("unstaged", "modified"),
+        ("untracked", "untracked"),
+        ("hidden", "hidden"),
+        ("importable", "ignored by git, importable"),
+    ],
 )
 def test_every_kind_of_change_is_named(kind, word):
     verdict = answer(dirty_tree, a_tree(**{kind: ("train.py",)}))
@@ -20,6 +26,17 @@ def test_every_kind_of_change_is_named(kind, word):
     assert verdict.outcome is Outcome.FAIL
     assert verdict.message == f"1 uncommitted change on 3f2a9c1d0: train.py ({word})"
     assert verdict.details == (f"train.py ({word})",)
+    assert verdict.subject == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [("eol_only", "modified, line endings only"), ("mode_only", "modified, mode only")]
+)
+def test_what_kind_of_modification_is_said(kind, word):
+    verdict = answer(dirty_tree, a_tree(unstaged=("train.py", "model.py"), **{kind: ("train.py",)}))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.details == (f"train.py ({word})", "model.py (modified)")
 
 
 def test_many_files_are_counted_in_the_message_and_listed_in_the_details():
@@ -28,6 +45,54 @@ def test_many_files_are_counted_in_the_message_and_listed_in_the_details():
     assert verdict.message.startswith("9 uncommitted changes")
     assert verdict.message.endswith("and 6 more")
     assert len(verdict.details) == 9
+
+
+def test_a_flood_of_files_is_cut_in_the_details():
+    verdict = answer(dirty_tree, a_tree(untracked=tuple(f"{n}.py" for n in range(5000))))
+
+    assert verdict.message.startswith("5000 uncommitted changes")
+    assert verdict.details[-1] == "and 4800 more"
+    assert len(verdict.details) == 201
+
+
+def test_what_cannot_change_the_training_passes_and_is_told():
+    verdict = answer(dirty_tree, a_tree(untracked=("README.md", "notes.md"), unstaged=("tests/a.py",)))
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.message == "nothing that can change the training differs from 3f2a9c1d0"
+    assert verdict.details == ("tests/a.py (modified), cannot change it", "2 more of no interest")
+
+
+def test_only_what_can_change_the_training_is_counted():
+    verdict = answer(dirty_tree, a_tree(unstaged=("README.md", "tests/a.py", "train.py")))
+
+    assert verdict.message == "1 uncommitted change on 3f2a9c1d0: train.py (modified)"
+    assert verdict.details == (
+        "train.py (modified)",
+        "tests/a.py (modified), cannot change it",
+        "1 more of no interest",
+    )
+
+
+def test_what_the_entry_point_imports_fails_wherever_it_lies():
+    closure = ImportClosure(frozenset({"train.py", "tests/a.py"}), "train.py", ("model.py: no Python",))
+    verdict = answer(dirty_tree, a_tree(unstaged=("tests/a.py",)), closure)
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.details == ("tests/a.py (modified)", "model.py: no Python")
+
+
+def test_the_contract_says_what_counts():
+    rules = a_contract(code={"impact": {"tools/": "ignore", "*.md": "block"}})
+
+    assert answer(dirty_tree, a_tree(untracked=("tools/plot.py",)), rules).outcome is Outcome.PASS
+    assert answer(dirty_tree, a_tree(untracked=("README.md",)), rules).outcome is Outcome.FAIL
+
+
+def test_what_differs_inside_a_submodule_is_told_by_its_own_check():
+    tree = a_tree(unstaged=("third",), submodules=(Submodule("third", "12" * 20, modified=True),))
+
+    assert answer(dirty_tree, tree).outcome is Outcome.PASS
 
 
 def test_an_unread_tree_is_unknown():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.incomplete_start_checkpoint import incomplete_start_checkpoint
 from herorun.core.check import AtRelaunch
@@ -69,3 +71,10 @@ def test_nothing_beside_it_is_not_a_pass():
 
 def test_it_is_asked_at_a_relaunch_too():
     assert incomplete_start_checkpoint.at_relaunch is AtRelaunch.BLOCK
+
+
+def test_one_that_could_not_be_read_is_unknown():
+    unread = replace(a_checkpoint(100, PARENT), problem="it could not be read: EIO", examined=False)
+    verdict = ask(f"{PARENT}/step-100", (unread,))
+
+    assert verdict.outcome is Outcome.UNKNOWN and "EIO" in verdict.message

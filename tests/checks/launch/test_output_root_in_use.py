@@ -45,6 +45,22 @@ def test_a_temporary_root_that_no_instance_used_is_a_strangers():
     assert ask(("step-100/",), ("step-110/",), past)[TEMPORARY].outcome is Outcome.FAIL
 
 
+def test_a_root_that_the_run_has_left_is_the_runs_own_no_more():
+    left, now = an_instance(1), an_instance(2, output_root="/data/second", temporary_root=None)
+    verdict = ask(("step-100/",), None, a_history(instances=(left, now)))[ROOT]
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "what tiny-1 wrote" in verdict.message and "tiny-2 wrote to /data/second" in verdict.message
+
+
+def test_a_fresh_root_after_an_instance_says_where_the_run_was():
+    past = a_history(instances=(an_instance(output_root="/data/first"),))
+    verdict = ask(())[ROOT], ask((), None, past)[ROOT]
+
+    assert [v.outcome for v in verdict] == [Outcome.PASS] * 2
+    assert verdict[1].message == f"{ROOT} is empty; tiny-1 wrote to /data/first"
+
+
 def test_a_slash_at_the_end_makes_no_other_root():
     past = a_history(instances=(an_instance(output_root=f"{ROOT}/"),))
 

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
+from builders import MINUTE, NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.start_checkpoint_not_newest import start_checkpoint_not_newest
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import Checkpoints, Sourced, StartSiblings, Unavailable
+from herorun.core.evidence import Checkpoints, Sourced, StartSiblings, Taint, Unavailable
 from herorun.core.finding import Outcome
 
 
@@ -139,3 +139,66 @@ def test_a_parent_out_of_reach_does_not_hold_a_relaunch_back():
 
 def test_it_is_asked_at_a_relaunch_too():
     assert start_checkpoint_not_newest.at_relaunch is AtRelaunch.BLOCK
+
+
+# --- by step and by time -----------------------------------------------------------------------------
+
+
+def stamped(step, stamp, root=ROOT):
+    return replace(a_checkpoint(step, root), timestamp=stamp)
+
+
+def test_the_newest_by_step_and_by_time_must_be_one():
+    verdict = ask_again([stamped(600, "2026-01-02T00:00:00"), stamped(1000, "2026-01-01T00:00:00")])
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.subject == f"{ROOT}/step-1000"
+    assert "step-600" in verdict.message and "step-1000" in verdict.message
+
+
+def test_so_must_those_beside_the_start():
+    beside = (
+        stamped(600, "2026-01-02T00:00:00", PARENT),
+        stamped(1000, "2026-01-01T00:00:00", PARENT),
+    )
+
+    assert ask(1000, beside).outcome is Outcome.FAIL
+    assert ask(1000, beside, reason="the rollback failed").outcome is Outcome.PASS
+
+
+def test_a_rejected_lineage_leaves_no_doubt():
+    own = [stamped(600, "2026-01-02T00:00:00"), stamped(1000, "2026-01-01T00:00:00")]
+
+    assert ask_again(own, rejected=[f"{ROOT}/step-1000"]).outcome is Outcome.PASS
+
+
+def test_a_time_with_a_zone_is_not_compared_with_one_without():
+    own = [stamped(600, "2026-01-02T00:00:00Z"), stamped(1000, "2026-01-01T00:00:00")]
+
+    assert ask_again(own).outcome is Outcome.PASS
+
+
+def test_without_the_trainers_time_the_stores_counts():
+    own = [
+        replace(a_checkpoint(600), timestamp="", modified=NOON),
+        replace(a_checkpoint(1000), timestamp="", modified=NOON - MINUTE),
+    ]
+
+    assert ask_again(own).outcome is Outcome.FAIL
+
+
+def test_one_that_cannot_be_read_and_may_be_newer_is_unknown():
+    unread = replace(a_checkpoint(200, PARENT), problem="it could not be read: EIO", examined=False)
+
+    assert ask(100, (*parents(100), unread)).outcome is Outcome.UNKNOWN
+    assert ask(100, (*parents(100), unread), reason="it is broken").outcome is Outcome.PASS
+    assert ask(300, (*parents(300), unread)).outcome is Outcome.PASS
+
+
+def test_a_tainted_one_does_not_count():
+    own = [a_checkpoint(100), a_checkpoint(150)]
+    history = a_history(taints=(Taint("not-finite", NOON, 120),))
+    plan = a_plan(own=own, history=history)
+
+    verdict = answer(start_checkpoint_not_newest, plan, history, Checkpoints(tuple(own)))
+    assert verdict.outcome is Outcome.PASS and verdict.subject == f"{ROOT}/step-100"

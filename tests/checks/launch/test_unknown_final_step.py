@@ -22,7 +22,6 @@ def test_a_number_or_a_key_of_the_config_passes(stated):
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        (None, "the contract states no final_step"),
         ("trainer.steps", "trainer.steps is missing in config.toml"),
         ("trainer.name", "trainer.name is 'x' in config.toml"),
         ("trainer.flag", "trainer.flag is True in config.toml"),
@@ -36,6 +35,16 @@ def test_what_is_no_step_fails_in_the_words_of_its_source(stated, words):
 
     assert verdict.outcome is Outcome.FAIL
     assert words in verdict.message
+
+
+def test_where_neither_the_contract_nor_the_config_tells_it_is_unknown():
+    silent = a_plan(a_contract(final_step=None), config={"trainer": {"name": "x"}})
+
+    assert "the contract states no final_step" in answer(unknown_final_step, silent).message
+
+
+def test_what_the_config_tells_is_labelled_as_inferred():
+    assert ask(None).message == "ends at step 5155 (inferred from trainer.num_train_steps in config.toml)"
 
 
 @pytest.mark.parametrize(("final", "outcome"), [(100, Outcome.FAIL), (99, Outcome.FAIL), (101, Outcome.PASS)])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from builders import FINAL, ROOT, TEMPORARY, a_checkpoint, answer
 from herorun.checks.seal.incomplete_final_checkpoint import incomplete_final_checkpoint
 from herorun.core.evidence import Checkpoints, FinalStep, Nothing, Unavailable
@@ -46,3 +48,10 @@ def test_an_unknown_end_fails():
 
 def test_an_unread_root_is_unknown():
     assert answer(incomplete_final_checkpoint, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+
+
+def test_one_that_could_not_be_read_is_unknown():
+    unread = replace(a_checkpoint(FINAL), problem="it could not be read: EIO", examined=False)
+
+    verdict = answer(incomplete_final_checkpoint, Checkpoints((a_checkpoint(100), unread)))
+    assert verdict.outcome is Outcome.UNKNOWN and "EIO" in verdict.message

@@ -1,17 +1,51 @@
-"""The source tree has uncommitted changes.
+"""The source tree has uncommitted changes that can change the training.
 
 Why: code that cannot be checked out again cannot be resumed, rolled back or audited.
-Fix: commit and push, or remove what is left over; or let the DRI waive it: the commit is run, without the edits.
+Fix: commit and push, or remove what is left over; say in `[code] impact` which files cannot change the training;
+or let the DRI waive it: the edits are then kept as a snapshot on the remote, and that is what runs.
 """
 
+from collections.abc import Iterator
+
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import WorkTree
+from herorun.core.contract import Contract, Impact
+from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.impact import by_impact, listed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def dirty_tree(tree: WorkTree) -> Verdict:
-    if not tree.dirty:
+def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Verdict:
+    """Only what can change the training fails; what people should know of is told. Submodules have their own check."""
+    changes = list(_changes(tree))
+    if not changes:
         return passed(f"clean at {tree.commit:.9}")
-    count = f"{len(tree.dirty)} uncommitted change{'s' if len(tree.dirty) > 1 else ''}"
-    return failed(f"{count} on {tree.commit:.9}: {few(tree.dirty)}", *tree.dirty)
+    kinds = by_impact((path for path, _ in changes), contract.code.impact, closure.files)
+    blocking = [f"{path} ({word})" for path, word in changes if kinds[path] is Impact.BLOCK]
+    told = [f"{path} ({word}), cannot change it" for path, word in changes if kinds[path] is Impact.NOTICE]
+    silent = len(changes) - len(blocking) - len(told)
+    rest = [f"{silent} more of no interest"] if silent else []
+    if not blocking:
+        message = f"nothing that can change the training differs from {tree.commit:.9}"
+        return passed(message, *listed(told), *rest)
+    count = f"{len(blocking)} uncommitted change{'s' if len(blocking) > 1 else ''}"
+    details = (*listed(blocking), *listed(told), *rest, *closure.unresolved)
+    return failed(f"{count} on {tree.commit:.9}: {few(blocking)}", *details)
+
+
+def _changes(tree: WorkTree) -> Iterator[tuple[str, str]]:
+    """Every path that differs, and how."""
+    inside = {submodule.path for submodule in tree.submodules}
+    yield from ((path, "staged") for path in tree.staged)
+    for path in tree.unstaged:
+        if path not in inside:
+            yield path, _how(tree, path)
+    yield from ((path, "untracked") for path in tree.untracked)
+    yield from ((path, "hidden") for path in tree.hidden)
+    yield from ((path, "ignored by git, importable") for path in tree.importable)
+
+
+def _how(tree: WorkTree, path: str) -> str:
+    if path in tree.eol_only:
+        return "modified, line endings only"
+    return "modified, mode only" if path in tree.mode_only else "modified"

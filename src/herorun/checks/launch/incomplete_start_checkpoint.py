@@ -1,7 +1,8 @@
 """The checkpoint to start from is missing or incomplete.
 
 Why: a trainer that finds half a checkpoint crashes at best; at worst it starts from scratch under the run's name.
-Fix: name a complete checkpoint in `[start] from`: one with its `metadata.json` and its data.
+Fix: name a complete checkpoint in `[start] from`: one with its marker (`metadata.json`, or its layout's own) and its
+data.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
@@ -10,7 +11,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 from herorun.core.plan import Plan
 
 
-@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def incomplete_start_checkpoint(
     plan: Plan, own: Checkpoints | Nothing, beside: StartSiblings | Nothing | Unavailable
 ) -> Verdict:
@@ -23,6 +24,10 @@ def incomplete_start_checkpoint(
         return unknown(f"could not look for {start.path}: {beside.why}", subject=start.path)
     if found is None:
         return failed(f"{start.path} is no checkpoint: nothing of that name is there", subject=start.path)
+    if not found.examined:
+        return unknown(
+            f"nobody could look into {start.path}: {found.problem or 'it is only listed'}", subject=start.path
+        )
     if found.problem:
         return failed(f"{start.path} is incomplete: {found.problem}", subject=start.path)
     return passed(f"{start.path} is complete, step {found.step}", subject=start.path)

@@ -9,7 +9,7 @@ from herorun.core.evidence import Job, LiveJobs
 from herorun.core.finding import Verdict, failed, passed
 
 
-@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def live_duplicate(live: LiveJobs) -> list[Verdict]:
     """One answer for each job; one in an unknown state may be live, and counts."""
     if not live.jobs:

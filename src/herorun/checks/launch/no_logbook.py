@@ -10,7 +10,7 @@ from herorun.core.evidence import History
 from herorun.core.finding import Verdict, failed, passed
 
 
-@check(Gate.LAUNCH, Response.BLOCK)
+@check(Gate.LAUNCH, Response.BLOCK, always=True)
 def no_logbook(contract: Contract, history: History) -> Verdict:
     if history.initialised:
         return passed("the record is begun")

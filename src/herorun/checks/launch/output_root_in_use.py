@@ -1,28 +1,37 @@
-"""An output root holds something that this run did not write.
+"""An output root holds something that this run, or its newest instance, did not write.
 
 Why: two runs in one root overwrite each other's checkpoints, and a resume may load the other run's.
-Fix: choose a fresh root in `[output]`; if what lies there is this run's own, let the DRI say so in a waiver.
+Fix: keep the root of the prior instance, or choose a fresh one in `[output]`; if what lies there is this run's own, let
+the DRI say so in a waiver.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import History, OutputRoots
+from herorun.core.evidence import History, Instance, OutputRoots
 from herorun.core.finding import Verdict, failed, few, passed
 
 
-@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
 def output_root_in_use(roots: OutputRoots, history: History) -> list[Verdict]:
     """One answer for each root."""
-    owners = {root: instance.name for instance in history.instances for root in instance.roots}
-    return [_one(root, roots.entries[root], owners.get(root.rstrip("/"))) for root in roots.entries]
+    return [_one(root, roots.entries[root], history) for root in roots.entries]
 
 
-def _one(root: str, entries: tuple[str, ...] | None, owner: str | None) -> Verdict:
+def _one(root: str, entries: tuple[str, ...] | None, history: History) -> Verdict:
+    before = history.current
+    moved = f"; {before.name} wrote to {before.output_root}" if before and not _of(root, before) else ""
     if entries is None:
-        return passed(f"{root} does not exist yet", subject=root)
+        return passed(f"{root} does not exist yet{moved}", subject=root)
     if not entries:
-        return passed(f"{root} is empty", subject=root)
-    if owner:
-        return passed(f"{root} was written by {owner} of this run", subject=root)
-    return failed(
-        f"no instance of this run wrote what lies in {root}: {few(entries)}", *entries[:20], subject=root
-    )
+        return passed(f"{root} is empty{moved}", subject=root)
+    owner = next((instance for instance in reversed(history.instances) if _of(root, instance)), None)
+    if owner is None:
+        said = f"no instance of this run wrote what lies in {root}: {few(entries)}"
+        return failed(said, *entries[:20], subject=root)
+    if moved:
+        said = f"{root} holds what {owner.name} wrote, and the run has moved since{moved}"
+        return failed(said, *entries[:20], subject=root)
+    return passed(f"{root} was written by {owner.name} of this run", subject=root)
+
+
+def _of(root: str, instance: Instance) -> bool:
+    return root.rstrip("/") in instance.roots

@@ -9,7 +9,7 @@ from herorun.core.evidence import History
 from herorun.core.finding import Verdict, failed, passed
 
 
-@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def sealed_run(history: History) -> Verdict:
     if history.sealed is None:
         return passed("not sealed")

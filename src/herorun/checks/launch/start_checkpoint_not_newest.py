@@ -1,10 +1,13 @@
-"""A newer complete checkpoint than the one to start from is there.
+"""A newer complete checkpoint than the one to start from is there, or nobody can tell which is the newest.
 
 Why: an old start throws the steps between away; it is mostly a path left over from an earlier handoff, or one
-picked in the order of names, where step-9000 comes after step-10000.
-Fix: name the newest in `[start] from`; or give `[start] reason`; or list a lineage that must not be used in
-`[start] rejected`.
+picked in the order of names, where step-9000 comes after step-10000. After a rollback the highest step is of the
+lineage that was given up, and the one written last is of the one that goes on: trainers disagree on which is meant.
+Fix: name the newest in `[start] from`; or the one that is meant, with a `[start] reason`; or list a lineage that must
+not be used in `[start] rejected`.
 """
+
+from collections.abc import Iterable
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
@@ -18,10 +21,11 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.plan import Plan, StartPoint, is_rejected
+from herorun.core.lineage import acceptable, is_rejected, written_later
+from herorun.core.plan import Plan, StartPoint
 
 
-@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def start_checkpoint_not_newest(
     contract: Contract,
     plan: Plan,
@@ -32,26 +36,26 @@ def start_checkpoint_not_newest(
     """A run with a past goes on from its own newest checkpoint; a new one is judged among those beside its start."""
     start = plan.start.value
     mine = candidates_of(own) if history.instances else ()
-    latest = _newest(mine, contract)
+    good = acceptable(mine, contract, history)
     if start is None:
-        return _elsewhere("from scratch", latest) or not_applicable(plan.start.source)
+        return _elsewhere("from scratch", good.newest) or not_applicable(plan.start.source)
+    reason = _reason(start, contract)
     if chosen := Checkpoints(mine).at(start.path):
-        return _judge(chosen, latest, "")
+        return _judge(chosen, good, reason)
     if isinstance(beside, Unavailable):
         return unknown(f"could not look beside {start.path}: {beside.why}", subject=start.path)
     others = candidates_of(beside)
     chosen = Checkpoints(others).at(start.path)
     if chosen is None:
         return not_applicable("its step is not known: see incomplete-start-checkpoint", subject=start.path)
-    return _elsewhere(f"from {start.path}", latest) or _judge(
-        chosen, _newest(others, contract), _reason(start, contract)
+    return _elsewhere(f"from {start.path}", good.newest) or _judge(
+        chosen, _accepted(others, contract), reason
     )
 
 
-def _newest(candidates: tuple[Candidate, ...], contract: Contract) -> Candidate | None:
-    return Checkpoints(
-        tuple(c for c in candidates if not is_rejected(c.path, contract.start.rejected))
-    ).newest
+def _accepted(candidates: Iterable[Candidate], contract: Contract) -> Checkpoints:
+    """Of another run only its lineage is judged: the record here knows nothing else of it."""
+    return Checkpoints(tuple(c for c in candidates if not is_rejected(c.path, contract.start.rejected)))
 
 
 def _reason(start: StartPoint, contract: Contract) -> str:
@@ -67,15 +71,35 @@ def _elsewhere(begins: str, latest: Candidate | None) -> Verdict | None:
     return failed(said, subject=latest.path)
 
 
-def _judge(chosen: Candidate, newest: Candidate | None, reason: str) -> Verdict:
+def _judge(chosen: Candidate, good: Checkpoints, reason: str) -> Verdict:
+    said = _older(chosen, good.newest) or _ambiguous(chosen, good)
+    if said and reason:
+        return passed(f"{said}; chosen because: {reason}", subject=chosen.path)
+    if said:
+        return failed(said, subject=chosen.path)
+    unread = next((c for c in good.candidates if c.unread and c.step > chosen.step), None)
+    if unread and not reason:
+        return unknown(f"{unread.path} may be newer: {unread.problem}", subject=chosen.path)
+    return passed(f"{chosen.path} is the newest complete one, step {chosen.step}", subject=chosen.path)
+
+
+def _older(chosen: Candidate, newest: Candidate | None) -> str:
     if newest is None or newest.step <= chosen.step:
-        return passed(f"{chosen.path} is the newest complete one, step {chosen.step}", subject=chosen.path)
+        return ""
     said = (
         f"{chosen.path} is step {chosen.step}, and {newest.path} is complete at step {newest.step}: "
         f"{newest.step - chosen.step} steps would be lost"
     )
-    if reason:
-        return passed(f"{said}; chosen because: {reason}", subject=chosen.path)
     if chosen.path.rpartition("/")[2] > newest.path.rpartition("/")[2]:
         said += " (by name it comes last: were they sorted as text?)"
-    return failed(said, subject=chosen.path)
+    return said
+
+
+def _ambiguous(chosen: Candidate, good: Checkpoints) -> str:
+    later = written_later(chosen, good.candidates)
+    if later is None:
+        return ""
+    return (
+        f"{chosen.path} is the newest by step ({chosen.step}), and {later.path} (step {later.step}) was written "
+        "after it: ask which lineage goes on"
+    )

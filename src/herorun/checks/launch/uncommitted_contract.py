@@ -9,7 +9,7 @@ from herorun.core.contract import ContractFile
 from herorun.core.finding import Verdict, failed, passed
 
 
-@check(Gate.LAUNCH, Response.BLOCK)
+@check(Gate.LAUNCH, Response.BLOCK, always=True)
 def uncommitted_contract(file: ContractFile) -> Verdict:
     if file.committed is None:
         return failed(f"{file.path} is in no commit", subject=file.path)

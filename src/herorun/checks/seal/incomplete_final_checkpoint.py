@@ -8,7 +8,7 @@ Source: marin-community/marin #5022: final saves that nobody awaited, lost in at
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Candidate, Checkpoints, FinalStep, Nothing
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, passed, unknown
 
 
 @check(Gate.SEAL, Response.BLOCK)
@@ -20,6 +20,9 @@ def incomplete_final_checkpoint(checkpoints: Checkpoints | Nothing, final: Final
     good = next((c for c in at_end if c.complete and not c.temporary), None)
     if good:
         return passed(f"{good.path} is complete", subject=good.path)
+    unread = next((c for c in at_end if not c.examined), None)
+    if unread:
+        return unknown(f"nobody could look into {unread.path}: {unread.problem}", subject=unread.path)
     if at_end:
         return failed("; ".join(_wrong(candidate) for candidate in at_end), subject=at_end[0].path)
     there = f"the newest complete one is {found.newest.path}" if found.newest else "there is no complete one"

@@ -1,0 +1,102 @@
+"""The checkpoints that a launch chooses among: which one it takes, why not the others, and what that throws away."""
+
+from typing import Any
+
+from herorun.core.canonical import plain
+from herorun.core.contract import Contract
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    History,
+    Metrics,
+    StartSiblings,
+    Unavailable,
+    candidates_of,
+)
+from herorun.core.lineage import discarded, is_rejected, refusal
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub_tree
+
+
+def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
+    """`{chosen, candidates, discarded, unread}`: newest first; those that nobody looked into are only counted."""
+    contract, history = evidence[Contract], evidence[History]
+    start = plan.start.value if plan else None
+    mine = _own(evidence, history)
+    beside = candidates_of(_place(evidence, StartSiblings))
+    named = [c for c in dict.fromkeys((*mine, *beside)) if c.examined or c.problem or _is(c, start)]
+    named.sort(key=lambda c: (-c.step, c.path))
+    shape: dict[str, Any] = scrub_tree(
+        {
+            "chosen": start.path if start else None,
+            "candidates": [_candidate(c, start, _refusal(c, contract, history, c in mine)) for c in named],
+            "unexamined": len({*mine, *beside}) - len(named),
+            "discarded": _discarded(plan, evidence, history, mine, beside),
+            "unread": [
+                v.why for v in map(evidence.get, (Checkpoints, StartSiblings)) if isinstance(v, Unavailable)
+            ],
+        }
+    )
+    return shape
+
+
+def _own(evidence: Evidence, history: History) -> tuple[Candidate, ...]:
+    """Before the first launch nothing in the roots is this run's own."""
+    return candidates_of(_place(evidence, Checkpoints)) if history.instances else ()
+
+
+def _place(evidence: Evidence, kind: Any) -> Any:
+    return evidence.get(kind, Unavailable("nobody read it"))
+
+
+def _is(candidate: Candidate, start: Any) -> bool:
+    return start is not None and candidate.path == start.path
+
+
+def _refusal(candidate: Candidate, contract: Contract, history: History, own: bool) -> str:
+    if candidate.problem:
+        return candidate.problem
+    if own:
+        return refusal(candidate, contract, history)
+    return "its lineage is rejected" if is_rejected(candidate.path, contract.start.rejected) else ""
+
+
+def _candidate(candidate: Candidate, start: Any, refused: str) -> dict[str, Any]:
+    state = (
+        "complete"
+        if candidate.complete
+        else "incomplete"
+        if candidate.incomplete
+        else "unread"
+        if candidate.unread
+        else "unexamined"
+    )
+    chosen = _is(candidate, start)
+    return {
+        "path": candidate.path,
+        "step": candidate.step,
+        "temporary": candidate.temporary,
+        "state": state,
+        "chosen": chosen,
+        "refused": refused or ("" if chosen else "another one was chosen"),
+        "modified": plain(candidate.modified),
+        "timestamp": candidate.timestamp,
+    }
+
+
+def _discarded(
+    plan: Plan | None,
+    evidence: Evidence,
+    history: History,
+    mine: tuple[Candidate, ...],
+    beside: tuple[Candidate, ...],
+) -> dict[str, Any] | None:
+    """None where there is no plan: nothing was chosen."""
+    if plan is None:
+        return None
+    start, metrics = plan.start.value, evidence.get(Metrics)
+    rows = metrics if isinstance(metrics, Metrics) and history.instances else None
+    reached = (*mine, *beside)
+    cost = discarded(start.step if start else 0, reached, rows, plan.hardware.value.get("count"))
+    return {"steps": cost.steps, "accelerator_hours": cost.accelerator_hours, "why": cost.why}

@@ -1,0 +1,108 @@
+"""The approved dirty tree of a launch: kept on the remote before anything runs from it, and found again later.
+
+Its ref is created once and never moved, here and there. What the record says of it only names it: whatever is
+found must be that very commit, tree and diff.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.codec import read
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.event import Done, Launching
+from herorun.core.evidence import Nothing, Snapshot
+from herorun.core.plan import CLEAN, Patch, Plan
+from herorun.system.clock import now
+from herorun.system.plumbing import fetch, move_ref, push
+from herorun.system.snapshot import canonical_diff, described
+from herorun.workspace import Run
+
+SMALL = 256_000  # bytes of a diff that is kept beside the record
+
+
+def ref_of(run: Run, patch: Patch) -> str:
+    return f"refs/herorun/snapshots/{run.slug}/{patch.tree}"
+
+
+def patch_of(snapshot: Snapshot) -> Patch:
+    return Patch(snapshot.commit, snapshot.tree, snapshot.diff)
+
+
+def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
+    """Put the edits where every clone can find them, and say so in the record. Doing it twice is doing it once."""
+    patch, key = plan.patch.value, f"snapshot/{launching.instance}"
+    if patch is None or key in run.record.memory().done:
+        return
+    ref, remote = ref_of(run, patch), run.contract.code.remote
+    here = run.repository.resolve(ref)
+    if here is None:
+        move_ref(run.repository, ref, patch.commit, None)
+    _must_be(patch, here or patch.commit, f"{ref} in this clone")
+    if remote in run.repository.remotes():
+        _push(run, patch, remote)
+    else:
+        remote = "this clone only"
+    lines = {
+        "Status": f"the approved edits of {launching.instance} are kept",
+        "Evidence": f"{ref} on {remote}: commit {patch.commit}, {patch}",
+        "Decision": "run them",
+        "Next": "submit",
+    }
+    run.record.append(Done(now(), key, 1, f"{launching.instance}: approved edits kept", lines, ref))
+
+
+def _push(run: Run, patch: Patch, remote: str) -> None:
+    """Create-only. What is there already is left, and must be the same."""
+    ref = ref_of(run, patch)
+    there = run.repository.remote_tips(remote, ref).get(ref)
+    if there is None:
+        try:
+            push(run.repository, remote, patch.commit, ref, None)
+            return
+        except CouldNotLook as error:
+            there = run.repository.remote_tips(remote, ref).get(ref)
+            if there is None:
+                raise CouldNotLook(f"the approved edits could not be pushed: {error}") from None
+    _must_be(patch, there, f"{ref} on {remote}")
+
+
+def _must_be(patch: Patch, found: str, where: str) -> None:
+    if found != patch.commit:
+        raise Blocked(
+            f"{where} is commit {found[:9]} and not the approved {patch.commit[:9]}: it is never moved. "
+            "Commit and push the edits, or ask who made it."
+        )
+
+
+def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapshot | Nothing:
+    """The snapshot that a launch was admitted with, as the record names it, found again and proven."""
+    told = plan.get("patch", {}).get("value")
+    if not told:
+        return CLEAN
+    patch = read(Patch, told)
+    ref = ref_of(run, patch)
+    found = run.repository.resolve(ref) or _fetched(run, ref)
+    if found is None:
+        raise Blocked(f"The approved edits of the launch are neither in this clone nor on the remote: {ref}.")
+    _must_be(patch, found, ref)
+    snapshot = described(run.repository, commit, found)
+    if patch_of(snapshot) != patch:
+        raise Blocked(f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs.")
+    return snapshot
+
+
+def _fetched(run: Run, ref: str) -> str | None:
+    remote = run.contract.code.remote
+    if remote not in run.repository.remotes() or ref not in run.repository.remote_tips(remote, ref):
+        return None
+    fetch(run.repository, remote, {ref: ref})
+    return run.repository.resolve(ref)
+
+
+def kept_diff(run: Run, plan: Plan) -> dict[str, bytes]:
+    """The diff for people, beside the record: only a small one, and only where no secret was found in it."""
+    patch = plan.patch.value
+    if patch is None or described(run.repository, plan.commit.value, patch.commit).secrets:
+        return {}
+    diff = canonical_diff(run.repository, plan.commit.value, patch.commit)
+    return {f"patch-{patch.diff[7:19]}.diff": diff} if len(diff) <= SMALL else {}

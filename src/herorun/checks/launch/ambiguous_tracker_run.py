@@ -1,0 +1,22 @@
+"""Another run of the project has the same display name.
+
+Why: people and dashboards go by the name; two runs under one are mistaken for each other, mostly late at night.
+Fix: choose another `[tracker] name`, or rename the other run.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.finding import Verdict, failed, few, passed, unknown
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def ambiguous_tracker_run(plan: Plan, identity: TrackerIdentity) -> Verdict:
+    """A relaunch is not asked: a name that was taken meanwhile stops no recovery."""
+    name = plan.tracker.value.name
+    if identity.namesakes:
+        said = f"{few(identity.namesakes)} of the same project is called {name} too"
+        return failed(said, *identity.namesakes, subject=name)
+    if identity.state is TrackerState.UNREACHABLE:
+        return unknown(f"nobody knows whether another run is called {name}: {identity.why}", subject=name)
+    return passed(f"no other run of the project is called {name}", subject=name)

@@ -1,0 +1,39 @@
+"""The code of the training changed since the last instance, and the tracker id did not.
+
+Why: a curve that was made by two different codes can be compared with nothing, and no one can tell where it broke.
+Fix: make it a new run with a new tracker id, started from the old checkpoint (initialize_from); if the change cannot
+reach the training, say so in `[code] impact`; or let the DRI waive it.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract, Impact
+from herorun.core.evidence import CodeChange, ImportClosure
+from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.impact import listed, of_impact, worst
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def changed_trajectory(change: CodeChange, contract: Contract, closure: ImportClosure) -> Verdict:
+    """Judged by impact: none (ignored files), operational (notice), trajectory (block)."""
+    rules = contract.code.impact
+    impact = worst(change.files, rules, closure.files)
+    since = f"since {change.instance} ({change.before:.9})"
+    if impact in (None, Impact.IGNORE):
+        return passed(f"no change of code {since}", *listed(change.files), subject=change.instance)
+    if impact is Impact.NOTICE:
+        told = of_impact(change.files, rules, closure.files, Impact.NOTICE)
+        return passed(
+            f"only operational changes {since}: {few(told)}", *listed(told), subject=change.instance
+        )
+    files = of_impact(change.files, rules, closure.files, Impact.BLOCK)
+    identity = contract.tracker.id or contract.slug
+    if change.tracker_id and identity != change.tracker_id:
+        message = f"the trajectory changes {since}, under the new tracker id {identity}"
+        return passed(message, *listed(files), subject=change.instance)
+    count = f"{len(files)} file{'s' if len(files) > 1 else ''}"
+    return failed(
+        f"{count} that can change the trajectory changed {since}: {few(files)}. A different training trajectory "
+        f"requires a new run with a new W&B id (using initialize_from), and {identity} is the old one; or a waiver",
+        *listed(files),
+        subject=change.instance,
+    )

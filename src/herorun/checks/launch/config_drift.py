@@ -1,0 +1,59 @@
+"""What is launched differs from the run's last instance in a way that changes the training.
+
+Why: another batch size, step count, optimizer, seed, mesh or data under the old name joins two different runs into
+one curve, and a state that does not fit is loaded wrongly or not at all; nobody sees it in the metrics.
+Fix: put the value back; or launch it as a run of its own, with a new slug and tracker id and `[start] from`; or class
+the key in `[config] classes`; or let the DRI waive it, with the key as its subject.
+"""
+
+from collections.abc import Iterable
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.config_diff import Change, diff_launches
+from herorun.core.contract import Contract, KeyClass
+from herorun.core.evidence import PriorLaunch
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.intent import is_same
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub_tree
+
+MOST = 50  # verdicts; beyond them one sums up
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def config_drift(plan: Plan, prior: PriorLaunch, contract: Contract) -> list[Verdict]:
+    """One answer for each key that blocks, and one for all the rest."""
+    # The record holds the last plan scrubbed: compared unscrubbed, every masked value would look changed.
+    changes = diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
+    same_run, full_state = is_same(plan.tracker.value, prior), _is_full_state(plan)
+    blocking = [change for change in changes if _blocks(change, same_run, full_state)]
+    return [*_failed(blocking, prior), _rest(changes, blocking, prior)]
+
+
+def _is_full_state(plan: Plan) -> bool:
+    start = plan.start.value
+    return start is not None and start.kind == "full-state"
+
+
+def _blocks(change: Change, same_run: bool, full_state: bool) -> bool:
+    if change.kind is KeyClass.RESUME_BREAKING:
+        return full_state or same_run
+    return change.steers and same_run
+
+
+def _failed(blocking: list[Change], prior: PriorLaunch) -> Iterable[Verdict]:
+    for change in blocking[:MOST]:
+        yield failed(str(change), f"before: as {prior.instance} was admitted", subject=change.key)
+    rest = blocking[MOST:]
+    if rest:
+        yield failed(f"{len(rest)} more keys differ", *map(str, rest), subject="further keys")
+
+
+def _rest(changes: tuple[Change, ...], blocking: list[Change], prior: PriorLaunch) -> Verdict:
+    """What differs and stands in nobody's way."""
+    told = [change for change in changes if change not in blocking]
+    if not told:
+        other = "nothing else differs from" if blocking else "as"
+        return passed(f"{other} {prior.instance}", subject=prior.instance)
+    count = f"{len(told)} {'keys differ' if len(told) > 1 else 'key differs'}"
+    return passed(f"{count} from {prior.instance} and may", *map(str, told), subject=prior.instance)

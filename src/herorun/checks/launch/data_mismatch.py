@@ -1,0 +1,32 @@
+"""The training data is not what the contract pins.
+
+Why: data that was written again under the same name trains another model, and a resume in the middle of it repeats or
+skips what it never knows of.
+Fix: put the data back; or pin what is meant to be there in `[data] manifests`, and launch it as a new run.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import DataFound
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+def data_mismatch(contract: Contract, data: DataFound) -> list[Verdict]:
+    """One answer for each manifest."""
+    pinned = contract.data.manifests
+    if not pinned:
+        return [not_applicable("the contract pins no data")]
+    return [_one(path, wanted, data) for path, wanted in pinned.items()]
+
+
+def _one(path: str, wanted: str, data: DataFound) -> Verdict:
+    if path in data.unread or path not in data.found:
+        why = data.unread.get(path, "nobody read it")
+        return unknown(f"{path} could not be read: {why}", subject=path)
+    found = data.found[path]
+    if found is None:
+        return failed(f"{path} is not there", subject=path)
+    if found != wanted:
+        return failed(f"{path} is {found}, pinned {wanted}", subject=path)
+    return passed(f"{path} is {wanted}", subject=path)

@@ -1,0 +1,35 @@
+"""A submodule is not as the commit names it.
+
+Why: the commit names one state of each submodule, and only that one is shipped; what was tested here is another.
+Fix: commit inside the submodule, push it, and commit the new state in the superproject; or, to go back to what the
+commit names, `git submodule update --init --recursive`.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Submodule, WorkTree
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def dirty_submodule(tree: WorkTree) -> list[Verdict]:
+    """One answer for each submodule."""
+    if not tree.submodules:
+        return [not_applicable("the commit has no submodules")]
+    return [_one(submodule) for submodule in tree.submodules]
+
+
+def _one(submodule: Submodule) -> Verdict:
+    path, commit = submodule.path, submodule.commit
+    if submodule.checked_out is None:
+        said = f"{path} is not checked out: the commit names {commit:.9}, and nobody has run it here"
+        return failed(said, subject=path)
+    faults = []
+    if submodule.checked_out != commit:
+        faults.append(f"is at {submodule.checked_out:.9}, and the commit names {commit:.9}")
+    if submodule.modified:
+        faults.append("has uncommitted changes")
+    if submodule.untracked:
+        faults.append("has untracked files")
+    if faults:
+        return failed(f"{path} " + ", ".join(faults), subject=path)
+    return passed(f"{path} is clean at {commit:.9}", subject=path)

@@ -1,0 +1,35 @@
+"""The command's Python imports from the user's checkout, not from the copy of the commit that would run.
+
+Why: the job runs from an exported copy of the planned commit; an editable install or a PYTHONPATH that leads to the
+checkout makes it import whatever lies there by then, reviewed or not. Check-in refuses such a job.
+Fix: `pip uninstall` the editable install and put the package on the path by its place in the tree, for example
+`[command] env = { PYTHONPATH = "src" }`; or set `[code] in_place = true` and run from the checkout.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Installed
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
+    """One answer for each install and each folder."""
+    if plan.in_place.value:
+        return [passed("the run is started in the checkout itself")]
+    wrong = [
+        failed(f"{installed.interpreter} has {name} as an editable install from {folder}", subject=name)
+        for name, folder in sorted(installed.editable.items())
+        if _leads_here(folder, installed)
+    ]
+    wrong += [
+        failed(f"{path} is on the module path of {installed.interpreter}", subject=path)
+        for path in installed.paths
+        if not any(path == f or path.startswith(f"{f}/") for f in installed.editable.values())
+    ]
+    return wrong or [passed(f"{installed.interpreter} imports nothing from this checkout")]
+
+
+def _leads_here(folder: str, installed: Installed) -> bool:
+    top = installed.checkout.rstrip("/")
+    return bool(top) and (folder == top or folder.startswith(f"{top}/"))

@@ -1,0 +1,27 @@
+"""A rule of its store will delete the start checkpoint.
+
+Why: a run that must start again from it finds nothing, and a rollback source that nobody protects is none; temporary
+roots with a lifecycle are where handoffs between runs lie most often.
+Fix: copy it to a permanent root and name that in `[start] from`, or take it out of the rule.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Now, RootFacts
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
+def expiring_start_checkpoint(contract: Contract, roots: RootFacts, now: Now) -> Verdict:
+    start = (contract.start.from_ or "").rstrip("/")
+    if not start:
+        return not_applicable("the contract names no start checkpoint")
+    when = roots.expires.get(start)
+    if when:
+        verb = "expires" if when > now.at else "was due to be deleted"
+        said = f"{start} {verb} at {when:%Y-%m-%dT%H:%MZ}"
+        return failed(said, *roots.rules.get(start, ()), subject=start)
+    if start in roots.unknown_rules:
+        why = roots.unknown_rules[start]
+        return unknown(f"whether {start} expires could not be asked: {why}", why, subject=start)
+    return passed(f"no rule that its store tells deletes {start}", subject=start)

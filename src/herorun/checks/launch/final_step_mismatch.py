@@ -1,0 +1,77 @@
+"""The final step is not what the config, the schedule, the tokens or the tracker say.
+
+Why: a run that ends before its schedule does stops at a high learning rate, one that goes on after it trains at the
+lowest; and progress, cost and the final checkpoint are all judged by a number that the trainer does not keep to.
+Fix: correct `final_step`, or the key that differs; name the config's own keys by `[config] horizon`, `batch_size` and
+`sequence_length` where another one was taken for them; or let the DRI waive it, with the key as its subject.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.config_values import whole
+from herorun.core.contract import Contract
+from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
+from herorun.core.final_step import misnamed, steps_by_tokens
+from herorun.core.finding import Verdict, failed, few, not_applicable, passed
+from herorun.core.known_keys import Told, horizons, look_up, total_steps
+from herorun.core.plan import Plan
+
+TOLERANCE = 0.01  # of the steps that the tokens make: the last batch, a dropped document
+
+Statement = tuple[str, int, str, float]  # subject, steps, in words, tolerance
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+def final_step_mismatch(
+    plan: Plan, contract: Contract, identity: TrackerIdentity | Nothing | Unavailable
+) -> list[Verdict]:
+    """One answer for each statement that differs."""
+    final, config = plan.final_step, plan.config.value
+    if final.value is None:
+        return [not_applicable("the final step is unknown")]
+    tracked = identity.config if isinstance(identity, TrackerIdentity) else {}
+    statements = [*_of_config(contract, config, final.inferred), *_of_tracker(contract, tracked)]
+    wrong = [failed(words, subject=where) for where, words in misnamed(contract, config)]
+    wrong += [
+        failed(f"{words}, and the final step is {final}", subject=subject)
+        for subject, steps, words, tolerance in statements
+        if abs(steps - final.value) > tolerance * final.value
+    ]
+    if wrong:
+        return wrong
+    if not statements:
+        return [not_applicable("nothing else states how long the run is")]
+    others = few([subject for subject, *_ in statements])
+    return [passed(f"ends at step {final.value}, as by {others}", *(words for _, _, words, _ in statements))]
+
+
+def _of_config(contract: Contract, config: Mapping[str, Any], inferred: bool) -> Iterator[Statement]:
+    """What the config says, but for what the final step itself was taken from."""
+    known = total_steps(config)
+    for told in known:
+        if told.key != contract.final_step and not inferred:
+            yield told.key, told.value, f"{told.key} is {told.value}", 0
+    for told in _horizon(contract, config):
+        yield told.key, told.value, f"the schedule's {told.key} is {told.value}", 0
+    counted = steps_by_tokens(contract, config)
+    if counted and (known or not inferred):
+        yield "tokens", counted.steps, f"{counted} make {counted.steps} steps", TOLERANCE
+
+
+def _horizon(contract: Contract, config: Mapping[str, Any]) -> list[Told]:
+    key = contract.config.horizon
+    if key is None:
+        return horizons(config)
+    count = whole(look_up(config, key))
+    return [] if count is None else [Told(key, count)]  # one that holds no count is misnamed
+
+
+def _of_tracker(contract: Contract, config: Mapping[str, Any]) -> Iterator[Statement]:
+    """What the tracker's run was configured with, where it is there already."""
+    named = contract.final_step if isinstance(contract.final_step, str) else ""
+    count = whole(look_up(config, named)) if named else None
+    found = [Told(named, count)] if count is not None else total_steps(config)
+    for told in found:
+        yield f"tracker:{told.key}", told.value, f"the tracker's run has {told.key} = {told.value}", 0

@@ -1,0 +1,36 @@
+"""The tracker will not show the first steps after the resume.
+
+Why: W&B drops every row below its own last step without a word; until the run passes it, no new rows come, and that is
+not "not training".
+Fix: nothing, if it is known; or fork from the checkpoint's step (`[tracker] id` and `fork_from`) to see every step.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, TrackerState
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.fork import first_row
+from herorun.core.identity import Intent
+from herorun.core.intent import goes_on, intent_of
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
+def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | Nothing) -> Verdict:
+    """The last logged step against the first one that the resumed run logs."""
+    run = plan.tracker.value
+    if intent_of(run, prior, identity.state, goes_on(plan)) is not Intent.RESUME:
+        return not_applicable(f"the launch resumes nothing that was logged under {run.id}")
+    if identity.state is TrackerState.UNREACHABLE:
+        return unknown(f"nobody knows how far {run.id} has logged: {identity.why}", subject=run.id)
+    first, last = first_row(run, plan.start.value), identity.last_step
+    if last is None:
+        return passed(f"{run.id} has logged nothing yet", subject=run.id)
+    if first is None:
+        return unknown("the start checkpoint's step is not known", subject=run.id)
+    if last < first:
+        return passed(f"{run.id} has logged up to step {last}, and goes on at {first}", subject=run.id)
+    said = (
+        f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first {last - first + 1} steps "
+        'will be invisible, for W&B drops them; "no new rows" is not "not training"'
+    )
+    return failed(said, subject=run.id)

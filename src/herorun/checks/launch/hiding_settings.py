@@ -1,0 +1,47 @@
+"""A git setting hides changes that are there from plain git.
+
+Why: `git status` says that all is clean while herorun says that it is not, and people trust the wrong one; herorun
+itself looks in spite of each of these settings.
+Fix: unset it (`git config --show-origin --get KEY` tells where it is set), and look with `git status` again.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Submodule, WorkTree
+from herorun.core.finding import Verdict, failed, few, passed
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def hiding_settings(tree: WorkTree) -> list[Verdict]:
+    """One answer for each setting that hides something now; the rest are named in one."""
+    hiding = {told: kept for told in tree.settings if (kept := _kept_back(told, tree))}
+    harmless = [told for told in tree.settings if told not in hiding]
+    answers = [
+        failed(f"`git status` does not show {few(kept)} while {told}", *kept, subject=told.partition("=")[0])
+        for told, kept in hiding.items()
+    ]
+    if harmless:
+        answers.append(passed(f"set, and hides nothing here: {few(harmless)}", *harmless))
+    return answers or [passed("no git setting hides changes")]
+
+
+def _kept_back(told: str, tree: WorkTree) -> tuple[str, ...]:
+    """What there is of the kind that the setting hides."""
+    match told.partition("=")[0]:
+        case "status.showUntrackedFiles":
+            return tree.untracked
+        case "core.fileMode":
+            return tuple(path for path in tree.mode_only if path in tree.unstaged)
+        case "core.ignoreStat":
+            return tree.hidden
+        case "diff.ignoreSubmodules":
+            return tuple(s.path for s in tree.submodules if _differs(s))
+        case key if key.startswith("submodule."):
+            return tuple(
+                s.path for s in tree.submodules if _differs(s) and key == f"submodule.{s.path}.ignore"
+            )
+    return ()
+
+
+def _differs(submodule: Submodule) -> bool:
+    moved = submodule.checked_out not in (None, submodule.commit)
+    return moved or submodule.modified or submodule.untracked

@@ -1,0 +1,34 @@
+"""The tracker would not take the run's id, or its project's name.
+
+Why: W&B refuses such a name in the running job, after the accelerators were allocated.
+Fix: use letters, digits, `_`, `.` and `-`, at most 64, in `[tracker] id`, which is the slug where it is not given; and
+for a project at most 128 characters without slash, backslash, number sign, question mark, percent sign or colon.
+Source: what W&B's client 0.31 refuses in an id and in a project; 64 is what its server is known to take.
+"""
+
+import re
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.intent import is_wandb
+from herorun.core.plan import Plan
+
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+_PROJECT = re.compile(r"[^/\\#?%:\x00-\x1f]{1,128}")
+_ENTITY = re.compile(r"[^/\s]+")
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+def invalid_tracker_id(plan: Plan) -> list[Verdict]:
+    """One answer for each part of the identity that is stated."""
+    run = plan.tracker.value
+    if not is_wandb(run.kind):
+        return [not_applicable(f"the tracker {run.kind} has no rules for names")]
+    parts = (("id", run.id, _ID), ("project", run.project, _PROJECT), ("entity", run.entity, _ENTITY))
+    return [_one(name, value, rule) for name, value, rule in parts if value is not None]
+
+
+def _one(name: str, value: str, rule: re.Pattern[str]) -> Verdict:
+    if rule.fullmatch(value) and value == value.strip():
+        return passed(f"{name} {value} is a name that W&B takes", subject=value)
+    return failed(f"[tracker] {name} is {value!r}, and W&B takes no such {name}", subject=value)

@@ -1,0 +1,19 @@
+"""The run's record names no issue.
+
+Why: people read of failures, relaunches and decisions in the issue; without one nobody is told, and nobody can ask.
+Fix: set `[issue]` in the contract and run `herorun init RUN`; a record that was begun without one has to be begun
+anew under another slug.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import History, IssuePage
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def missing_issue(history: History, issue: IssuePage) -> Verdict:
+    if issue.link:
+        return passed(f"the issue is {issue.link}")
+    if not history.initialised:
+        return not_applicable("the record is not begun: see no-logbook")
+    return failed("the record was begun without an issue", subject="[issue]")

@@ -1,0 +1,40 @@
+"""The run has checkpoints of its own, and none that it may go on from.
+
+Why: half a checkpoint cannot be resumed from, and one of a rejected or damaged lineage must not be; which older one
+is good enough is a decision that nobody should guess.
+Fix: the DRI names a complete checkpoint in `[start] from`, with a `[start] reason`.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Candidate, Checkpoints, History
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lineage import acceptable, is_rejected, mistrust, refusal
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoints) -> Verdict:
+    if not history.instances:
+        return not_applicable("the run has not been launched before")
+    if contract.start.from_ is not None and (
+        contract.start.reason or not _mistrusted(own, contract, history)
+    ):
+        return not_applicable("the contract names a start")
+    if not own.candidates:
+        return not_applicable("the run has no checkpoints yet")
+    newest = acceptable(own.candidates, contract, history).newest
+    if newest:
+        return passed(f"{newest.path} is complete", subject=newest.path)
+    wrong = [f"{c.path}: {_why(c, contract, history)}" for c in reversed(own.candidates)]
+    said = f"none of {len(wrong)} checkpoints can be gone on from; the newest is {wrong[0]}"
+    return failed(said, *wrong[:20], subject=own.candidates[-1].path)
+
+
+def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
+    """Whether complete ones are there that the record speaks against: to begin before them is a person's decision."""
+    good = (c for c in own.candidates if c.complete and not is_rejected(c.path, contract.start.rejected))
+    return any(mistrust(candidate, history) for candidate in good)
+
+
+def _why(candidate: Candidate, contract: Contract, history: History) -> str:
+    return refusal(candidate, contract, history) or candidate.problem or "nobody looked into it"

@@ -1,0 +1,116 @@
+"""The command, its environment, the config or the tracker names another output root than the contract.
+
+Why: the trainer would write where the babysitter does not look: checkpoints seem to be missing, and a relaunch
+starts from scratch or from another run's.
+Fix: make `[output]` and the named value one and the same, or take the value out where the trainer does not use it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.plan import Plan
+
+NAMES = re.compile(
+    r"output(_dir|_path|_root)?|out_dir|save(_dir|_path|_folder)?|checkpoints?_dir|checkpoint_root|ckpt_dir|run_dir"
+    r"|default_root_dir"
+)
+IN_A_TABLE = re.compile(r"(temporary_)?(base_path|root)|dirpath|dir|directory|folder")
+A_TABLE = re.compile(
+    r"(model_)?checkpoint(s|er|ing)?|ckpt|outputs?"
+)  # of checkpoints, or of all that is written
+OTHERWISE = re.compile(  # words of a key that is about something else, whatever its last word
+    r"load|restore|resume|init|initiali[sz]e|initial|pretrained|from|source|input|cache|data|datasets?|logs?|logging"
+    r"|logger|tokenizer|tensorboard|wandb|profiler?|profiling|trace|eval|evaluation|export|hf|teacher|reference|debug"
+    r"|dump|hydra|slurm"
+)
+A_FILE = re.compile(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
+A_TEMPLATE = re.compile(r"[{$<`]|%[A-Za-z(]")
+Named = tuple[str, str]  # where it stands, and its value
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def output_root_mismatch(
+    contract: Contract, plan: Plan, tracker: TrackerIdentity | Nothing | Unavailable
+) -> list[Verdict]:
+    """One answer for each value that differs. A tracker that cannot be asked is another check's matter."""
+    told = [
+        *_flags("argv", plan.argv.value),
+        *_flags("resume_argv", plan.resume_argv.value),
+        *((f"env {name}", value) for name, value in plan.env.value.items() if _is_output([name])),
+        *_values("config", plan.config.value, []),
+        *(_values("tracker", tracker.config, []) if isinstance(tracker, TrackerIdentity) else ()),
+    ]
+    places = {where: value for where, value in told if _is_place(value)}
+    if not places:
+        return [not_applicable("neither the command, its environment, the config nor the tracker names one")]
+    names = {contract.slug, plan.tracker.value.id}
+    wrong = {where: value for where, value in places.items() if not _fits(value, plan.roots, names)}
+    if not wrong:
+        return [passed(f"{', '.join(places)} agree with the contract")]
+    roots = " or ".join(plan.roots)
+    return [
+        failed(f"{where} is {value}, the contract's is {roots}", subject=where)
+        for where, value in wrong.items()
+    ]
+
+
+def _flags(word: str, argv: Sequence[str]) -> Iterator[Named]:
+    """`--output-dir X`, `--output-dir=X`, `trainer.output_dir=X`."""
+    for at, part in enumerate(argv):
+        name, mark, value = part.partition("=")
+        if not mark and part.startswith("-") and at + 1 < len(argv):
+            value = argv[at + 1]
+        if value and _is_output(name.lstrip("-+").split(".")):
+            yield f"{word} {name}", value
+
+
+def _values(word: str, config: Any, keys: list[str]) -> Iterator[Named]:
+    if isinstance(config, Mapping):
+        for key, value in config.items():
+            yield from _values(word, value, [*keys, *str(key).split(".")])
+    elif isinstance(config, (list, tuple)):
+        for at, value in enumerate(config):
+            yield from _values(word, value, [*keys, str(at)])
+    elif isinstance(config, str) and keys and _is_output(keys):
+        yield f"{word} {'.'.join(keys)}", config
+
+
+def _is_output(keys: Sequence[str]) -> bool:
+    *parents, last = [_plain(key) for key in keys]
+    words = [word for key in (*parents, last) for word in key.split("_")]
+    if any(OTHERWISE.fullmatch(word) for word in words):
+        return False
+    if NAMES.fullmatch(last):
+        return True
+    return bool(IN_A_TABLE.fullmatch(last)) and any(A_TABLE.fullmatch(key) for key in parents)
+
+
+def _plain(key: str) -> str:
+    """`outputDir`, `output-dir` and `OUTPUT_DIR` are one key."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
+
+
+def _is_place(value: str) -> bool:
+    """Relative paths lie wherever the job starts, and a single file is no root."""
+    return (value.startswith("/") or "://" in value) and not A_FILE.search(value)
+
+
+def _fits(value: str, roots: Sequence[str], names: set[str]) -> bool:
+    """It is a root, lies under one, or becomes one once the trainer appends the run's name."""
+    template = A_TEMPLATE.search(value)
+    path, wanted = _normal(value), [_normal(root) for root in roots]
+    if template:
+        return any(root.startswith(_normal(value[: template.start()])) for root in wanted)
+    under = any(f"{path}/".startswith(f"{root}/") for root in wanted)
+    return under or any(f"{path}/{name}" in wanted for name in names)
+
+
+def _normal(path: str) -> str:
+    scheme, mark, rest = path.rpartition("://")
+    rest = re.sub(r"/(\./)*/*", "/", rest).rstrip("/")
+    return rest if scheme in ("", "file") else f"{scheme}{mark}{rest}"

@@ -1,0 +1,35 @@
+"""The packages that the contract states are not the ones that the command would import.
+
+Why: another release of a numerics library or a kernel changes the trajectory while the code's commit stays the same.
+Fix: install what `[runtime] packages` says, or state there what is installed; PEP 508, for example "torch==2.9.1".
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Installed, Nothing, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.requirements import problem_of, unmet
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def package_mismatch(contract: Contract, installed: Installed | Nothing | Unavailable) -> list[Verdict]:
+    """One answer for each requirement. Where the job runs elsewhere, check-in compares the exact ones there."""
+    wanted = contract.runtime.packages
+    if not wanted:
+        return [not_applicable("the contract states no packages")]
+    return [_one(text, installed) for text in wanted]
+
+
+def _one(text: str, installed: Installed | Nothing | Unavailable) -> Verdict:
+    if why := problem_of(text):
+        return failed(f"{text!r} is no PEP 508 requirement: {why}", subject=text)
+    match installed:
+        case Unavailable(why):
+            return unknown(f"could not look for {text}: {why}", subject=text)
+        case Nothing(why):
+            return not_applicable(f"{text}: {why}", subject=text)
+        case Installed():
+            problem = unmet(text, installed.packages)
+            if problem:
+                return failed(f"{problem} ({installed.interpreter})", subject=text)
+            return passed(f"{text} is met by {installed.interpreter}", subject=text)

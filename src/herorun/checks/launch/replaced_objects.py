@@ -1,0 +1,19 @@
+"""The repository replaces objects, so that git shows other content than a commit really holds.
+
+Why: with `git replace` or grafts, reviewers here read another history and other files than every other clone has
+under the same commit; herorun ships what the commit really holds.
+Fix: `git replace -d OBJECT` for each, and remove `.git/info/grafts`; if the replacement is what you want, commit it.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import WorkTree
+from herorun.core.finding import Verdict, failed, few, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def replaced_objects(tree: WorkTree) -> Verdict:
+    if not tree.replaced:
+        return passed("no object is replaced")
+    count = f"{len(tree.replaced)} object{'s are' if len(tree.replaced) > 1 else ' is'} replaced"
+    short = [f"{name:.12}" for name in tree.replaced]
+    return failed(f"{count} in this repository: {few(short)}", *tree.replaced, subject="refs/replace")

@@ -1,0 +1,31 @@
+"""A run that has trained before would start from scratch.
+
+Why: a trainer that finds no checkpoint begins at step 0 under the run's name, overwrites what is there, and the steps
+that were paid for are lost without a word.
+Fix: find the missing checkpoint; or name one in `[start] from`; or let the DRI sign that the past is given up.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import Checkpoints, History, Metrics, Nothing, Unavailable, candidates_of
+from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def scratch_with_history(
+    plan: Plan, history: History, own: Checkpoints | Nothing, metrics: Metrics | Nothing | Unavailable
+) -> Verdict:
+    if plan.start.value is not None:
+        return not_applicable("the run starts from a checkpoint")
+    current = history.current
+    if current is None:
+        return not_applicable("the run has not been launched before")
+    mine = [candidate.path for candidate in reversed(candidates_of(own))]
+    if mine:
+        return failed(f"{current.name} left checkpoints: {few(mine)}", *mine[:20], subject=current.name)
+    if isinstance(metrics, Unavailable):
+        return unknown(f"could not look for metrics: {metrics.why}", subject=current.name)
+    if isinstance(metrics, Metrics) and metrics.rows:
+        said = f"{current.name} left no checkpoint, and metrics up to step {metrics.high_water}"
+        return failed(said, subject=current.name)
+    return passed(f"{current.name} left no step behind: neither checkpoint nor metrics", subject=current.name)

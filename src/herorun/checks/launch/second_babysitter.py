@@ -1,0 +1,27 @@
+"""Somebody else owns the run.
+
+Why: two owners would each relaunch the run and write into one output root, over each other.
+Fix: let the owner launch or hand the run over; if that machine is gone for good, see that nothing of it runs, then
+remove the lease in the output root.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Launcher, Watch
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.lease import PATH
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
+def second_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdict:
+    lease = f"{contract.output.root.rstrip('/')}/{PATH}"
+    if watch.lease_owner is None:
+        return passed("nobody owns the output root yet")
+    if not watch.lease_owner:
+        return failed(f"{lease} is held by something that is no lease", subject=lease)
+    if watch.lease_slug != contract.slug:
+        said = f"{lease} is held by {watch.lease_owner} for another run, {watch.lease_slug}"
+        return failed(said, subject=watch.lease_owner)
+    if watch.lease_owner != launcher.owner:
+        return failed(f"{lease} is held by {watch.lease_owner}", subject=watch.lease_owner)
+    return passed(f"{launcher.owner} owns the run")

@@ -1,0 +1,56 @@
+"""Something that looks like a secret stands in the command, its environment or the config.
+
+Why: the plan is recorded, posted and kept; a secret in it can be read by everybody who reads the record, for ever.
+Fix: take it out, revoke it if it was committed, and name its variable in `[command] secrets`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.exposed import harmless, secrets_in
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.plan import Plan
+from herorun.core.scrub import MASK, scrub, scrub_argv, scrub_tree
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
+def secret_in_command(plan: Plan) -> list[Verdict]:
+    """One answer for each place. What stands there is never told."""
+    places = [
+        *_in_argv("argv", plan.argv.value),
+        *_in_argv("resume_argv", plan.resume_argv.value),
+        *_in_tree("env", plan.env.value),
+        *_in_tree("scheduler", plan.scheduler.value),
+        *_in_tree("tracker", plan.tracker.value.options),
+        *_in_tree("config", plan.config.value),
+    ]
+    if not places:
+        return [passed("nothing in the command, its environment and the config looks like a secret")]
+    return [failed(f"{where} looks like a secret", subject=where) for where in map(scrub, places)]
+
+
+def _in_argv(word: str, argv: tuple[str, ...]) -> Iterator[str]:
+    for number, (part, masked) in enumerate(zip(argv, scrub_argv(argv), strict=True)):
+        if _tells(part, masked):
+            yield f"{word}[{number}]"
+
+
+def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
+    """Every text in it, under the name that it stands by."""
+    match value:
+        case str():
+            masked = scrub_tree({name: value})[name] if name else scrub(value)
+            if _tells(value, masked):
+                yield where
+        case Mapping():
+            for key, item in value.items():
+                yield from _in_tree(f"{where}.{key}", item, str(key))
+        case Sequence():
+            for number, item in enumerate(value):
+                yield from _in_tree(f"{where}[{number}]", item, name)
+
+
+def _tells(text: str, masked: str) -> bool:
+    """Masked as a whole for its name, or in part for what stands in it."""
+    return not harmless(text) if masked == MASK else bool(secrets_in(text))

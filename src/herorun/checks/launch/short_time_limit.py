@@ -1,0 +1,26 @@
+"""The scheduler would end the job before the budgeted time is over.
+
+Why: a job that reaches its time limit is killed in the middle of a step; what came after its last checkpoint is
+computed and paid for again.
+Fix: ask for a longer limit in `[scheduler]`, or count on a relaunch and correct `[budget] accelerator_hours`.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.estimate import estimate
+from herorun.core.evidence import Offered
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
+    told = estimate(contract, offered)
+    if told.wall_hours is None:
+        return not_applicable(
+            "the contract does not state both [budget] accelerator_hours and [hardware] count"
+        )
+    if told.limit_hours is None:
+        return not_applicable("the scheduler tells no time limit")
+    budgeted = f"{told.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
+    words = f"{budgeted} take {told.wall_hours:g} h, and the time limit is {told.limit_hours:g} h"
+    return failed(words, subject="time limit") if told.short_by else passed(words)

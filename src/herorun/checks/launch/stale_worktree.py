@@ -1,0 +1,30 @@
+"""The remote's branch has newer commits that can change the training.
+
+Why: a run that starts from last week's checkout repeats the bug that was fixed since.
+Fix: pull and launch again; or let the DRI waive it, where the older code is what is wanted.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract, Impact
+from herorun.core.evidence import ImportClosure, Published
+from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
+from herorun.core.impact import listed, of_impact
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def stale_worktree(published: Published, contract: Contract, closure: ImportClosure) -> Verdict:
+    """What the commits between HEAD and the tip change, taken together."""
+    if published.why_not:
+        return unknown(f"could not measure how far HEAD is behind: {published.why_not}")
+    if published.ref is None:
+        return not_applicable(f"no published ref of {published.remote} contains {published.commit:.9}")
+    if not published.behind:
+        return passed(f"{published.commit:.9} is the tip of {published.ref}", subject=published.ref)
+    files = of_impact(published.behind_files, contract.code.impact, closure.files, Impact.BLOCK)
+    commits = f"{published.behind} commit{'s' if published.behind > 1 else ''}"
+    where = f"{published.ref} of {published.remote} is {commits} ahead"
+    if not files:
+        message = f"{where}, and none of them can change the training"
+        return passed(message, *listed(published.behind_files), subject=published.ref)
+    count = f"{len(files)} file{'s' if len(files) > 1 else ''} that can change the training"
+    return failed(f"{where}, with {count}: {few(files)}", *listed(files), subject=published.ref)

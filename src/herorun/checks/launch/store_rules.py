@@ -1,0 +1,23 @@
+"""The store of an output root has rules of its own about what lies there.
+
+Why: a lifecycle deletes checkpoints that the contract means to keep, and a retention policy keeps what a trainer
+means to replace; the contract's `[checkpoints]` holds only as far as the store lets it.
+Fix: compare the rules with `[checkpoints]`; where one of them deletes or locks too much, change it or the root.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import RootFacts
+from herorun.core.finding import Verdict, few, not_applicable, passed, unknown
+
+
+@check(Gate.LAUNCH, Response.INFO, at_relaunch=AtRelaunch.WARN)
+def store_rules(roots: RootFacts) -> list[Verdict]:
+    """It only shows them: what a rule breaks is said by the check that it breaks, and by the write probe."""
+    shown = [
+        passed(f"{root}: {few(rules)}", *rules, subject=root) for root, rules in roots.rules.items() if rules
+    ]
+    unread = [
+        unknown(f"the rules of {root} could not be asked: {why}", why, subject=root)
+        for root, why in roots.unknown_rules.items()
+    ]
+    return [*shown, *unread] or [not_applicable("no store tells of a rule about the roots")]

@@ -1,0 +1,60 @@
+"""The checkpoint to start from was written while the run was unsound, or by no recorded instance.
+
+Why: what was saved after the loss stopped being a number, or after a wrong resume, carries it on; and a checkpoint that
+nobody recorded may be anybody's.
+Fix: start from the newest one before that; or, where the DRI has looked into it, name it in `[start] from` and give a
+`[start] reason`.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    History,
+    Nothing,
+    SourceRun,
+    StartSiblings,
+    Unavailable,
+    candidates_of,
+)
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.lineage import decided_on, is_under, mistrust
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def tainted_start_checkpoint(
+    contract: Contract,
+    plan: Plan,
+    history: History,
+    own: Checkpoints | Nothing,
+    beside: StartSiblings | Nothing | Unavailable,
+    source: SourceRun | Nothing | Unavailable,
+) -> Verdict:
+    """Each run's checkpoints are judged by that run's own record."""
+    start = plan.start.value
+    if start is None:
+        return not_applicable(plan.start.source)
+    path = start.path
+    found = Checkpoints(candidates_of(own, beside)).at(path) or Candidate(path, start.step or 0, "")
+    mine = is_under(path, (root for instance in history.instances for root in instance.roots))
+    if not mine and isinstance(source, Unavailable):
+        return unknown(f"could not look what {path} was written in: {source.why}", subject=path)
+    if not mine and isinstance(source, Nothing):
+        return not_applicable("no record tells of it: see unverified-lineage", subject=path)
+    problem = mistrust(found, history) if mine else _elsewhere(found, source)
+    if not problem:
+        return passed(f"the record has nothing against {path}", subject=path)
+    if decided_on(contract, [found]):
+        return passed(f"{path}: {problem}; chosen because: {contract.start.reason}", subject=path)
+    return failed(f"{path} must not be gone on from: {problem}", subject=path)
+
+
+def _elsewhere(candidate: Candidate, source: SourceRun | Nothing | Unavailable) -> str:
+    if not isinstance(source, SourceRun):
+        return ""
+    if candidate.path in source.foreign:
+        return f"it lay there before {source.slug} was launched: no recorded instance wrote it"
+    taint = next((taint for taint in source.taints if taint.covers(candidate)), None)
+    return f"{source.slug} wrote it after {taint.check} fired, which was not resolved" if taint else ""

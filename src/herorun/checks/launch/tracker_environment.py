@@ -1,0 +1,94 @@
+"""The environment would send the run's reports elsewhere than the contract says.
+
+Why: W&B's client takes id, project, entity, mode and the rest from `WANDB_...` variables wherever the trainer's own code
+leaves them open: the run reports under another identity, or not at all, and nothing says so.
+Fix: unset the variable where the job gets it from, or state its value in `[tracker]`.
+"""
+
+from collections.abc import Mapping
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import Nothing, PriorLaunch, TrackerEnvironment
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.intent import is_same, is_wandb, option
+from herorun.core.plan import Plan, TrackerRun
+from herorun.core.scrub import scrub
+
+_TRUE = ("1", "true", "yes", "on")
+_ONLINE, _OFFLINE = ("online", "run", "shared"), ("offline", "dryrun")
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+def tracker_environment(
+    plan: Plan, environment: TrackerEnvironment, prior: PriorLaunch | Nothing
+) -> list[Verdict]:
+    """One answer for each variable that W&B's client would take."""
+    run = plan.tracker.value
+    if not is_wandb(run.kind):
+        return [not_applicable(f"the tracker {run.kind} takes nothing from the environment")]
+    forks = bool(option(run, "fork_from")) and not is_same(run, prior)
+    told = {name: value.strip() for name, value in environment.variables.items() if value.strip()}
+    return [_one(name, value, run, forks) for name, value in told.items()] or [
+        passed("no WANDB_ variable would change the run's identity")
+    ]
+
+
+def _one(name: str, value: str, run: TrackerRun, forks: bool) -> Verdict:
+    why = _switch(name, value, run) or _exclusive(name, forks) or _difference(name, value, run)
+    shown = f"{name} is {scrub(value)!r} in the job's environment"
+    if why:
+        return failed(f"{shown}, {why}", subject=name)
+    return passed(f"{shown}, as the contract says", subject=name)
+
+
+def _switch(name: str, value: str, run: TrackerRun) -> str:
+    """What turns reporting off, or into another kind."""
+    if name == "WANDB_DISABLED" and value.lower() in _TRUE:
+        return "so nothing would be reported at all: unset it"
+    wanted = _ONLINE if run.kind == "wandb" else _OFFLINE
+    if name == "WANDB_MODE" and value.lower() not in wanted:
+        return f"and the contract's tracker is {run.kind}: unset it, or state the other kind"
+    if name == "WANDB_RESUME_FROM":
+        return "which would rewind the run: unset it"
+    return ""
+
+
+def _exclusive(name: str, forks: bool) -> str:
+    if forks and name == "WANDB_RESUME":
+        return "and W&B refuses to fork and to resume at once: unset it for the first launch"
+    return ""
+
+
+def _difference(name: str, value: str, run: TrackerRun) -> str:
+    """Where the contract says something else, or leaves open what decides where the run reports."""
+    stated = _stated(run)
+    if name not in stated:
+        return ""
+    key, wanted = stated[name]
+    if not wanted:
+        return "" if key == "group" else f"and [tracker] says no {key}: state it there, or unset the variable"
+    if _same(name, value, wanted):
+        return ""
+    return f"and [tracker] says {key} = {wanted!r}: unset it"
+
+
+def _stated(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
+    """Variable -> key of `[tracker]`, and what the contract says there."""
+    return {
+        "WANDB_RUN_ID": ("id", run.id),
+        "WANDB_PROJECT": ("project", run.project or ""),
+        "WANDB_ENTITY": ("entity", run.entity or ""),
+        "WANDB_NAME": ("name", run.name),
+        "WANDB_RESUME": ("resume", run.resume),
+        "WANDB_RUN_GROUP": ("group", option(run, "group")),
+        "WANDB_BASE_URL": ("base_url", option(run, "base_url")),
+        "WANDB_FORK_FROM": ("fork_from", option(run, "fork_from")),
+    }
+
+
+def _same(name: str, value: str, wanted: str) -> bool:
+    if name == "WANDB_RESUME":
+        return ("auto" if value.lower() in _TRUE else value.lower()) == wanted
+    if name == "WANDB_BASE_URL":
+        return value.rstrip("/") == wanted.rstrip("/")
+    return value == wanted

@@ -1,0 +1,79 @@
+"""The tracker's run is not what this launch means it to be.
+
+Why: W&B begins an empty run where an id is mistyped, appends to a stranger's where it is taken, and says nothing;
+the curves look plausible and belong to the wrong lineage.
+Fix: do what the finding says: mostly another `[tracker] id`, or `resume = "allow"`. Never `resume = "auto"` for a hero
+run or over several hosts, and never `resume_from`.
+Source: one host holds at most 8 accelerators (HGX boards, TPU hosts); beyond it `auto` is refused.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.fork import judge_fork
+from herorun.core.identity import Intent, Weight, judge
+from herorun.core.intent import goes_on, intent_of, is_same, option, prior_identity, state_of
+from herorun.core.plan import Plan, TrackerRun
+
+ONE_HOST = 8  # accelerators
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+def tracker_identity(
+    contract: Contract,
+    plan: Plan,
+    identity: TrackerIdentity,
+    prior: PriorLaunch | Nothing,
+    job: Job | Nothing | Unavailable,
+) -> list[Verdict]:
+    """The truth table's answer about the id; a fork's parent and step beside it."""
+    run, rewound = plan.tracker.value, option(plan.tracker.value, "resume_from")
+    if rewound:
+        return [_rewind(rewound)]
+    intent = intent_of(run, prior, identity.state, goes_on(plan))
+    state = state_of(identity, job) if intent is Intent.RESUME else identity.state
+    answers = [_about_id(run, intent, state, identity, _one_machine(contract))]
+    if intent is Intent.FORK:
+        answers += judge_fork(option(run, "fork_from"), run, plan.start.value, identity)
+    if intent is Intent.NEW and goes_on(plan) and prior_identity(prior) and not is_same(run, prior):
+        answers.append(_moved(run, prior))
+    return answers
+
+
+def _rewind(told: str) -> Verdict:
+    said = "[tracker] resume_from would rewind the run and take logged steps back for good, which is refused: fork instead"
+    return failed(said, subject=told)
+
+
+def _one_machine(contract: Contract) -> bool:
+    return not contract.is_hero and (contract.hardware.count or 1) <= ONE_HOST
+
+
+def _about_id(
+    run: TrackerRun, intent: Intent, state: TrackerState, identity: TrackerIdentity, one_machine: bool
+) -> Verdict:
+    judgement = judge(intent, state, run.resume)
+    said = judgement.sentence.format(id=run.id, state=state, policy=run.resume)
+    if intent is Intent.RESUME and judgement.weight is Weight.PASS and option(run, "fork_from"):
+        said += "; it was forked before, so give W&B's client no fork_from again"
+    if judgement.weight is Weight.UNKNOWN:
+        return unknown(f"{said}: {identity.why}" if identity.why else said, subject=run.id)
+    refused = judgement.weight is Weight.FAIL or (judgement.weight is Weight.WARN and not one_machine)
+    return failed(said, subject=run.id) if refused else passed(said, subject=run.id)
+
+
+def _moved(run: TrackerRun, prior: PriorLaunch | Nothing) -> Verdict:
+    told = prior_identity(prior)
+    before, after = (
+        "/".join(str(part) for part in parts)
+        for parts in (
+            (told.get("entity"), told.get("project"), told.get("id")),
+            (run.entity, run.project, run.id),
+        )
+    )
+    said = (
+        f"the run goes on from its own checkpoint, and would report under {after} and no longer under {before}: "
+        "correct [tracker], or let the DRI sign why"
+    )
+    return failed(said, subject=after)

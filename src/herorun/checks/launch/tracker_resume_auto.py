@@ -1,0 +1,22 @@
+"""The tracker's resume policy goes by a file that one machine has.
+
+Why: with `resume = "auto"` W&B looks into a local file for the id; on another host, or in a fresh container, it finds
+none and begins another run.
+Fix: say `resume = "allow"` in `[tracker]`.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.intent import is_wandb
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
+def tracker_resume_auto(plan: Plan) -> Verdict:
+    """For a hero run, and over several hosts, `tracker-identity` refuses it."""
+    run = plan.tracker.value
+    if not is_wandb(run.kind):
+        return not_applicable(f"the tracker {run.kind} resumes nothing")
+    if run.resume == "auto":
+        return failed(f'{run.id} is resumed by a file of one machine (resume = "auto")', subject=run.id)
+    return passed(f"{run.id} is resumed by its id (resume = {run.resume})", subject=run.id)

@@ -1,0 +1,42 @@
+"""The lineage, the checkpoint policy or the output identity is only inferred.
+
+Why: a value that nobody stated is a guess; a wrong guess about where a run starts, what it keeps or where it writes
+cannot be taken back after the launch.
+Fix: state it in the contract: `[start]`, `[checkpoints]` or `[output]`. Other inferred values are only labelled, and
+what a key that the contract names resolves to is not inferred.
+"""
+
+from dataclasses import fields
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.plan import Plan
+
+OF_EVERY_RUN = ("start", "output_root", "temporary_root")
+OF_A_HERO_RUN = (*OF_EVERY_RUN, "retention")  # an ordinary run's retention has a documented default
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def unconfirmed_inference(contract: Contract, plan: Plan) -> list[Verdict]:
+    """One answer for each inferred value that must be stated; else one that labels the others."""
+    inferred = {
+        field.name: str(getattr(plan, field.name))
+        for field in fields(plan)
+        if getattr(plan, field.name).inferred
+    }
+    wanted = OF_A_HERO_RUN if contract.is_hero else OF_EVERY_RUN
+    guessed = [name for name in wanted if name in inferred]
+    if guessed:
+        return [
+            failed(f"{name} is not stated: {_told(plan, name)}", inferred[name], subject=name)
+            for name in guessed
+        ]
+    if not inferred:
+        return [passed("nothing in the plan is inferred")]
+    labels = [f"{name}: {_told(plan, name)}" for name in inferred]
+    return [passed(f"inferred, and not of weight: {', '.join(inferred)}", *labels)]
+
+
+def _told(plan: Plan, name: str) -> str:
+    return f"inferred from {getattr(plan, name).source}"

@@ -1,0 +1,78 @@
+"""An output root is not pinned to one place that lasts.
+
+Why: a template, a user's name or a temporary folder gives the next launch another place: it finds no checkpoint there
+and starts from scratch, or what was trained is swept away.
+Fix: write the root out in `[output]`, as one literal path or URL of this run's own that belongs to no person; a hero
+run may not write to a temporary folder or prefix.
+"""
+
+import re
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import History, Launcher
+from herorun.core.finding import Verdict, failed, passed
+
+TEMPLATES = (
+    (r"\{[^{}]*\}", "a placeholder"),
+    (r"\$[A-Za-z_{(]|`", "a variable or a command of the shell"),
+    (r"%\([^)]*\)|<[^<>]+>|\*", "a placeholder"),
+    (r"(?:^|/)~", "somebody's home folder"),
+    (r"%(?![0-9A-Fa-f]{2})[A-Za-z-]|YYYY", "a date format"),  # %20 and the like belong to URLs
+    (r"(?:^|/)\.\.(?:/|$)", "a step upwards"),
+)
+TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def unpinned_output_root(contract: Contract, history: History, launcher: Launcher) -> list[Verdict]:
+    """One answer for each root."""
+    before = history.current
+    answers = [_one(contract, launcher, contract.output.root, before.output_root if before else None, True)]
+    if contract.output.temporary_root:
+        earlier = before.temporary_root if before else None
+        answers.append(_one(contract, launcher, contract.output.temporary_root, earlier, False))
+    return answers
+
+
+def _one(
+    contract: Contract, launcher: Launcher, root: str, earlier: str | None, permanent: bool
+) -> Verdict:
+    login = launcher.owner.partition("@")[0]
+    for pattern, what in TEMPLATES:
+        if found := re.search(pattern, root):
+            return failed(f"{root} holds {what}, {found[0]!r}: it is no one place", subject=root)
+    if earlier and _only_the_user_differs(root, earlier, login):
+        said = f"{root} differs from the prior instance's {earlier} only in the user's name {login}"
+        return failed(said, subject=root)
+    if contract.is_hero and login in _segments(root):
+        return failed(f"{root} lies under the launching user's name, {login}", subject=root)
+    if why := _temporary(root, launcher.temporary, permanent):
+        said = f"{root} is temporary: {why}"
+        if contract.is_hero:
+            return failed(f"{said}; a hero run needs a place that lasts", subject=root)
+        return passed(f"{said}; it is an ordinary run", subject=root)
+    return passed(f"{root} is pinned", subject=root)
+
+
+def _only_the_user_differs(root: str, earlier: str, login: str) -> bool:
+    new, old = _segments(root), _segments(earlier)
+    differing = [mine for mine, theirs in zip(new, old, strict=False) if mine != theirs]
+    return len(new) == len(old) and differing == [login]
+
+
+def _temporary(root: str, of_this_machine: str, permanent: bool) -> str:
+    """Why a root does not last; empty where nothing says so. A temporary root may have a store's time limit."""
+    scheme, mark, rest = root.rpartition("://")
+    if mark and scheme != "file":
+        bucket, *folders = _segments(rest)
+        named = [part for part in folders if part in ("tmp", "temp") or part.startswith("ttl=")]
+        named += [bucket] if {"tmp", "temp"} & set(re.split(r"[-_.]", bucket)) else []
+        return f"{named[0]!r} is a part of it" if permanent and named else ""
+    path = "/" + "/".join(_segments(rest))
+    folders = [*TEMPORARY, *([of_this_machine] if of_this_machine else [])]
+    return next((f"it lies in {folder}" for folder in folders if f"{path}/".startswith(f"{folder}/")), "")
+
+
+def _segments(root: str) -> list[str]:
+    return [part for part in root.rpartition("://")[2].split("/") if part] or [""]

@@ -1,0 +1,39 @@
+"""The approved dirty tree holds what should not be pushed: something like a secret, or too much.
+
+Why: a snapshot goes to the remote and stays there, so that the run can be resumed; a secret in it is published.
+Fix: take the secret out of the file; ignore or remove large files, or raise `[code] snapshot_max_mb`; or commit and push.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Snapshot
+from herorun.core.finding import Verdict, failed, few, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK, always=True)
+def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
+    """One answer for each file that may hold a secret, and one for the size. What stands there is never told."""
+    cap = contract.code.snapshot_max_mb
+    if not snapshot.commit:
+        size = f"{snapshot.bytes / 1e6:.1f} MB in {few(snapshot.files)}"
+        return [
+            failed(f"{size}: more than [code] snapshot_max_mb = {cap}", *snapshot.files[:20], subject="size")
+        ]
+    places: dict[str, list[str]] = {}
+    for place in snapshot.secrets:
+        path, _, line = place.rpartition(":")
+        known = path in snapshot.files
+        places.setdefault(path if known else place, []).append(line if known else "")
+    if not places:
+        count = len(snapshot.files)
+        return [
+            passed(f"{count} file{'s' if count != 1 else ''}, {snapshot.bytes} bytes, and no secret found")
+        ]
+    return [_unsafe(path, [line for line in lines if line]) for path, lines in places.items()]
+
+
+def _unsafe(path: str, lines: list[str]) -> Verdict:
+    where = f", line{'s' if len(lines) > 1 else ''} {few(lines)}" if lines else ""
+    return failed(
+        f"{path}{where} looks like it holds a secret", *(f"{path}:{line}" for line in lines), subject=path
+    )

@@ -1,0 +1,24 @@
+"""Nobody recorded where the checkpoint to start from comes from.
+
+Why: a path is a person's word; which code, data and settings made the checkpoint cannot be looked up later.
+Fix: name the recorded run that wrote it in `[start] source_run`.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import History
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lineage import is_under
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
+def unverified_lineage(contract: Contract, plan: Plan, history: History) -> Verdict:
+    start = plan.start.value
+    if start is None:
+        return not_applicable(plan.start.source)
+    if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
+        return not_applicable("the run goes on from its own checkpoint", subject=start.path)
+    if contract.start.source_run:
+        return passed(f"the contract says that {contract.start.source_run} wrote it", subject=start.path)
+    return failed(f"the lineage of {start.path} is unverified: no source_run is named", subject=start.path)

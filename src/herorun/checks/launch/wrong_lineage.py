@@ -1,0 +1,41 @@
+"""The checkpoint to start from is not of the run that it is said to come from, or is of a rejected lineage.
+
+Why: a checkpoint tells neither its run nor its code; only the folder that a recorded run wrote it in does. One from a
+lineage that was given up brings back what it was given up for.
+Fix: name a checkpoint under the source run's recorded roots, or the right `[start] source_run`; never one that is
+listed in `[start] rejected`, here or there.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import History, Nothing, SourceRun, Unavailable
+from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
+from herorun.core.lineage import is_rejected, is_under
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def wrong_lineage(
+    contract: Contract, plan: Plan, history: History, source: SourceRun | Nothing | Unavailable
+) -> Verdict:
+    start = plan.start.value
+    if start is None:
+        return not_applicable(plan.start.source)
+    if is_rejected(start.path, contract.start.rejected):
+        return failed(f"{start.path} is of a lineage that the contract rejects", subject=start.path)
+    if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
+        return passed(f"{start.path} lies in a root of this run", subject=start.path)
+    if isinstance(source, Unavailable):
+        return unknown(f"could not look where {start.path} comes from: {source.why}", subject=start.path)
+    if isinstance(source, Nothing):
+        return not_applicable("the contract names no source_run: see unverified-lineage", subject=start.path)
+    return _of(source, start.path)
+
+
+def _of(source: SourceRun, path: str) -> Verdict:
+    if is_rejected(path, source.rejected):
+        return failed(f"{path} is of a lineage that {source.slug} itself rejects", subject=path)
+    if not is_under(path, source.roots):
+        where = few(source.roots) if source.roots else "nothing: it was never launched"
+        return failed(f"{path} is not of {source.slug}, which wrote to {where}", *source.roots, subject=path)
+    return passed(f"{path} lies in a recorded root of {source.slug}", subject=path)

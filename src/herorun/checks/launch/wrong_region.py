@@ -1,0 +1,63 @@
+"""An output root, or the start checkpoint, lies in another region than the hardware.
+
+Why: every save and every restore then crosses regions, which is slow and is billed by the byte; a checkpoint of
+terabytes costs more to move than to make room for, and a retry in a third region does not find it at all.
+Fix: put the root where the hardware is, or copy the checkpoint there first; mend `[hardware] region` if it is wrong.
+"""
+
+import re
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import RootFacts
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+# Google's dual regions; of the large ones, `us` holds `us-east1` by its name, and so does `asia`.
+PAIRS = {
+    "nam4": ("us-central1", "us-east1"),
+    "eur4": ("europe-north1", "europe-west4"),
+    "eur5": ("europe-west1", "europe-west2"),
+    "eur7": ("europe-west2", "europe-west3"),
+    "eur8": ("europe-west3", "europe-west6"),
+    "asia1": ("asia-northeast1", "asia-northeast2"),
+    "eu": ("europe",),
+}
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
+def wrong_region(contract: Contract, roots: RootFacts) -> list[Verdict]:
+    """One answer for each root whose region is known, or could not be asked."""
+    wanted = contract.hardware.region
+    if not wanted:
+        return [not_applicable("the contract states no [hardware] region")]
+    unread = [
+        unknown(f"the region of {root} could not be asked: {why}", why, subject=root)
+        for root, why in roots.unknown_regions.items()
+    ]
+    known = [_one(root, region, wanted) for root, region in roots.regions.items() if region]
+    return [*known, *unread] or [not_applicable("no store tells the region of a root")]
+
+
+def _one(root: str, region: str, wanted: str) -> Verdict:
+    if holds(region, wanted):
+        return passed(f"{root} lies in {region}, with the hardware in {wanted}", subject=root)
+    return failed(f"{root} lies in {region}, but the hardware is in {wanted}", subject=root)
+
+
+def holds(region: str, wanted: str) -> bool:
+    """Whether one of the two lies within the other, however they are spelled.
+
+    >>> holds("US-CENTRAL1", "us-central1-a"), holds("US", "us-east1"), holds("us-east1", "us-east10")
+    (True, True, False)
+    """
+    other = wanted.strip().lower()
+    parts = [part.strip() for part in region.lower().split("+")]
+    names = [*parts, *(name for part in parts for name in PAIRS.get(part, ()))]
+    return any(_within(other, name) or _within(name, other) for name in names)
+
+
+def _within(inner: str, outer: str) -> bool:
+    """`us-central1-a` and `us-east-1a` are zones of a region; `us-east1` lies in `us`."""
+    rest = inner.removeprefix(outer)
+    zone = r"-[a-z0-9]+|[a-z]" if "-" in outer else r"-.+"
+    return inner == outer or (rest != inner and bool(re.fullmatch(zone, rest)))

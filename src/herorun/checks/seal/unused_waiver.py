@@ -1,0 +1,16 @@
+"""A waiver of the seal signs nothing, or is over.
+
+Why: the seal states what was waived; a signature that covers nothing raises a question that nobody can answer later.
+Fix: take it out of the contract; or correct its `check` and `subject`; or let a person sign it anew.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import WaiverUse
+from herorun.core.finding import Verdict
+from herorun.core.waivers import waiver_verdicts
+
+
+@check(Gate.SEAL, Response.WARN)
+def unused_waiver(use: WaiverUse) -> list[Verdict]:
+    """One answer for each such waiver."""
+    return waiver_verdicts(use)

@@ -1,0 +1,44 @@
+"""`herorun waive`."""
+
+import click
+
+
+@click.command(short_help="Print a waiver for a person to sign; signs and writes nothing.")
+@click.argument("check")
+@click.argument("run", required=False)
+@click.option("--subject", help="Only the finding about exactly this.")
+@click.option("--reason", default="", help="Why the finding is acceptable.")
+@click.option("--days", type=click.IntRange(1, 365), default=7, show_default=True, help="How long it holds.")
+@click.option("--unknown", is_flag=True, help="It also covers 'we could not look'.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str,
+    check: str,
+    run: str | None,
+    subject: str | None,
+    reason: str,
+    days: int,
+    unknown: bool,
+    as_json: bool,
+) -> int:
+    """Print the TOML of a waiver for CHECK, its signature left empty. It edits no file and never signs.
+
+    With RUN the launch gate is asked, and there is one block for each open finding of that check.
+
+    \b
+    Example:
+      herorun waive dirty-tree grug --reason "generated files, looked through"
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.waiving import propose
+
+    told = propose(check, run, Path(start), subject, reason, days, unknown)
+    if as_json:
+        screen.show_json({"check": check, "toml": told.toml, "note": told.note})
+        return 0
+    click.echo(told.toml, nl=False)
+    click.echo(f"herorun: {told.note}", err=True)
+    return 0

@@ -1,0 +1,114 @@
+"""What differs between two launches, key by key, and what each difference means."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.command_keys import command_keys
+from herorun.core.config_classes import class_of, is_volatile
+from herorun.core.config_values import flatten, same, shown
+from herorun.core.contract import Config, KeyClass
+
+_LATE = re.compile(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
+_START = "{start}"
+
+
+class Absent:
+    """The value of a key that is not there."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True)
+class Change:
+    """One key that differs. `kind` of None is unclassified, which counts as trajectory."""
+
+    key: str  # dotted; of the command line `argv.<flag>`, of the environment `env.<NAME>`
+    before: Any
+    after: Any
+    kind: KeyClass | None
+
+    @property
+    def steers(self) -> bool:
+        """Whether it trains another trajectory, as far as anybody knows."""
+        return self.kind in (None, KeyClass.TRAJECTORY)
+
+    def __str__(self) -> str:
+        return f"{self.key}: {shown(self.before)} -> {shown(self.after)} ({self.kind or 'unclassified'})"
+
+
+def diff(
+    before: Mapping[str, Any], after: Mapping[str, Any], told: Config, place: str = ""
+) -> tuple[Change, ...]:
+    """The keys of two configs that differ in meaning, by name; `place` is argv or env where it is not the config."""
+    one, other = flatten(before), flatten(after)
+    changes = []
+    for key in sorted(one.keys() | other.keys()):
+        was, now = one.get(key, ABSENT), other.get(key, ABSENT)
+        if not same(was, now):
+            kind = KeyClass.VOLATILE if _is_late(was) and _is_late(now) else class_of(key, told, place)
+            changes.append(Change(f"{place}.{key}" if place else key, was, now, kind))
+    return tuple(changes)
+
+
+def _is_late(value: Any) -> bool:
+    return isinstance(value, str) and _LATE.search(value) is not None
+
+
+def diff_launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config) -> tuple[Change, ...]:
+    """What differs between the values of two plans: config, command line, environment and data."""
+    return tuple(_launches(before, after, told))
+
+
+def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config) -> Iterator[Change]:
+    yield from diff(before.get("config") or {}, after.get("config") or {}, told)
+    argv = before.get("argv") or ()
+    yield from diff(command_keys(argv), command_keys(after.get("argv") or ()), told, "argv")
+    yield from _resuming(before.get("resume_argv") or (), after.get("resume_argv") or (), argv, told)
+    yield from diff(before.get("env") or {}, after.get("env") or {}, told, "env")
+    one, other = before.get("data") or {}, after.get("data") or {}
+    for path in sorted(one.keys() | other.keys()):
+        if one.get(path) != other.get(path):
+            was, now = one.get(path, ABSENT), other.get(path, ABSENT)
+            yield Change(f"data.{path}", was, now, KeyClass.TRAJECTORY)
+
+
+def _resuming(before: Any, after: Any, argv: Any, told: Config) -> Iterator[Change]:
+    """A resume command line that is new is measured by what ran; only its start may be new."""
+    if not after:
+        return
+    one, other = command_keys(before or argv), command_keys(after)
+    for change in diff(one, other, told, "resume_argv"):
+        if not (change.before is ABSENT and _START in str(change.after)):
+            yield change
+
+
+def without_volatile(config: Mapping[str, Any], told: Config) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The config without the keys that the contract calls volatile, and their names.
+
+    A table that loses all its keys goes with them: whether it is there at all may differ as well.
+    """
+    dropped: list[str] = []
+    kept = _kept(config, "", told, dropped) if told.volatile or told.classes else dict(config)
+    return kept, tuple(dropped)
+
+
+def _kept(table: Any, at: str, told: Config, dropped: list[str]) -> Any:
+    if isinstance(table, (list, tuple)) and any(isinstance(item, Mapping) for item in table):
+        return [_kept(item, f"{at}{n}.", told, dropped) for n, item in enumerate(table)]
+    if not isinstance(table, Mapping):
+        return table
+    kept = {}
+    for key, value in table.items():
+        if is_volatile(f"{at}{key}", told):
+            dropped.append(f"{at}{key}")
+            continue
+        rest = _kept(value, f"{at}{key}.", told, dropped)
+        if rest != {} or value == {}:
+            kept[key] = rest
+    return kept

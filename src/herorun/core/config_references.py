@@ -1,0 +1,54 @@
+"""OmegaConf's `${a.b}`, as Hydra leaves it in `.hydra/config.yaml`, replaced by what it refers to.
+
+Only references to keys are followed. `${now:...}`, `${oc.env:X}` and every other resolver stay as text, and so do
+relative references and those to a key that is not there.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_REFERENCE = re.compile(r"\$\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)\s*\}")
+_MISSING = object()
+
+
+def resolve_references(config: Any) -> Any:
+    """The same config with each plain reference replaced; one that leads back to itself stays as text."""
+    return _resolved(config, config, ())
+
+
+def _resolved(value: Any, root: Any, through: tuple[str, ...]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _resolved(item, root, through) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_resolved(item, root, through) for item in value]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    whole = _REFERENCE.fullmatch(value)
+    if whole:
+        found = _followed(whole[1], root, through)
+        return value if found is _MISSING else found
+    return _REFERENCE.sub(lambda part: _inserted(part, root, through), value)
+
+
+def _followed(path: str, root: Any, through: tuple[str, ...]) -> Any:
+    found = _MISSING if path in through else _at(root, path)
+    return found if found is _MISSING else _resolved(found, root, (*through, path))
+
+
+def _inserted(part: re.Match[str], root: Any, through: tuple[str, ...]) -> str:
+    """A value within a text; tables and lists are none that a text could hold."""
+    found = _followed(part[1], root, through)
+    return part[0] if found is _MISSING or isinstance(found, (Mapping, list)) else str(found)
+
+
+def _at(root: Any, path: str) -> Any:
+    value = root
+    for key in path.replace("[", ".").replace("]", "").split("."):
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return _MISSING
+    return value

@@ -1,0 +1,29 @@
+"""Which edits of the work tree can change the training, and which of them a snapshot must be told of by name."""
+
+from herorun.core.contract import Contract, ContractFile, Impact
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import ImportClosure, Nothing, Unavailable, WorkTree
+from herorun.core.impact import of_impact
+
+
+def blocking_changes(
+    contract: Contract,
+    file: ContractFile,
+    tree: WorkTree,
+    closure: ImportClosure | Nothing | Unavailable,
+) -> tuple[str, ...]:
+    """What differs from HEAD and can change the training; `CouldNotLook` where that hangs on imports nobody read."""
+    edited = (*tree.staged, *tree.unstaged, *tree.untracked, *tree.hidden, *tree.importable)
+    others = {file.path, *(submodule.path for submodule in tree.submodules)}  # each has a check of its own
+    paths = tuple(dict.fromkeys(path for path in edited if path not in others))
+    imported = closure.files if isinstance(closure, ImportClosure) else frozenset()
+    found = of_impact(paths, contract.code.impact, imported, Impact.BLOCK)
+    if paths and not found and isinstance(closure, Unavailable):
+        raise CouldNotLook(f"What the entry point imports could not be read: {closure.why}")
+    return found
+
+
+def ignored(tree: WorkTree) -> tuple[str, ...]:
+    """What git ignores and the job could import all the same, but for what lies in submodules."""
+    inside = tuple(f"{submodule.path}/" for submodule in tree.submodules)
+    return tuple(path for path in tree.importable if not path.startswith(inside))

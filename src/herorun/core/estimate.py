@@ -1,0 +1,91 @@
+"""What the run is expected to take, before it starts: compute, accelerator-hours, money, time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.contract import HERO_FLOPS, Contract
+from herorun.core.evidence import Nothing, Offered, Unavailable
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """None where it cannot be known from what the contract and the scheduler say."""
+
+    flops: float | None  # model FLOPs
+    flops_source: str
+    hero: bool
+    why: str  # why it is a hero run, or is not
+    accelerator_hours: float | None  # as budgeted
+    cost: float | None  # in the money of `[budget] rate`
+    wall_hours: float | None  # the budget, shared by all accelerators at once
+    limit_hours: float | None  # what the scheduler gives one job
+
+    @property
+    def short_by(self) -> float | None:
+        """Hours that the scheduler's limit lacks; None where it is long enough or not known."""
+        if self.wall_hours is None or self.limit_hours is None or self.limit_hours >= self.wall_hours:
+            return None
+        return self.wall_hours - self.limit_hours
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "flops": self.flops,
+            "flops_source": self.flops_source,
+            "hero": self.hero,
+            "why": self.why,
+            "accelerator_hours": self.accelerator_hours,
+            "cost": self.cost,
+            "wall_hours": self.wall_hours,
+            "time_limit_hours": self.limit_hours,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """For people; what is not known is left out."""
+        told = [
+            ("model FLOPs", f"{self.flops:g} ({self.flops_source})" if self.flops else ""),
+            ("hero run", f"{'yes' if self.hero else 'no'}: {self.why}"),
+            ("accelerator-hours", f"{self.accelerator_hours:g}" if self.accelerator_hours else ""),
+            ("cost", f"{self.cost:,.2f}" if self.cost else ""),
+            ("wall time", f"{self.wall_hours:g} h" if self.wall_hours else ""),
+            ("time limit", _limit(self)),
+        ]
+        return [(name, words) for name, words in told if words]
+
+
+def _limit(told: Estimate) -> str:
+    if told.limit_hours is None:
+        return ""
+    return f"{told.limit_hours:g} h" + (f", {told.short_by:g} h too short" if told.short_by else "")
+
+
+def estimate(contract: Contract, offered: Offered | Nothing | Unavailable) -> Estimate:
+    """From the contract's own numbers; nothing is measured."""
+    hours, rate, count = contract.budget.accelerator_hours, contract.budget.rate, contract.hardware.count
+    limit = offered.time_limit if isinstance(offered, Offered) else None
+    return Estimate(
+        flops=contract.model_flops,
+        flops_source=_flops_source(contract),
+        hero=contract.is_hero,
+        why=_why(contract),
+        accelerator_hours=hours,
+        cost=hours * rate if hours and rate else None,
+        wall_hours=hours / count if hours and count else None,
+        limit_hours=limit / 3600 if limit is not None else None,
+    )
+
+
+def _flops_source(contract: Contract) -> str:
+    if contract.flops is not None:
+        return "stated"
+    if contract.model_flops is not None:
+        return f"6 x {contract.params:g} parameters x {contract.tokens:g} tokens"
+    return "not known: the contract states neither flops nor params and tokens"
+
+
+def _why(contract: Contract) -> str:
+    if contract.hero is not None:
+        return f"the contract says hero = {str(contract.hero).lower()}"
+    if contract.model_flops is None:
+        return "the contract states neither flops nor params and tokens"
+    side = "at least" if contract.is_hero else "less than"
+    return f"{contract.model_flops:g} model FLOPs are {side} {HERO_FLOPS:g}"

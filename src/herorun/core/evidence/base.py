@@ -1,0 +1,57 @@
+"""What every evidence shares: no evidence at all, a value with its source, the clock, the gaps.
+
+An evidence type is a key: a gate holds for each type its value, `Nothing` (we looked, and there is none yet)
+or `Unavailable` (we could not look). Steps count completed updates; times are aware and in UTC.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeAlias, TypeVar
+
+T = TypeVar("T")
+Evidence: TypeAlias = Mapping[Any, Any]  # evidence type -> value, Nothing or Unavailable
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """We tried to read this evidence and could not."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """We looked, and there is none yet."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Sourced(Generic[T]):
+    """A value and how we came by it.
+
+    >>> print(Sourced(5155, "trainer.num_train_steps", inferred=True))
+    5155 (inferred from trainer.num_train_steps)
+    """
+
+    value: T
+    source: str
+    inferred: bool = False
+
+    def __str__(self) -> str:
+        how = f"inferred from {self.source}" if self.inferred else self.source
+        return f"{self.value} ({how})" if how else str(self.value)
+
+
+@dataclass(frozen=True)
+class Now:
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Which evidence we failed to read this time, as `type: why`."""
+
+    gaps: tuple[str, ...] = ()
+    asked: int = 0  # how many evidence types were read in all

@@ -1,0 +1,117 @@
+"""Checkpoints, and the roots that they lie in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from herorun.core.evidence.base import Nothing, Unavailable
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One checkpoint. `problem` is empty for a complete one; one that nobody looked into is neither.
+
+    One that could not be looked into has the reason as its problem, and is not examined.
+    """
+
+    path: str
+    step: int  # from the name
+    root: str
+    temporary: bool = False
+    timestamp: str = ""  # as the trainer wrote it, often naive local time: never compared with now
+    problem: str = ""
+    modified: datetime | None = (
+        None  # when its store last saw it change, where it tells; of the marker if it can
+    )
+    examined: bool = True  # older ones are only listed, once a complete one is found
+
+    @property
+    def complete(self) -> bool:
+        return self.examined and not self.problem
+
+    @property
+    def incomplete(self) -> bool:
+        return self.examined and bool(self.problem)
+
+    @property
+    def unread(self) -> bool:
+        """We tried to look into it and could not: it may be complete."""
+        return not self.examined and bool(self.problem)
+
+
+@dataclass(frozen=True)
+class Taint:
+    """A time in which a run wrote what nobody should go on from: an alert about its numbers was not resolved."""
+
+    check: str
+    since: datetime  # of the last decision that found it healthy
+    step: int = 0  # that it had reached then
+    until: datetime | None = None  # the next launch; None: there was none yet
+    instance: str = ""
+
+    def covers(self, candidate: Candidate) -> bool:
+        """By the store's time, and by the step where the store tells none."""
+        if candidate.modified is None:
+            return candidate.step > self.step
+        return self.since < candidate.modified and (self.until is None or candidate.modified < self.until)
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """What lies under the run's own roots, ordered by step."""
+
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def newest(self) -> Candidate | None:
+        """The newest complete one, by numeric step."""
+        complete = [candidate for candidate in self.candidates if candidate.complete]
+        return max(complete, key=lambda c: (c.step, c.timestamp, c.path), default=None)
+
+    def at(self, path: str) -> Candidate | None:
+        return next((c for c in self.candidates if c.path == path.rstrip("/")), None)
+
+
+@dataclass(frozen=True)
+class StartSiblings:
+    """The checkpoints beside the one that the contract's `[start] from` names."""
+
+    candidates: tuple[Candidate, ...] = ()
+
+
+def candidates_of(*places: Checkpoints | StartSiblings | Nothing | Unavailable) -> tuple[Candidate, ...]:
+    """Every checkpoint of the places that could be read."""
+    read = (place for place in places if isinstance(place, (Checkpoints, StartSiblings)))
+    return tuple(dict.fromkeys(candidate for place in read for candidate in place.candidates))
+
+
+@dataclass(frozen=True)
+class OutputRoots:
+    """What lies in the output roots, without `_herorun/`; None for a root that does not exist yet."""
+
+    entries: Mapping[str, tuple[str, ...] | None]
+
+
+@dataclass(frozen=True)
+class RootFacts:
+    """What the stores say of the roots themselves: region, and rules that delete what lies there.
+
+    Keyed by the root, the start checkpoint's folder among them. A region of None: its store does not tell.
+    """
+
+    regions: Mapping[str, str | None]
+    rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in words, for people
+    expires: Mapping[str, datetime] = field(default_factory=dict)  # path -> when a rule deletes it
+    unknown_regions: Mapping[str, str] = field(default_factory=dict)  # root -> why nobody could ask
+    unknown_rules: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SourceRun:
+    """The recorded run that wrote the start checkpoint, as `[start] source_run` names it."""
+
+    slug: str
+    roots: tuple[str, ...]  # of all its instances
+    rejected: tuple[str, ...] = ()  # its own rejected lineages
+    foreign: frozenset[str] = frozenset()  # as `History.foreign`, of that run
+    taints: tuple[Taint, ...] = ()

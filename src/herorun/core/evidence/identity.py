@@ -1,0 +1,41 @@
+"""The tracker's run: what is there under the identity that the contract states."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class TrackerState(StrEnum):
+    """What the tracker says of an id. `unreachable` is no answer."""
+
+    ABSENT = "absent"
+    RUNNING = "running"
+    FINISHED = "finished"
+    CRASHED = "crashed"
+    FAILED = "failed"
+    DELETED = "deleted"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True)
+class TrackerIdentity:
+    """The run under the contract's id, as the tracker knows it now."""
+
+    state: TrackerState
+    why: str = ""  # why it could not be reached
+    id: str = ""
+    display_name: str = ""
+    namesakes: tuple[str, ...] = ()  # ids of other runs in the project with the wanted display name
+    last_step: int | None = None  # as logged
+    heartbeat: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    parent: TrackerState | None = None  # of the run that is forked from
+    parent_last_step: int | None = None
+
+
+@dataclass(frozen=True)
+class TrackerEnvironment:
+    """Variables that the tracker's client would take over the contract, by name, from the job's environment."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)

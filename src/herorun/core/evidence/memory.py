@@ -1,0 +1,80 @@
+"""What the record knows."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from herorun.core.evidence.checkpoints import Taint
+from herorun.core.evidence.reports import Metrics
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One launch of the run."""
+
+    name: str
+    number: int
+    job: str
+    plan_digest: str
+    output_root: str
+    started: datetime
+    commit: str
+    babysitter: str = ""
+    temporary_root: str | None = None
+    intended: datetime | None = None  # no row of it can be older than that
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return tuple(root.rstrip("/") for root in (self.output_root, self.temporary_root) if root)
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Actions that were intended and whose outcome nobody knows, as `key: what`."""
+
+    actions: tuple[str, ...] = ()
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """What the record knows of the run."""
+
+    initialised: bool = False
+    instances: tuple[Instance, ...] = ()
+    sealed: str | None = None  # the tag
+    checked_in: frozenset[str] = frozenset()
+    open_alerts: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote
+    taints: tuple[Taint, ...] = ()  # when it wrote what must not be gone on from
+
+    @property
+    def current(self) -> Instance | None:
+        return self.instances[-1] if self.instances else None
+
+    def wrote(self, metrics: Metrics) -> bool:
+        """Whether the newest row is the current instance's. Until its first row, what is there is older."""
+        current = self.current
+        return current is not None and metrics.advanced_at >= (current.intended or current.started)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a fresh look at the run's health found, above INFO and before anybody acts on it: (which, what it says)."""
+
+    alerts: tuple[tuple[str, str], ...] = ()  # they fire, or fail now and would fire in time
+    unseen: tuple[tuple[str, str], ...] = ()  # checks without an answer
+
+
+@dataclass(frozen=True)
+class RecordState:
+    """Where the durable record stands."""
+
+    commit: str | None  # None: it has not been started
+    pushed: str | None  # the remote's tip; None: not there
+    remote: str | None = None  # None: there is no remote
+
+
+@dataclass(frozen=True)
+class Cadence:
+    every: timedelta

@@ -1,0 +1,77 @@
+"""The run's own settings: what the last launch was admitted with, the data, the secrets, who watches, what is waived."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from herorun.core.finding import Waiver
+
+
+@dataclass(frozen=True)
+class PriorLaunch:
+    """The newest instance's admitted plan, as the record holds it: plan field -> value."""
+
+    instance: str
+    plan: Mapping[str, Any]
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        found = self.plan.get("config")
+        return found if isinstance(found, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class DataFound:
+    """Each manifest of `[data]`: its digest or generation as it is now; None: it is not there."""
+
+    found: Mapping[str, str | None] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)  # path -> why
+
+
+@dataclass(frozen=True)
+class SecretNames:
+    """Which of the secrets that the contract names are set where the job gets them from. Never a value."""
+
+    present: frozenset[str] = frozenset()
+    road: str = "this environment"  # where they are looked for, in words
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who watches the run now."""
+
+    here: bool = False  # a babysitter of this machine holds its lock
+    lease_owner: str | None = None  # user@machine; None: nobody owns the output root; empty: unreadable
+    lease_slug: str | None = None
+
+
+@dataclass(frozen=True)
+class IssuePage:
+    """The run's issue, as the record names it; empty: none was made."""
+
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Waivers:
+    """What people signed, in the committed contract: one in an uncommitted contract does not count."""
+
+    waivers: tuple[Waiver, ...] = ()
+
+
+@dataclass(frozen=True)
+class WaiverUse:
+    """The waivers that signed nothing at this gate, and those that are over."""
+
+    unused: tuple[Waiver, ...] = ()
+    expired: tuple[Waiver, ...] = ()
+    strange: frozenset[str] = frozenset()  # names among them that no check has
+
+
+@dataclass(frozen=True)
+class ContractDrift:
+    """What differs between the contract as it stands and the one that the newest instance was admitted under."""
+
+    instance: str
+    tables: tuple[str, ...] = ()  # dotted keys of the plan's part, before -> after
+    problem: str = ""  # why the file on disk cannot be followed

@@ -1,0 +1,104 @@
+"""The step at which a run ends, from what the contract and the config say; never from display text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.config_values import flatten, shown, whole
+from herorun.core.contract import Contract
+from herorun.core.evidence.base import Sourced
+from herorun.core.known_keys import BATCH, RUN_WORDS, SEQUENCE, Told, counts, look_up, total_steps
+
+PERHAPS_TOKENS = 131_072  # from here on a batch may be counted in tokens, as OLMo-core does
+
+
+def resolve_final_step(
+    contract: Contract, config: Mapping[str, Any], source: str, said: str
+) -> Sourced[int | None]:
+    """Stated as an integer or a key; else inferred from the config's own keys, or from tokens / batch."""
+    wanted = contract.final_step
+    if isinstance(wanted, int):
+        return Sourced(wanted, said)
+    if wanted is None:
+        return _inferred(contract, config, source)
+    value = look_up(config, wanted)
+    count = whole(value) if isinstance(value, (int, float)) else None
+    if count is None:
+        return Sourced(None, f"{wanted} is {'missing' if value is None else repr(value)} in {source}")
+    return Sourced(count, f"{wanted} in {source}")
+
+
+def _inferred(contract: Contract, config: Mapping[str, Any], source: str) -> Sourced[int | None]:
+    known = total_steps(config)
+    if len({told.value for told in known}) == 1:
+        return Sourced(known[0].value, f"{known[0].key} in {source}", inferred=True)
+    if known:
+        named = ", ".join(f"{told.key} = {told.value}" for told in known)
+        return Sourced(None, f"the contract states no final_step, and {source} names several: {named}")
+    counted = steps_by_tokens(contract, config)
+    if counted:
+        return Sourced(counted.steps, f"{counted} in {source}", inferred=True)
+    return Sourced(None, "the contract states no final_step")
+
+
+# --- tokens -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ByTokens:
+    """The steps that the contract's tokens make, and the formula."""
+
+    steps: int
+    tokens: float
+    batch: Told
+    sequence: Told
+
+    def __str__(self) -> str:
+        return (
+            f"tokens {self.tokens:g} / ({self.batch.key} {self.batch.value}"
+            f" x {self.sequence.key} {self.sequence.value})"
+        )
+
+
+def steps_by_tokens(contract: Contract, config: Mapping[str, Any]) -> ByTokens | None:
+    """Whole updates that the stated tokens make; None where batch or sequence are not known for sure."""
+    if contract.tokens is None or any(phase.kind == "batch-size" for phase in contract.phase):
+        return None
+    batch = _named(config, contract.config.batch_size) or _sure_batch(contract, config)
+    sequence = _named(config, contract.config.sequence_length) or _only(counts(config, SEQUENCE, RUN_WORDS))
+    if batch is None or sequence is None:
+        return None
+    return ByTokens(int(contract.tokens // (batch.value * sequence.value)), contract.tokens, batch, sequence)
+
+
+def _sure_batch(contract: Contract, config: Mapping[str, Any]) -> Told | None:
+    """A known key of a constant batch, in sequences."""
+    if contract.config.batch_size or _ramps_up(config):
+        return None
+    found = _only(counts(config, BATCH, RUN_WORDS))
+    return found if found and found.value < PERHAPS_TOKENS else None
+
+
+def _ramps_up(config: Mapping[str, Any]) -> bool:
+    return any("rampup" in key and value for key, value in flatten(config).items())
+
+
+def _named(config: Mapping[str, Any], key: str | None) -> Told | None:
+    count = whole(look_up(config, key)) if key else None
+    return Told(key, count) if key and count is not None and count > 0 else None
+
+
+def _only(found: list[Told]) -> Told | None:
+    return found[0] if len({told.value for told in found}) == 1 else None
+
+
+def misnamed(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The keys that `[config]` names and that hold no count: which, and what is there."""
+    told = contract.config
+    named = {"batch_size": told.batch_size, "sequence_length": told.sequence_length, "horizon": told.horizon}
+    return [
+        (f"[config] {name}", f"{key} is {'missing' if value is None else shown(value)}")
+        for name, key in named.items()
+        if key and _named(config, key) is None
+        for value in [look_up(config, key)]
+    ]

@@ -1,0 +1,77 @@
+"""Whether a fork would work: its form, its parent, and its step against the checkpoint's."""
+
+import re
+from dataclasses import dataclass
+
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.plan import StartPoint, TrackerRun
+
+_FORK = re.compile(r"([^?]+)\?_step=(\d{1,15})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ForkPoint:
+    """The run and its last step that a fork begins with."""
+
+    id: str
+    step: int
+
+
+def fork_point(text: str) -> ForkPoint | None:
+    """`<id>?_step=<n>`, as W&B writes it; None for any other form.
+
+    >>> fork_point("parent?_step=99")
+    ForkPoint(id='parent', step=99)
+    """
+    found = _FORK.fullmatch(text)
+    return ForkPoint(found[1], int(found[2])) if found else None
+
+
+def first_row(run: TrackerRun, start: StartPoint | None) -> int | None:
+    """The step that the first row will be logged under; None where the checkpoint's step is not known."""
+    if start is None or start.kind == "weights-only":
+        return run.first_step
+    return None if start.step is None else start.step + run.first_step
+
+
+def judge_fork(
+    told: str, run: TrackerRun, start: StartPoint | None, identity: TrackerIdentity
+) -> list[Verdict]:
+    """One answer about the form, or one each about the parent and the step."""
+    point = fork_point(told)
+    if point is None:
+        said = (
+            f"[tracker] fork_from is {told!r}: write it as <id>?_step=<n>, the run and its last step to keep"
+        )
+        return [failed(said, subject=told)]
+    if point.id == run.id:
+        said = f"[tracker] fork_from names the run's own id {run.id}: a fork needs an id of its own"
+        return [failed(said, subject=told)]
+    return [_parent(told, point, identity), _step(told, point, first_row(run, start))]
+
+
+def _parent(told: str, point: ForkPoint, identity: TrackerIdentity) -> Verdict:
+    state, last = identity.parent, identity.parent_last_step
+    if state in (None, TrackerState.UNREACHABLE):
+        return unknown(f"W&B could not be asked about the parent {point.id}: {identity.why}", subject=told)
+    if state in (TrackerState.ABSENT, TrackerState.DELETED):
+        said = f"W&B knows no run {point.id} in the project to fork from: look at [tracker] fork_from"
+        return failed(said, subject=told)
+    if last is None or last < point.step:
+        logged = "has logged nothing" if last is None else f"has logged up to step {last} only"
+        return failed(f"{point.id} {logged}: it cannot be forked at step {point.step}", subject=told)
+    return passed(f"{point.id} has logged step {point.step}", subject=told)
+
+
+def _step(told: str, point: ForkPoint, first: int | None) -> Verdict:
+    """W&B counts on from the fork's step + 1, and drops every row below without a word."""
+    if first is None:
+        return unknown("the start checkpoint's step is not known, so neither is the fork's", subject=told)
+    if point.step < first:
+        return passed(f"W&B goes on at step {point.step + 1}, the first row is {first}", subject=told)
+    below = f"fork below step {first}" if first else "do not fork"
+    said = (
+        f"the first row will be step {first}, and W&B would drop every row up to step {point.step}: {below}"
+    )
+    return failed(said, subject=told)

@@ -1,0 +1,105 @@
+"""Globs, written like a line of .gitignore, relative to the repository's top. Case matters.
+
+- `*` and `?` stay within one folder, `**` crosses folders, `[abc]` and `[!abc]` are one character of a set;
+- a pattern without a slash matches a file of that name in any folder: `*.md`;
+- a slash at its beginning or in its middle ties it to the top: `/README.txt`, `src/*.py`, `src/**/data/*.json`;
+- a slash at its end means everything below: `docs/` in any folder, `/docs/` at the top alone;
+- a backslash takes the next character as it is.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+
+def first_match(globs: tuple[str, ...], path: str) -> int | None:
+    """The place of the first glob that matches a path."""
+    return _ordered(globs).first(path)
+
+
+@dataclass(frozen=True)
+class _Globs:
+    """Some of the globs as one expression: the number of its group is the place in `places` of the first that matches."""
+
+    expression: re.Pattern[str]
+    places: tuple[int, ...]
+
+    def first(self, text: str) -> int | None:
+        found = self.expression.fullmatch(text)
+        return self.places[found.lastindex - 1] if found and found.lastindex else None
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """Globs in their order. Those of a name alone are asked about the name alone, which is much quicker."""
+
+    names: _Globs
+    paths: _Globs
+
+    def first(self, path: str) -> int | None:
+        places = (self.names.first(path.rpartition("/")[2]), self.paths.first(path))
+        return min((place for place in places if place is not None), default=None)
+
+
+@lru_cache(maxsize=64)
+def _ordered(globs: tuple[str, ...]) -> _Ordered:
+    names, paths = {}, {}
+    for place, glob in enumerate(globs):
+        if "/" in glob or "**" in glob:
+            paths[place] = regex_of(glob)
+        else:
+            names[place] = "".join(_parts(glob))
+    return _Ordered(_together(names), _together(paths))
+
+
+def _together(expressions: Mapping[int, str]) -> _Globs:
+    text = "|".join(f"({expression})" for expression in expressions.values()) or r"(?!)"
+    return _Globs(re.compile(text, re.DOTALL), tuple(expressions))
+
+
+def regex_of(glob: str) -> str:
+    """The regular expression, without groups that capture, of one glob.
+
+    >>> regex_of("src/*.py")
+    'src/[^/]*\\\\.py'
+    """
+    below = glob.endswith("/")
+    body = glob.rstrip("/") if below else glob
+    tied = "/" in body
+    body = body.removeprefix("/")
+    start = "" if tied else "(?:.*/)?"
+    return start + "".join(_parts(body)) + ("/.*" if below else "")
+
+
+_TOKEN = re.compile(
+    r"(?P<cross>\*\*/)|(?P<deep>\*\*+)|\\(?P<plain>.)|\[(?P<set>[!^]?(?:\][^]]*|[^]]+))\]|(?P<one>.)",
+    re.DOTALL,
+)
+
+
+def _parts(body: str) -> Iterator[str]:
+    for token in _TOKEN.finditer(body):
+        match token.lastgroup:
+            case "cross":
+                yield "(?:.*/)?"
+            case "deep":
+                yield ".*"
+            case "plain":
+                yield re.escape(token["plain"])
+            case "set":
+                yield _set(token["set"])
+            case _:
+                yield {"*": "[^/]*", "?": "[^/]"}.get(token["one"], re.escape(token["one"]))
+
+
+def _set(inside: str) -> str:
+    """`[...]` of a glob; one that makes no sense stands for its own characters."""
+    negated = len(inside) > 1 and inside[0] in "!^"
+    members = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
+    expression = f"(?!/)[{'^' if negated else ''}{members}]"
+    try:
+        re.compile(expression)
+    except re.error:
+        return re.escape(f"[{inside}]")
+    return expression

@@ -1,0 +1,150 @@
+"""What W&B would do with the run's id: intent x state x policy -> one outcome and one sentence.
+
+Pure, and a table: what W&B's client really does with an id that it knows, or does not know, under each `resume`.
+`allow` begins an empty run where it finds none, without a word; `must` refuses then; `never` refuses an id that
+is taken; `auto` goes by a file that one machine has. A deleted id is never given again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from herorun.core.evidence import TrackerState
+
+POLICIES = ("allow", "must", "never", "auto")
+
+
+class Intent(StrEnum):
+    """What this launch means to do with the id."""
+
+    NEW = "new"  # no recorded instance reported under it
+    RESUME = "resume"  # one did
+    FORK = "fork"  # it begins as a copy of another run's first steps
+
+
+class Weight(StrEnum):
+    """How much an answer weighs. `warn` goes ahead, and is told."""
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What would happen, and what to do. `{id}`, `{state}` and `{policy}` stand for the case's own."""
+
+    weight: Weight
+    sentence: str
+
+
+def judge(intent: Intent, state: TrackerState, policy: str) -> Judgement:
+    """The table's answer."""
+    return _TABLE[intent, state][policy]
+
+
+def _each(allow: Judgement, must: Judgement, never: Judgement, auto: Judgement) -> Mapping[str, Judgement]:
+    return dict(zip(POLICIES, (allow, must, never, auto), strict=True))
+
+
+def _any(judgement: Judgement) -> Mapping[str, Judgement]:
+    return dict.fromkeys(POLICIES, judgement)
+
+
+def _pass(sentence: str) -> Judgement:
+    return Judgement(Weight.PASS, sentence)
+
+
+def _warn(sentence: str) -> Judgement:
+    return Judgement(Weight.WARN, sentence)
+
+
+def _fail(sentence: str) -> Judgement:
+    return Judgement(Weight.FAIL, sentence)
+
+
+_UNREACHABLE = _any(
+    Judgement(Weight.UNKNOWN, "W&B could not be asked about {id}, so nobody knows what is there: ask again")
+)
+_DELETED = _any(
+    _fail("{id} was deleted, and W&B never gives a deleted id again: choose another [tracker] id")
+)
+_AUTO = "but resume = auto goes by a file that one machine has: say allow"
+
+_BEGINS = _pass("W&B does not know {id} yet: the run begins under it")
+_NOBODY_TO_RESUME = _fail(
+    'resume = must wants a run that is there, and W&B does not know {id}, so it would refuse to begin: say "allow"'
+)
+_FREE = _each(
+    _BEGINS, _NOBODY_TO_RESUME, _BEGINS, _warn(f"W&B does not know {{id}} yet, and the run begins; {_AUTO}")
+)
+_TAKEN_REFUSED = _fail(
+    "{id} is taken by a {state} run, and with resume = never W&B would refuse to begin: choose another [tracker] id"
+)
+_SECOND_WRITER = _fail(
+    "{id} is running, and no instance of this run reports there: two writers would mix in it; choose another [tracker] id"
+)
+_APPENDED = _fail(
+    "{id} is a {state} run that no instance of this run wrote, and W&B would append to it: choose another [tracker] id"
+)
+_SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
+
+_LOST = "an instance of this run reported under {id}, and W&B does not know it"
+_WHY_LOST = "look whether it was deleted, or entity, project or id is mistyped"
+_EMPTY = _fail(f"{_LOST}: it would silently begin an empty run; {_WHY_LOST}")
+_GOES_ON = _pass("W&B knows {id} as {state}, and the run goes on in it")
+_NEVER_RESUMED = _fail(
+    "{id} is there as {state}, and with resume = never W&B would refuse to go on in it: "
+    "choose a new [tracker] id and output root"
+)
+_STILL_RUNNING = _fail(
+    "{id} still runs, so something else may be logging there: "
+    "see that the earlier job has ended, and wait until W&B says so too"
+)
+_OURS = _each(
+    _GOES_ON,
+    _GOES_ON,
+    _NEVER_RESUMED,
+    _warn(f"W&B knows {{id}} as {{state}}, and would go on in it; {_AUTO}"),
+)
+
+_FORKED = _pass(
+    "W&B begins {id} as a fork: give its client fork_from and no resume this once, for it refuses both together"
+)
+_FORK_TAKEN = _any(
+    _fail("{id} is taken by a {state} run, and a fork begins a new one: choose another [tracker] id")
+)
+
+_TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, Judgement]] = {
+    (Intent.NEW, TrackerState.ABSENT): _FREE,
+    (Intent.NEW, TrackerState.RUNNING): _each(_SECOND_WRITER, _SECOND_WRITER, _TAKEN_REFUSED, _SECOND_WRITER),
+    (Intent.NEW, TrackerState.FINISHED): _SOMEBODYS,
+    (Intent.NEW, TrackerState.CRASHED): _SOMEBODYS,
+    (Intent.NEW, TrackerState.FAILED): _SOMEBODYS,
+    (Intent.NEW, TrackerState.DELETED): _DELETED,
+    (Intent.NEW, TrackerState.UNREACHABLE): _UNREACHABLE,
+    (Intent.RESUME, TrackerState.ABSENT): _each(
+        _EMPTY, _fail(f"{_LOST}: with resume = must it would refuse to begin; {_WHY_LOST}"), _EMPTY, _EMPTY
+    ),
+    (Intent.RESUME, TrackerState.RUNNING): _each(
+        _STILL_RUNNING, _STILL_RUNNING, _NEVER_RESUMED, _STILL_RUNNING
+    ),
+    (Intent.RESUME, TrackerState.FINISHED): _OURS,
+    (Intent.RESUME, TrackerState.CRASHED): _OURS,
+    (Intent.RESUME, TrackerState.FAILED): _OURS,
+    (Intent.RESUME, TrackerState.DELETED): _DELETED,
+    (Intent.RESUME, TrackerState.UNREACHABLE): _UNREACHABLE,
+    (Intent.FORK, TrackerState.ABSENT): _each(
+        _FORKED,
+        _fail('resume = must wants a run that is there, and a fork begins {id} anew: say "allow"'),
+        _FORKED,
+        _warn(f"W&B begins {{id}} as a fork, {_AUTO}"),
+    ),
+    (Intent.FORK, TrackerState.RUNNING): _FORK_TAKEN,
+    (Intent.FORK, TrackerState.FINISHED): _FORK_TAKEN,
+    (Intent.FORK, TrackerState.CRASHED): _FORK_TAKEN,
+    (Intent.FORK, TrackerState.FAILED): _FORK_TAKEN,
+    (Intent.FORK, TrackerState.DELETED): _DELETED,
+    (Intent.FORK, TrackerState.UNREACHABLE): _UNREACHABLE,
+}

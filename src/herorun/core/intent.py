@@ -1,0 +1,66 @@
+"""What a launch means to do with the tracker's run: begin it, go on in it, or fork it. Never stated, always derived."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.identity import Intent
+from herorun.core.plan import Plan, TrackerRun
+
+_SKEW = timedelta(minutes=1)  # what two clocks may differ by
+
+
+def is_wandb(kind: str) -> bool:
+    """Whether W&B's rules hold for the run's identity: online, or offline to be synced later."""
+    return kind == "wandb" or kind.startswith("wandb_")
+
+
+def option(run: TrackerRun, name: str) -> str:
+    """A further key of `[tracker]` as text; empty where it is not set."""
+    return str(run.options.get(name) or "")
+
+
+def prior_identity(prior: PriorLaunch | Nothing) -> Mapping[str, Any]:
+    """The identity that the newest recorded instance was admitted with; empty before the first."""
+    told = prior.plan.get("tracker") if isinstance(prior, PriorLaunch) else None
+    return told if isinstance(told, Mapping) else {}
+
+
+def is_same(run: TrackerRun, prior: PriorLaunch | Nothing) -> bool:
+    """Whether the newest recorded instance was to report under this very entity, project and id."""
+    told = prior_identity(prior)
+    here = {"id": run.id, "entity": run.entity, "project": run.project}
+    return bool(told) and all(told.get(name) == value for name, value in here.items())
+
+
+def intent_of(run: TrackerRun, prior: PriorLaunch | Nothing, state: TrackerState, going_on: bool) -> Intent:
+    """An instance that ended before it logged anything has not reported: where W&B knows nothing and the launch does
+    not go on from a checkpoint of this run, it is as good as the first."""
+    reported = is_same(run, prior) and (going_on or state is not TrackerState.ABSENT)
+    if reported:
+        return Intent.RESUME
+    return Intent.FORK if option(run, "fork_from") else Intent.NEW
+
+
+def goes_on(plan: Plan) -> bool:
+    """Whether the launch goes on from a checkpoint in the run's own roots."""
+    start = plan.start.value
+    return start is not None and any(start.path.startswith(f"{root}/") for root in plan.roots)
+
+
+def state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable) -> TrackerState:
+    """W&B notices minutes late that a job is gone: a heart that has not beaten since our own job ended is that job's."""
+    running = identity.state is TrackerState.RUNNING
+    if not running or not isinstance(job, Job) or not job.state.ended or job.ended is None:
+        return identity.state
+    beat = _utc(identity.heartbeat)
+    return TrackerState.CRASHED if beat and beat <= job.ended + _SKEW else identity.state
+
+
+def _utc(text: str) -> datetime | None:
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return told if told.tzinfo else told.replace(tzinfo=UTC)

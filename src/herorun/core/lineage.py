@@ -1,0 +1,131 @@
+"""Which checkpoints may be gone on from, which is the newest, and what a choice throws away. All of it is pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from herorun.core.contract import Contract
+from herorun.core.evidence import Candidate, Checkpoints, History, Metrics
+
+SKEW = timedelta(seconds=60)  # between our clock and the store's: more of it is a finding of its own
+
+
+def is_under(path: str, roots: Iterable[str]) -> bool:
+    """Whether a path is, or lies under, one of the roots."""
+    return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def is_rejected(path: str, rejected: tuple[str, ...]) -> bool:
+    """Whether a path is, or lies under, one of the rejected lineages."""
+    return is_under(path, rejected)
+
+
+def mistrust(candidate: Candidate, history: History) -> str:
+    """Why the record does not trust one of the run's own checkpoints; empty where it does."""
+    if not history.instances:
+        return ""
+    first = history.instances[0].intended
+    if candidate.path in history.foreign:
+        return "it lay there before the first launch: no recorded instance wrote it"
+    if first and candidate.modified and candidate.modified < first - SKEW:
+        return (
+            f"it is older than the first launch ({first:%Y-%m-%d %H:%M} UTC): no recorded instance wrote it"
+        )
+    taint = next((taint for taint in history.taints if taint.covers(candidate)), None)
+    if taint is None:
+        return ""
+    return f"it was written after {taint.check} fired, which was not resolved ({_since(taint.since, taint.step)})"
+
+
+def _since(at: datetime, step: int) -> str:
+    return f"last healthy at {at:%Y-%m-%d %H:%M} UTC, step {step}"
+
+
+def refusal(candidate: Candidate, contract: Contract, history: History) -> str:
+    """Why one of the run's own checkpoints is never chosen automatically; empty where it may be, if it is complete.
+
+    One that the contract names with a reason was looked into by a person.
+    """
+    if is_rejected(candidate.path, contract.start.rejected):
+        return "its lineage is rejected"
+    return "" if decided_on(contract, [candidate]) else mistrust(candidate, history)
+
+
+def acceptable(candidates: Iterable[Candidate], contract: Contract, history: History) -> Checkpoints:
+    return Checkpoints(tuple(c for c in candidates if not refusal(c, contract, history)))
+
+
+def decided_on(contract: Contract, candidates: Iterable[Candidate]) -> Candidate | None:
+    """The checkpoint among these that the contract names with a reason: a person decided."""
+    named = (contract.start.from_ or "").rstrip("/")
+    return next((c for c in candidates if contract.start.reason and c.path == named), None)
+
+
+def seconds_between(one: Candidate, other: Candidate) -> float | None:
+    """From the one's writing to the other's: by the trainer's own time, else by the store's. None: nobody can tell.
+
+    A time without a zone is only compared with another such.
+    """
+    first, second = _stamp(one), _stamp(other)
+    if first and second and (first.tzinfo is None) == (second.tzinfo is None):
+        return (second - first).total_seconds()
+    if one.modified and other.modified:
+        return (other.modified - one.modified).total_seconds()
+    return None
+
+
+def _stamp(candidate: Candidate) -> datetime | None:
+    try:
+        return datetime.fromisoformat(candidate.timestamp)
+    except ValueError:
+        return None
+
+
+def written_later(than: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
+    """Of the complete ones of another step, the one that was written last, if that was after `than`."""
+    latest = None
+    for candidate in candidates:
+        if candidate.complete and candidate.step != than.step:
+            after = seconds_between(latest or than, candidate)
+            if after is not None and after > 0:
+                latest = candidate
+    return latest
+
+
+@dataclass(frozen=True)
+class Discarded:
+    """What a start throws away of what was reached before; None where a part of it is not known."""
+
+    steps: int | None
+    accelerator_hours: float | None
+    why: str = ""  # what is not known
+
+
+def discarded(
+    start: int | None, candidates: Iterable[Candidate], metrics: Metrics | None, accelerators: int | None
+) -> Discarded:
+    """The steps above `start` that checkpoints or metrics show, and what they cost. Nothing is guessed."""
+    seen = tuple(candidates)
+    reached = [c.step for c in seen] + ([metrics.high_water] if metrics else [])
+    if start is None:
+        return Discarded(None, None, "the step of the start is not known")
+    steps = max(max(reached, default=start) - start, 0)
+    if not steps:
+        return Discarded(0, 0.0)
+    pace = seconds_a_step(seen)
+    if pace is None:
+        return Discarded(steps, None, "no two checkpoints that were looked into tell the time of a step")
+    if accelerators is None:
+        return Discarded(steps, None, "[hardware] count is not stated")
+    return Discarded(steps, steps * pace * accelerators / 3600)
+
+
+def seconds_a_step(candidates: Iterable[Candidate]) -> float | None:
+    """Between the two newest complete ones of different steps; None where there are no two, or their times disagree."""
+    complete = sorted((c for c in candidates if c.complete), key=lambda c: (c.step, c.timestamp, c.path))
+    newest = complete[-1] if complete else None
+    before = next((c for c in reversed(complete) if newest and c.step != newest.step), None)
+    if newest is None or before is None:
+        return None
+    seconds = seconds_between(before, newest)
+    return seconds / (newest.step - before.step) if seconds and seconds > 0 else None

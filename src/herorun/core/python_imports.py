@@ -1,0 +1,58 @@
+"""Which modules a Python file names: import statements anywhere in it, and the calls that import by a literal name."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_BY_MODULE = ("import_module", "__import__", "run_module")
+_BY_PATH = ("run_path",)
+_CALLS = tuple(name.encode() for name in (*_BY_MODULE, *_BY_PATH))
+
+
+@dataclass(frozen=True)
+class Imported:
+    """`from ..a.b import c`: two levels up, module a.b, name c. A file that is run by its path is a `path`."""
+
+    module: str = ""
+    level: int = 0
+    names: tuple[str, ...] = ()
+    path: str = ""
+
+
+def imported_by(source: bytes) -> list[Imported]:
+    """Everything that the source imports; text that is no Python is a SyntaxError or ValueError."""
+    tree = ast.parse(source)
+    found = [one for statement in _statements(tree.body) for one in _named(statement)]
+    if any(call in source for call in _CALLS):  # walking every expression takes longer than parsing
+        found += [one for node in ast.walk(tree) if isinstance(node, ast.Call) for one in _called(node)]
+    return found
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        for field in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(statement, field, []))
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from _statements(part.body)
+
+
+def _named(statement: ast.stmt) -> Iterator[Imported]:
+    match statement:
+        case ast.Import(names=names):
+            for name in names:
+                yield Imported(name.name)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            yield Imported(module or "", level, tuple(name.name for name in names))
+
+
+def _called(call: ast.Call) -> Iterator[Imported]:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    literal = call.args[0] if call.args else None
+    if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):
+        return
+    if name in _BY_MODULE:
+        module = literal.value.lstrip(".")
+        yield Imported(module, len(literal.value) - len(module))
+    elif name in _BY_PATH:
+        yield Imported(path=literal.value)

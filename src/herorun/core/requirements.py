@@ -1,0 +1,54 @@
+"""PEP 508 requirements, as `[runtime] packages` states them. `packaging` is imported where one is really read."""
+
+from collections.abc import Iterable, Mapping
+
+
+def problem_of(text: str) -> str:
+    """Why it is no requirement; empty if it is one.
+
+    >>> problem_of("numpy==2.1.0"), problem_of("numpy = 2")[:20]
+    ('', 'Expected semicolon (')
+    """
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        Requirement(text)
+    except InvalidRequirement as error:
+        return str(error).splitlines()[0].strip()
+    return ""
+
+
+def exact_versions(requirements: Iterable[str]) -> dict[str, str]:
+    """Package -> version, of those that name exactly one: what can be compared without `packaging`, in the job."""
+    told = (_exact(text) for text in requirements if not problem_of(text))
+    return dict(pair for pair in told if pair)
+
+
+def _exact(requirement: str) -> tuple[str, str] | None:
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    wanted = Requirement(requirement)
+    clauses = list(wanted.specifier)
+    if len(clauses) != 1 or clauses[0].operator not in ("==", "===") or "*" in clauses[0].version:
+        return None
+    return str(canonicalize_name(wanted.name)), clauses[0].version
+
+
+def unmet(requirement: str, installed: Mapping[str, str]) -> str:
+    """What is wrong with a requirement in an environment of canonical name -> version; empty if nothing.
+
+    A marker that does not hold here asks for nothing. A direct reference (`name @ url`) has no version to compare.
+    """
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    wanted = Requirement(requirement)
+    if wanted.marker is not None and not wanted.marker.evaluate():
+        return ""
+    found = installed.get(str(canonicalize_name(wanted.name)))
+    if found is None:
+        return f"{wanted.name} is not installed"
+    if not wanted.specifier.contains(found, prereleases=True):
+        return f"{wanted.name} is {found}, wanted {wanted.specifier}"
+    return ""

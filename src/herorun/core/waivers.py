@@ -1,0 +1,85 @@
+"""What the waivers of a contract came to at a gate, and how one is written for a person to sign."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+
+from herorun.core.evidence import WaiverUse
+from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
+
+
+def waiver_use(
+    waivers: Sequence[Waiver],
+    findings: Sequence[Finding],
+    here: Collection[str],
+    elsewhere: Collection[str],
+    at: datetime,
+) -> WaiverUse:
+    """Which waivers are over, and which signed nothing `here`.
+
+    One of a check that is asked `elsewhere` may be used there; one of no check at all is used nowhere.
+    """
+    live = [waiver for waiver in waivers if at < waiver.expires]
+    open_ones = [f for f in findings if f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)]
+    asked = {finding.check for finding in findings}
+    unused = [
+        waiver
+        for waiver in live
+        if waiver.check not in elsewhere
+        and (waiver.check in asked or waiver.check not in here)  # who asks about waivers has yet to answer
+        and not any(waiver.covers(finding.check, finding.verdict, at) for finding in open_ones)
+    ]
+    expired = [waiver for waiver in waivers if at >= waiver.expires]
+    strange = {waiver.check for waiver in waivers} - set(here) - set(elsewhere)
+    return WaiverUse(tuple(unused), tuple(expired), frozenset(strange))
+
+
+def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
+    """One answer for each waiver that does nothing."""
+    said = [
+        *((waiver, f"expired on {_day(waiver.expires)}") for waiver in use.expired),
+        *((waiver, _unused(waiver, use)) for waiver in use.unused),
+    ]
+    if not said:
+        return [passed("every waiver of this gate signs something")]
+    return [
+        failed(f"the waiver of {name_of(waiver)} {why}", f"reason: {waiver.reason}", subject=name_of(waiver))
+        for waiver, why in said
+    ]
+
+
+def _unused(waiver: Waiver, use: WaiverUse) -> str:
+    if waiver.check in use.strange:
+        return "signs nothing: there is no such check"
+    return "signs nothing: no such finding is open"
+
+
+def name_of(waiver: Waiver) -> str:
+    return waiver.check if waiver.subject is None else f"{waiver.check} [{waiver.subject}]"
+
+
+def _day(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def waiver_toml(check: str, subject: str | None, reason: str, expires: datetime, covers_unknown: bool) -> str:
+    """A `[[waiver]]` for a person to sign: the empty `approved_by` is refused until somebody does."""
+    lines = [
+        "[[waiver]]",
+        f"check = {_string(check)}",
+        *([f"subject = {_string(subject)}"] if subject is not None else []),
+        f"reason = {_string(reason)}",
+        'approved_by = ""',
+        f"expires = {expires.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        *(["unknown = true"] if covers_unknown else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def waiver_blocks(blocks: Iterable[str]) -> str:
+    return "\n".join(blocks)
+
+
+def _string(text: str) -> str:
+    """A TOML basic string: JSON's escapes are TOML's, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

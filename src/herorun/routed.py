@@ -1,0 +1,55 @@
+"""One store for every path: each goes to the store of its own scheme, which is connected when it is first used."""
+
+from datetime import datetime
+
+from herorun import discover
+from herorun.core.ports import Entry, Place, Rule, Store
+
+
+class RoutedStore:
+    """See `core.ports.Store`. A path without a scheme is a path of this machine."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._stores: dict[str, Store] = {}
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        return self._of(path).entries(path)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return self._of(path).names(path)
+
+    def read(self, path: str) -> bytes:
+        return self._of(path).read(path)
+
+    def end(self, path: str, count: int) -> bytes:
+        return self._of(path).end(path, count)
+
+    def modified(self, path: str) -> datetime | None:
+        return self._of(path).modified(path)
+
+    def generation(self, path: str) -> str:
+        return self._of(path).generation(path)
+
+    def region(self, root: str) -> str | None:
+        return self._of(root).region(root)
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        return self._of(root).rules(root)
+
+    def create(self, path: str, data: bytes) -> None:
+        self._of(path).create(path, data)
+
+    def swap(self, path: str, before: bytes, after: bytes) -> bool:
+        return self._of(path).swap(path, before, after)
+
+    def probe(self, root: str) -> None:
+        self._of(root).probe(root)
+
+    def _of(self, path: str) -> Store:
+        """Sources ask all at once; of two that connect at the same time, the second is kept, and they are alike."""
+        scheme, separator, _ = path.partition("://")
+        kind = scheme if separator else "local"
+        if kind not in self._stores:
+            self._stores[kind] = discover.connect("stores", kind, {}, self._place)
+        return self._stores[kind]

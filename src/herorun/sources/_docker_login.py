@@ -1,0 +1,39 @@
+"""How docker on this machine logs in to a registry. What is found here goes to that registry and nowhere else."""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+from herorun.core.errors import CouldNotLook
+from herorun.system.process import run
+
+
+def docker_login(host: str) -> str:
+    """A Basic authorization from docker's configuration; empty where it has none for this host."""
+    folder = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
+    try:
+        config = json.loads((Path(folder) / "config.json").read_bytes())
+        stored, helpers = dict(config.get("auths") or {}), dict(config.get("credHelpers") or {})
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        why = f"docker's configuration in {folder} cannot be read: {type(error).__name__}."
+        raise CouldNotLook(why) from None
+    for name in (host, f"https://{host}", f"https://index.{host}/v1/"):
+        if isinstance(stored.get(name), dict) and stored[name].get("auth"):
+            return f"Basic {stored[name]['auth']}"
+    helper = helpers.get(host) or config.get("credsStore")
+    return _from_helper(str(helper), host) if helper else ""
+
+
+def _from_helper(helper: str, host: str) -> str:
+    answer = run((f"docker-credential-{helper}", "get"), 20.0, stdin=host.encode())
+    if answer.code:
+        return ""  # it has none for this host
+    try:
+        told = json.loads(answer.out)
+    except ValueError:
+        raise CouldNotLook(f"docker-credential-{helper} answered with something that is no JSON.") from None
+    text = f"{told.get('Username', '')}:{told.get('Secret', '')}"
+    return "Basic " + base64.b64encode(text.encode()).decode()

@@ -1,0 +1,87 @@
+"""Files that git ignores, and that Python or the dynamic loader would take all the same."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from posixpath import dirname, join, normpath, relpath
+
+from herorun.core.contract import Command
+from herorun.core.first_party import code_roots
+
+_LOADED = re.compile(r"\.(pyw?|pyc|pyd|pth|dll|dylib|so(\.\d+)*)$")
+_NOT_OURS = frozenset({"__pycache__", "site-packages", "node_modules", ".herorun", ".git"})
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+
+
+def roots_of(command: Command, top: str) -> tuple[str, ...]:
+    """Folders that modules are looked for in, relative to the top: those of the command, and its `PYTHONPATH`."""
+    scripts = (normpath(join(command.cwd, word)) for word in command.argv if word.endswith(".py"))
+    listed = (join(command.cwd, entry) for entry in command.env.get("PYTHONPATH", "").split(":") if entry)
+    inside = (relpath(path, top) if path.startswith("/") else normpath(path) for path in listed)
+    further = ("" if path == "." else path for path in inside if not path.startswith(".."))
+    return tuple(dict.fromkeys((*code_roots(command.argv, command.cwd, scripts), *further)))
+
+
+def importable(top: str, ignored: Iterable[str], roots: Iterable[str]) -> list[str]:
+    """Those of the ignored paths that can be loaded; `name/` stands for a whole folder."""
+    roots = tuple(roots)
+    found: list[str] = []
+    for path in ignored:
+        if path.endswith("/"):
+            if not _NOT_OURS.intersection(path.split("/")) and _within(path.rstrip("/"), roots):
+                found += _loaded_below(top, path.rstrip("/"))
+        elif _loaded(top, path) and _within(dirname(path), roots):
+            found.append(path)
+    return found
+
+
+def _within(folder: str, roots: tuple[str, ...]) -> bool:
+    """Whether dots can name the folder from a root: a namespace package needs no `__init__.py`."""
+    return any(
+        all(part.isidentifier() and part not in _NOT_OURS for part in parts)
+        for root in roots
+        if (parts := _below(folder, root)) is not None
+    )
+
+
+def _below(folder: str, root: str) -> list[str] | None:
+    if folder == root:
+        return []
+    inside = folder.removeprefix(f"{root}/") if root else folder
+    return inside.split("/") if inside != folder or not root else None
+
+
+def _loaded(top: str, path: str) -> bool:
+    if _LOADED.search(path):
+        return True
+    return os.path.islink(full := os.path.join(top, path)) and os.path.isdir(full) and _is_package(full)
+
+
+def _is_package(link: str) -> bool:
+    """Whether a linked folder itself holds modules; a link to data is no code."""
+    names = os.listdir(link)
+    return not any(name in names for name in _ENVIRONMENT) and any(_LOADED.search(name) for name in names)
+
+
+def _loaded_below(top: str, folder: str) -> Iterator[str]:
+    """Modules in a folder and its subfolders, but for virtual environments, caches and what a build left."""
+    try:
+        with os.scandir(os.path.join(top, folder)) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except PermissionError:
+        return  # closed to us, and so to what we start
+    names = {entry.name for entry in entries}
+    if names.intersection(_ENVIRONMENT) or _is_build(folder, names):
+        return
+    for entry in entries:
+        path = f"{folder}/{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name.isidentifier() and entry.name not in _NOT_OURS:
+                yield from _loaded_below(top, path)
+        elif _loaded(top, path):
+            yield path
+
+
+def _is_build(folder: str, names: set[str]) -> bool:
+    """What setuptools leaves behind: a copy that nobody imports."""
+    return folder.rpartition("/")[2] == "build" and any(n == "lib" or n.startswith("bdist.") for n in names)

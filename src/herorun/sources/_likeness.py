@@ -1,0 +1,54 @@
+"""Which modified files differ in nothing but their mode or their line endings."""
+
+from dataclasses import dataclass
+
+from herorun.sources._status import FILES, QUIET, STRICT, Change, Look
+
+_MOST = 500  # paths named on one command line; beyond them git compares everything
+_NUMSTAT = (
+    "diff",
+    "--numstat",
+    "-z",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=all",
+)
+
+
+@dataclass(frozen=True)
+class Likeness:
+    mode_only: list[str]
+    eol_only: list[str]
+
+
+def likeness(looked: Look) -> Likeness:
+    """Of the disk against HEAD. What git cannot compare here, as in a partial clone, counts as another content."""
+    edited = [change for change in looked.changes if FILES.issuperset(change.modes)]
+    if not edited:
+        return Likeness([], [])
+    exact, loose = _numstat(looked, edited), _numstat(looked, edited, "--ignore-cr-at-eol")
+    if exact is None or loose is None:
+        return Likeness([], [])
+    modes = [c.path for c in edited if c.modes[0] != c.modes[2] and exact.get(c.path) == "0\t0"]
+    same = [c for c in edited if c.modes[0] == c.modes[2] and c.path not in loose]
+    return Likeness(modes, [c.path for c in same if c.path in exact or _converted(looked, c)])
+
+
+def _numstat(looked: Look, edited: list[Change], *options: str) -> dict[str, str] | None:
+    paths = [change.path for change in edited]
+    named = ("--", *paths) if len(paths) <= _MOST else ("--",)
+    answer = looked.repository.git(
+        *_NUMSTAT, *options, "HEAD", *named, env=QUIET, settings=STRICT, ok=(0, 128)
+    )
+    if answer.code:
+        return None
+    rows = (record.rpartition("\t") for record in answer.text.split("\0") if record)
+    return {path: counts for counts, _, path in rows}
+
+
+def _converted(looked: Look, change: Change) -> bool:
+    """`core.autocrlf`: git converts on the way in and sees no difference, and the disk has other bytes all the same."""
+    if change.staged:
+        return False  # the disk is as HEAD again, and the index is not
+    return b"\r\n" in (looked.repository.top / change.path).read_bytes()

@@ -1,0 +1,112 @@
+"""Where a module of this repository lies. Paths are relative to the repository's top, with slashes."""
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from posixpath import dirname, join, normpath
+
+from herorun.core.python_imports import Imported
+
+_INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
+
+
+class Modules:
+    """Finds files by module name, in the folders that Python would search, first one first.
+
+    `changed` are files that differ from HEAD: one of them may be gone, and was imported all the same.
+    """
+
+    def __init__(self, top: str, roots: Iterable[str], changed: Collection[str] = ()) -> None:
+        self.top = top
+        self.roots = tuple(dict.fromkeys(self._root(root) for root in roots))
+        self._changed = frozenset(changed)
+        self._folders = {folder for path in changed for folder in _above(path)}
+        self._seen: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+
+    def _root(self, folder: str) -> str:
+        """A folder as the repository spells it; outside of it, one that begins with `..`."""
+        path = os.path.relpath(os.path.normpath(os.path.join(self.top, folder)), self.top)
+        return "" if path == "." else path
+
+    def files(self, imported: Imported, by: str) -> Iterable[str]:
+        """The files that one import of the file `by` runs; none where it is not of this repository."""
+        if imported.path:
+            named = self.inside(imported.path, dirname(by)) or self.inside(imported.path, "")
+            return (named,) if named else ()
+        parts = tuple(part for part in imported.module.split(".") if part)
+        if imported.level:
+            base = normpath(join(dirname(by) or ".", *[".."] * (imported.level - 1)))
+            return (*self._packages(base), *self._under(base, parts, imported.names))
+        roots = (dirname(by), *self.roots) if imported.names or parts else ()
+        return next(filter(None, (self._under(root, parts, imported.names) for root in roots)), ())
+
+    def module(self, name: str) -> tuple[str, ...]:
+        """The files of `python -m name`, the one that is run last."""
+        parts = tuple(name.split("."))
+        for root in self.roots:
+            found = self._walk(root, parts)
+            main = normpath(join(root, *parts, "__main__.py"))
+            if found or self.is_file(main):
+                return (*found, main) if self.is_file(main) else found
+        return ()
+
+    def inside(self, name: str, folder: str) -> str | None:
+        """A path as it is written, relative to a folder, if it is a file of this repository."""
+        absolute = os.path.normpath(os.path.join(self.top, folder, name))
+        if os.path.isabs(name) and not absolute.startswith(self.top + os.sep):
+            absolute = os.path.realpath(absolute)  # the repository may be reached by a link
+        path = os.path.relpath(absolute, self.top) if absolute.startswith(self.top + os.sep) else ""
+        return path if path and not installed(path) and self.is_file(path) else None
+
+    def is_file(self, path: str) -> bool:
+        return path in self._changed or os.path.isfile(os.path.join(self.top, path))
+
+    def _under(self, root: str, parts: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+        if root.startswith(".."):
+            return ()
+        found = [*self._walk(root, parts)]
+        if found and not found[-1].endswith("__init__.py"):
+            return tuple(found)  # a module: the names are its own
+        for name in names:
+            if name != "*":
+                found += self._walk(root, (*parts, name))
+        return tuple(dict.fromkeys(found))
+
+    def _walk(self, root: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+        key = (root, parts)
+        if key not in self._seen:
+            self._seen[key] = tuple(self._steps(root, parts))
+        return self._seen[key]
+
+    def _steps(self, root: str, parts: tuple[str, ...]) -> Iterator[str]:
+        folder = root
+        for part in parts:
+            step = normpath(join(folder, part))
+            if installed(step):
+                return
+            package, module = f"{step}/__init__.py", f"{step}.py"
+            if self.is_file(package):
+                yield package
+            elif self.is_file(module):
+                yield module
+                return
+            elif step not in self._folders and not os.path.isdir(os.path.join(self.top, step)):
+                return
+            folder = step
+
+    def _packages(self, folder: str) -> Iterator[str]:
+        """The `__init__.py` of a folder and of the packages around it."""
+        while not folder.startswith("..") and self.is_file(init := normpath(join(folder, "__init__.py"))):
+            yield init
+            if folder in ("", "."):
+                return
+            folder = dirname(folder) or "."
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := dirname(path):
+        yield path
+
+
+def installed(path: str) -> bool:
+    """Whether it lies among installed packages, which are nobody's code of this repository."""
+    return any(part in _INSTALLED for part in path.split("/"))

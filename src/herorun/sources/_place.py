@@ -1,0 +1,37 @@
+"""Which kind of work tree this is: its git directories, and what makes its history or objects other than they seem."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.system.git import Repository
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    git_dir: Path  # of this work tree
+    common: Path  # what all linked work trees share
+    shallow: bool
+
+    @property
+    def linked(self) -> bool:
+        return self.git_dir != self.common
+
+
+def whereabouts(folder: Path) -> Whereabouts:
+    asked = ("rev-parse", "--is-shallow-repository", "--absolute-git-dir", "--git-common-dir")
+    answer = Repository(folder, folder).git(*asked)
+    shallow, git_dir, common = answer.text.rstrip("\n").split("\n")
+    return Whereabouts(Path(git_dir).resolve(), (folder / common).resolve(), shallow == "true")
+
+
+def replaced(repository: Repository) -> tuple[str, ...]:
+    """Objects that `git replace` stands others in for; and old-style grafts."""
+    listed = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/").text.split()
+    grafts = repository.common / "info" / "grafts"
+    return (*listed, *(("info/grafts",) if grafts.is_file() and grafts.stat().st_size else ()))
+
+
+def keeps_modes(top: Path) -> bool:
+    """Whether the file system knows executable files: one that does not shows git's own files as such too."""
+    own = top / ".git"
+    return not (own / "HEAD" if own.is_dir() else own).stat().st_mode & 0o100

@@ -1,0 +1,34 @@
+"""Git LFS pointers that lie in the work tree in place of the content that they stand for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from herorun.sources._status import Look
+
+_POINTER = b"version https://git-lfs.github.com/spec/v1"
+_LONGEST = 1024  # bytes; a pointer is shorter
+_TRIPLE = 3  # `check-attr -z` answers path, attribute, value
+
+
+def pointers(looked: Look, common: Path) -> list[str]:
+    """Asks git for attributes only where some `.gitattributes` speaks of LFS."""
+    top = looked.repository.top
+    told = [top / name for name in looked.files(".gitattributes")] + [common / "info" / "attributes"]
+    if not any(path.is_file() and b"lfs" in path.read_bytes() for path in told):
+        return []
+    return [path for path in _filtered(looked) if _is_pointer(top / path)]
+
+
+def _filtered(looked: Look) -> Iterator[str]:
+    asked = "".join(f"{path}\0" for path in looked.paths).encode("utf-8", "surrogateescape")
+    answer = looked.repository.git("check-attr", "-z", "--stdin", "filter", stdin=asked)
+    parts = answer.text.split("\0")
+    for path, value in zip(parts[::_TRIPLE], parts[2::_TRIPLE], strict=False):
+        if value == "lfs":
+            yield path
+
+
+def _is_pointer(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > _LONGEST:
+        return False
+    return path.read_bytes().startswith(_POINTER)

@@ -1,0 +1,60 @@
+"""The Python projects of a repository, as their `pyproject.toml` tell: commands, source folders, workspace members."""
+
+import os
+import tomllib
+from collections.abc import Iterator
+from glob import glob
+from posixpath import join, normpath
+from typing import Any
+
+
+def projects(top: str, cwd: str, unresolved: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """`(folder, pyproject.toml)` of the top, the working directory, and the members of their workspaces."""
+    for folder in dict.fromkeys(("", cwd)):
+        project = _project(top, folder, unresolved)
+        if project is None:
+            continue
+        yield folder, project
+        for member in _members(top, folder, project):
+            inner = _project(top, member, unresolved)
+            if inner is not None:
+                yield member, inner
+
+
+def _project(top: str, folder: str, unresolved: list[str]) -> dict[str, Any] | None:
+    path = join(folder, "pyproject.toml")
+    try:
+        with open(os.path.join(top, path), "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        unresolved.append(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
+        return None
+
+
+def table(data: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def source_folders(project: dict[str, Any]) -> list[str]:
+    """Where a project keeps its packages, relative to itself."""
+    where = table(project, "tool", "setuptools", "packages", "find").get("where")
+    mapped = table(project, "tool", "setuptools", "package-dir").get("")
+    stated = [*(where if isinstance(where, list) else ()), mapped]
+    return ["src", ".", *(each for each in stated if isinstance(each, str))]
+
+
+def _members(top: str, folder: str, project: dict[str, Any]) -> Iterator[str]:
+    """Folders of this repository that a workspace or a path names as a project of their own."""
+    stated = table(project, "tool", "uv", "workspace").get("members")
+    named = [each for each in stated if isinstance(each, str)] if isinstance(stated, list) else []
+    sources = table(project, "tool", "uv", "sources").values()
+    named += [str(each["path"]) for each in sources if isinstance(each, dict) and "path" in each]
+    for pattern in named:
+        for found in glob(os.path.join(folder, pattern), root_dir=top):
+            path = normpath(found)
+            if not path.startswith((".", "/")) and path != normpath(folder):
+                yield path

@@ -1,0 +1,164 @@
+"""An image's own words, from its registry: the OCI distribution protocol, reading only."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.image_reference import ImageReference
+from herorun.sources._docker_login import docker_login
+
+_TIMES = (10.0, 20.0)  # seconds to connect, and between two bytes
+_LARGEST = 4 << 20  # bytes of a manifest or a config
+_INDEXES = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+_MANIFESTS = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+REVISION = "org.opencontainers.image.revision"
+
+
+def ask_image(image: ImageReference) -> tuple[str, str | None]:
+    """`(digest, revision)` of an image: the label of its config, else the annotation of its manifest."""
+    registry = _Registry(image)
+    digest, manifest = registry.get(f"manifests/{image.version}")
+    told = [_texts(manifest, "annotations")]
+    if isinstance(manifest.get("manifests"), list):
+        _, manifest = registry.get(f"manifests/{_best(manifest['manifests'])}")
+        told.insert(0, _texts(manifest, "annotations"))
+    config = manifest.get("config")
+    if not isinstance(config, dict) or "digest" not in config:
+        raise CouldNotLook(f"{image.host} answered with no image manifest.")
+    _, settings = registry.get(f"blobs/{config['digest']}")
+    told.insert(0, _texts(settings.get("config"), "Labels"))
+    return digest, next((texts[REVISION] for texts in told if texts.get(REVISION)), None)
+
+
+def _best(manifests: list[Any]) -> str:
+    """The image for a Linux cluster; what an index holds beside images, such as attestations, has no platform."""
+    images = [one for one in manifests if isinstance(one, dict) and _platform(one)[0] != "unknown"]
+    images.sort(key=lambda one: _platform(one) != ("linux", "amd64"))
+    if not images or not isinstance(images[0].get("digest"), str):
+        raise CouldNotLook("The image's index names no image.")
+    return str(images[0]["digest"])
+
+
+def _platform(one: Mapping[str, Any]) -> tuple[str, str]:
+    told = _texts(one, "platform")
+    return told.get("os", ""), told.get("architecture", "")
+
+
+def _texts(data: Any, key: str) -> dict[str, str]:
+    found = data.get(key) if isinstance(data, dict) else None
+    return {k: v for k, v in found.items() if isinstance(v, str)} if isinstance(found, dict) else {}
+
+
+class _Registry:
+    """One image's registry, with the authorization that it asked for."""
+
+    def __init__(self, image: ImageReference) -> None:
+        self.image = image
+        self.authorization = ""
+
+    def get(self, path: str) -> tuple[str, dict[str, Any]]:
+        """`(digest, content)` of a manifest or a blob. Content that its digest denies is refused."""
+        answer = self._ask(f"{self.image.url}/{path}")
+        if answer.status_code == 401 and not self.authorization:
+            self.authorization = self._authorize(answer.headers.get("WWW-Authenticate", ""))
+            answer = self._ask(f"{self.image.url}/{path}")
+        data = _content(answer, self.image.host)
+        digest = "sha256:" + hashlib.sha256(data).hexdigest()
+        wanted = path.rpartition("/")[2]
+        if wanted.startswith("sha256:") and wanted != digest:
+            raise CouldNotLook(f"{self.image.host} answered with other content than {wanted} names.")
+        return digest, parsed_json(data, self.image.host)
+
+    def _ask(self, url: str, authorization: str | None = None) -> Any:
+        import requests
+
+        told = self.authorization if authorization is None else authorization
+        headers = {"Accept": ", ".join((*_INDEXES, *_MANIFESTS))}
+        try:
+            return requests.get(url, headers=headers, auth=_Header(told), timeout=_TIMES, stream=True)
+        except (requests.RequestException, ValueError) as error:
+            raise CouldNotLook(f"{self.image.host} gave no answer: {_reason(error)}.") from None
+
+    def _authorize(self, challenge: str) -> str:
+        """The token dance: anonymous, or with what docker's own configuration holds for this host."""
+        basic = docker_login(self.image.host)
+        kind, _, rest = challenge.partition(" ")
+        if kind.lower() == "basic" and basic:
+            return basic
+        told = dict(re.findall(r'(\w+)="([^"]*)"', rest))
+        realm = told.get("realm", "")
+        if kind.lower() != "bearer" or not realm.startswith(
+            ("https://", "http://127.0.0.1", "http://localhost")
+        ):
+            raise CouldNotLook(f"{self.image.host} asks for a login (401): `docker login {self.image.host}`.")
+        from urllib.parse import urlencode
+
+        scope = told.get("scope") or f"repository:{self.image.repository}:pull"
+        query = urlencode({"service": told.get("service", ""), "scope": scope})
+        answer = parsed_json(_content(self._ask(f"{realm}?{query}", basic), self.image.host), self.image.host)
+        token = answer.get("token") or answer.get("access_token")
+        if not isinstance(token, str):
+            raise CouldNotLook(f"{self.image.host} gave no token to read {self.image.repository} with.")
+        return f"Bearer {token}"
+
+
+class _Header:
+    """An authorization that requests sends as it is, in place of one that it would find in `.netrc`."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+    def __call__(self, request: Any) -> Any:
+        if self.value:
+            request.headers["Authorization"] = self.value
+        return request
+
+
+def _content(answer: Any, host: str) -> bytes:
+    import requests
+
+    if answer.status_code in (401, 403):
+        raise CouldNotLook(
+            f"{host} does not let us read the image ({answer.status_code}): `docker login {host}`."
+        )
+    if answer.status_code == 404:
+        raise CouldNotLook(f"{host} has no such image, or hides it from us (404).")
+    if answer.status_code != 200:
+        raise CouldNotLook(f"{host} answered {answer.status_code}.")
+    data = b""
+    try:
+        for part in answer.iter_content(1 << 16):
+            data += part
+            if len(data) > _LARGEST:
+                raise CouldNotLook(f"{host} answered with more than {_LARGEST >> 20} MiB.")
+    except requests.RequestException as error:
+        raise CouldNotLook(f"{host} broke off its answer: {_reason(error)}.") from None
+    return data
+
+
+def parsed_json(data: bytes, host: str) -> dict[str, Any]:
+    try:
+        told = json.loads(data)
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise CouldNotLook(f"{host} answered with something that is no JSON object.")
+    return told
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, without the URL, which may hold a token."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return "time-out"
+    return "no connection" if isinstance(error, requests.ConnectionError) else type(error).__name__

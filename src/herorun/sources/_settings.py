@@ -1,0 +1,51 @@
+"""git settings that hide changes from plain git."""
+
+from collections.abc import Callable, Mapping
+
+from herorun.sources._status import shown
+from herorun.system.git import Repository
+
+_NO = ("false", "no", "off", "0")
+_PARTS = ("all", "dirty", "untracked")
+_HIDES: Mapping[str, tuple[str, Callable[[str], bool]]] = {
+    "core.filemode": ("core.fileMode", lambda value: value in _NO),
+    "core.ignorestat": ("core.ignoreStat", lambda value: value not in _NO),
+    "core.fsmonitor": ("core.fsmonitor", lambda value: value not in _NO),
+    "core.untrackedcache": ("core.untrackedCache", lambda value: value not in (*_NO, "keep")),
+    "core.trustctime": ("core.trustctime", lambda value: value in _NO),
+    "core.checkstat": ("core.checkStat", lambda value: value == "minimal"),
+    "core.autocrlf": ("core.autocrlf", lambda value: value not in _NO),
+    "core.sparsecheckout": ("core.sparseCheckout", lambda value: value not in _NO),
+    "status.showuntrackedfiles": ("status.showUntrackedFiles", lambda value: value in _NO),
+    "diff.ignoresubmodules": ("diff.ignoreSubmodules", lambda value: value in _PARTS),
+}
+_OURS = ("core.fsmonitor", "core.untrackedcache")  # what herorun itself passes comes last in the list
+
+
+def hiding_settings(repository: Repository) -> tuple[str, ...]:
+    """As `key=value`, of the configuration in force; and of `.gitmodules`, which git follows too."""
+    told = _listed(repository, ())
+    for key in _OURS:
+        told[key] = told[key][:-1]
+    found = [
+        shown(f"{name}={values[-1]}")
+        for key, (name, hides) in _HIDES.items()
+        if (values := told.get(key)) and hides(values[-1].lower())
+    ]
+    if (repository.top / ".gitmodules").is_file():
+        told = _listed(repository, ("--file", ".gitmodules")) | told
+    return (*found, *(shown(f"{key}={told[key][-1]}") for key in sorted(told) if _ignores(key, told[key])))
+
+
+def _ignores(key: str, values: list[str]) -> bool:
+    return key.startswith("submodule.") and key.endswith(".ignore") and values[-1].lower() in _PARTS
+
+
+def _listed(repository: Repository, where: tuple[str, ...]) -> dict[str, list[str]]:
+    """Key -> its values, the last one in force. Section and key are in lower case; a bare key is true."""
+    told: dict[str, list[str]] = {}
+    for record in repository.git("config", *where, "--list", "-z").text.split("\0"):
+        if record:
+            key, bare, value = record.partition("\n")
+            told.setdefault(key, []).append(value if bare else "true")
+    return told

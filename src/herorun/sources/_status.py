@@ -1,0 +1,137 @@
+"""What one `status --porcelain=v2` and one `ls-files -v -s` of a work tree say, as bytes parted by NUL."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from herorun.core.errors import CouldNotLook
+from herorun.system.git import Repository
+from herorun.system.process import Answer
+
+FILES = frozenset({"100644", "100755"})
+QUIET = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not begin to download because we look
+# Whatever the user has set: modes count, and so does every part of a file's stat.
+STRICT = (
+    "core.fileMode=true",
+    "core.trustctime=true",
+    "core.checkStat=default",
+)
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--branch",
+    "--untracked-files=all",
+    "--ignored=matching",
+    "--ignore-submodules=none",
+    "--no-renames",
+)
+_FLAGGED = re.compile(rb"\0([a-zS]) \d{6} [0-9a-f]+ \d\t([^\0]+)")
+_GITLINK = re.compile(rb"\0\S 160000 ([0-9a-f]+) \d\t([^\0]+)")
+_CONTROL = {n: f"\\x{n:02x}" for n in (*range(32), 127)} | {9: "\\t", 10: "\\n", 13: "\\r"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One tracked path that differs. Modes are those of HEAD, the index and the disk."""
+
+    path: str
+    staged: bool
+    modified: bool
+    modes: tuple[str, str, str] = ("", "", "")
+    in_head: str = ""  # the object that HEAD has there
+
+
+@dataclass(frozen=True)
+class Look:
+    """Both answers about one work tree. Paths are git's own: they name files on the disk."""
+
+    repository: Repository
+    commit: str | None = None
+    branch: str | None = None
+    changes: list[Change] = field(default_factory=list)
+    untracked: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)  # a folder ends with a slash
+    index: bytes = b"\0"  # as `ls-files -v -s -z` lists it, a NUL before each record
+
+    @property
+    def flagged(self) -> Iterator[tuple[str, str]]:
+        """`(tag, path)` of what `status` was told not to look at: lower case is assume-unchanged, S skip-worktree."""
+        return ((tag.decode(), text(path)) for tag, path in _FLAGGED.findall(self.index))
+
+    @property
+    def gitlinks(self) -> dict[str, str]:
+        """Path -> commit of the submodules, as HEAD names them."""
+        found = {text(path): oid.decode() for oid, path in _GITLINK.findall(self.index)}
+        for change in self.changes:
+            if change.modes[0] == "160000":
+                found[change.path] = change.in_head
+            elif change.path in found and change.staged:
+                del found[change.path]  # HEAD has none there yet
+        return found
+
+    def files(self, name: str) -> list[str]:
+        """Tracked files of that base name, in any folder."""
+        found = re.findall(rb"\t((?:[^\0]*/)?" + re.escape(name.encode()) + rb")(?=\0)", self.index)
+        return [text(path) for path in found]
+
+    @property
+    def paths(self) -> list[str]:
+        """Every tracked path."""
+        return [record.partition("\t")[2] for record in text(self.index).split("\0") if record]
+
+
+def look(repository: Repository, *settings: str) -> Look:
+    """Ask git both, at once; `settings` win over the strict ones."""
+    with ThreadPoolExecutor(1) as aside:
+        listing = aside.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
+        status = repository.git(*_STATUS, env=QUIET, settings=(*STRICT, *settings))
+        _must_have_seen_all(status)
+        return parse_status(repository, status.text, b"\0" + listing.result().out)
+
+
+def _must_have_seen_all(status: Answer) -> None:
+    """git only warns of a folder that it may not open, and goes on as if it were empty."""
+    for line in status.err.decode("utf-8", "backslashreplace").splitlines():
+        if "could not open directory" in line:
+            raise CouldNotLook(f"`git status` {line.removeprefix('warning: ')}: what lies there is unknown.")
+
+
+def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> Look:
+    commit: str | None = None
+    branch: str | None = None
+    changes: list[Change] = []
+    records = status.split("\0")
+    for record in records:
+        match record[:2]:
+            case "# ":
+                word, _, value = record[2:].partition(" ")
+                if word == "branch.oid":
+                    commit = None if value == "(initial)" else value
+                elif word == "branch.head":
+                    branch = None if value == "(detached)" else value
+            case "1 ":
+                changes.append(_change(record))
+            case "u ":
+                changes.append(Change(record.split(" ", 10)[10], False, True))
+    untracked = [record[2:] for record in records if record.startswith("? ")]
+    ignored = [record[2:] for record in records if record.startswith("! ")]
+    return Look(repository, commit, branch, changes, untracked, ignored, index)
+
+
+def _change(record: str) -> Change:
+    _, states, _, head, index, disk, in_head, _, path = record.split(" ", 8)
+    return Change(path, states[0] != ".", states[1] != ".", (head, index, disk), in_head)
+
+
+def text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def shown(path: str) -> str:
+    """A path as people can read it in one line; what is not UTF-8 or would break the line is escaped."""
+    if path.isascii() and path.isprintable():
+        return path
+    readable = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return readable.translate(_CONTROL)

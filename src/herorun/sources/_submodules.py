@@ -1,0 +1,101 @@
+"""What differs inside submodules, and whether their own remotes have what the superproject names."""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Submodule
+from herorun.sources._hidden import hidden_edits
+from herorun.sources._importable import importable
+from herorun.sources._place import Whereabouts, whereabouts
+from herorun.sources._pointers import pointers
+from herorun.sources._status import Look, look, shown
+from herorun.sources._tips import Probe, containing, known
+from herorun.system.git import Repository
+
+_AT_ONCE = 8
+ASKING = 20.0  # seconds; a submodule whose remote is away must not take the rest of the answer with it
+
+
+@dataclass
+class Insides:
+    """Of all submodules, nested ones too; paths are relative to the outermost top."""
+
+    rows: list[Submodule] = field(default_factory=list)
+    importable: list[str] = field(default_factory=list)
+    pointers: list[str] = field(default_factory=list)
+
+
+def insides(outer: Look, roots: Iterable[str], prefix: str = "", top: str = "") -> Insides:
+    """Each submodule by a status of its own: git's summary in the superproject follows the submodule's settings."""
+    links = outer.gitlinks
+    found = Insides()
+    if not links:
+        return found
+    top = top or str(outer.repository.top)
+    with ThreadPoolExecutor(_AT_ONCE) as at_once:
+        asked = [at_once.submit(_one, outer, path, links[path], roots, prefix, top) for path in sorted(links)]
+    for each in (future.result() for future in asked):
+        found.rows += each.rows
+        found.importable += each.importable
+        found.pointers += each.pointers
+    return found
+
+
+def _one(outer: Look, path: str, commit: str, roots: Iterable[str], prefix: str, top: str) -> Insides:
+    folder, full = outer.repository.top / path, f"{prefix}{path}"
+    if not (folder / ".git").exists():
+        return Insides([Submodule(shown(full), commit, published=None, why="it is not checked out")])
+    facts = whereabouts(folder)
+    repository = Repository(folder, facts.common)
+    looked = look(repository)
+    has, why = published(repository, commit)
+    row = Submodule(shown(full), commit, looked.commit, published=has, why=why)
+    row = replace(row, untracked=bool(looked.untracked), modified=_modified(looked, facts))
+    inner = insides(looked, roots, f"{full}/", top)
+    ignored = (f"{full}/{name}" for name in looked.ignored)
+    return Insides(
+        [row, *inner.rows],
+        [*importable(top, ignored, roots), *inner.importable],
+        [*(f"{full}/{name}" for name in pointers(looked, facts.common)), *inner.pointers],
+    )
+
+
+def _modified(looked: Look, facts: Whereabouts) -> bool:
+    """Tracked files of its own; a nested submodule has its own answer."""
+    links = looked.gitlinks
+    changed = any(change.staged or change.path not in links for change in looked.changes)
+    return changed or bool(hidden_edits(looked, facts.git_dir))
+
+
+# --- what its remote has ----------------------------------------------------------------------------
+
+
+def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
+    """Whether a branch or tag of the repository's own remote contains the commit, and why not; None: could not look."""
+    names = repository.git("remote").text.split()
+    if not names:
+        return False, "it has no remote"
+    remote = "origin" if "origin" in names else names[0]
+    try:
+        if _contained(repository, remote, commit):
+            return True, ""
+    except (CouldNotLook, OSError) as error:
+        return None, str(error)
+    return False, f"no branch or tag of {remote} contains it"
+
+
+def _contained(repository: Repository, remote: str, commit: str) -> bool:
+    told = repository.remote_tips(remote, "refs/heads/*", "refs/tags/*", timeout=ASKING)
+    tips = {name: told.get(f"{name}^{{}}", oid) for name, oid in told.items() if not name.endswith("^{}")}
+    if commit in tips.values():
+        return True
+    if (repository.common / "shallow").is_file():
+        raise CouldNotLook("its clone is shallow: `git fetch --unshallow` in it tells")
+    here = known(repository, tips)
+    if repository.has(commit) and containing(repository, commit, here):
+        return True
+    with Probe(repository, remote, "submodule") as probe:
+        further = probe.fetch(sorted(tips.keys() - here.keys())) if tips.keys() - here.keys() else {}
+        return repository.has(commit) and bool(containing(repository, commit, further))

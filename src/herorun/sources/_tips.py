@@ -1,0 +1,107 @@
+"""Refs of a remote as commits of this clone: which are known here, which contain a commit, how far ahead they are."""
+
+import os
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+
+from herorun.system.git import Repository
+from herorun.system.plumbing import fetch
+
+PROBE = "refs/herorun/probe/"
+LISTING = 60.0  # seconds for the remote to list its refs
+_STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we only ask about
+
+
+def answered(repository: Repository, remote: str) -> dict[str, str]:
+    """Ref name -> object on the remote as it answers now; an annotated tag as the commit that it names."""
+    tips = repository.remote_tips(remote, timeout=LISTING)
+    peeled = {name.removesuffix("^{}"): oid for name, oid in tips.items() if name.endswith("^{}")}
+    plain = {name: oid for name, oid in tips.items() if name.startswith("refs/") and not name.endswith("^{}")}
+    return plain | peeled
+
+
+def known(repository: Repository, tips: Mapping[str, str]) -> dict[str, str]:
+    """Those of the tips that are commits of this clone."""
+    asked = sorted(set(tips.values()))
+    text = "".join(f"{oid}\n" for oid in asked).encode()
+    told = repository.git("cat-file", "--batch-check=%(objecttype)", stdin=text, env=_STILL).text.splitlines()
+    commits = {oid for oid, kind in zip(asked, told, strict=True) if kind == "commit"}
+    return {name: oid for name, oid in tips.items() if oid in commits}
+
+
+def named_commit(repository: Repository, revision: str) -> str | None:
+    """The commit of this clone that hexadecimal digits stand for; None if there is none, or more than one."""
+    asked = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
+    told = repository.git(*asked, stdin=f"{revision}^{{commit}}\n".encode(), env=_STILL).text.split()
+    return told[0] if told[1:] == ["commit"] else None
+
+
+def containing(repository: Repository, commit: str, tips: Mapping[str, str]) -> dict[str, str]:
+    """Those of the known tips from which the commit can be reached, in one call."""
+    others = sorted(set(tips.values()) - {commit})
+    after = set[str]()
+    if others:
+        text = "".join(f"{line}\n" for line in (f"^{commit}", *others)).encode()
+        asked = ("rev-list", "--ancestry-path", "--stdin")
+        after = set(repository.git(*asked, stdin=text, env=_STILL).text.split())
+    return {name: oid for name, oid in tips.items() if oid == commit or oid in after}
+
+
+def ahead(repository: Repository, commit: str, tip: str) -> int:
+    """How many commits the tip has that the commit has not."""
+    if tip == commit:
+        return 0
+    return int(repository.git("rev-list", "--count", f"{commit}..{tip}", env=_STILL).text)
+
+
+def changed_files(repository: Repository, before: str, after: str) -> tuple[str, ...]:
+    """The files that differ between two commits, as people read them."""
+    if before == after:
+        return ()
+    asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv")
+    names = repository.git(*asked, before, after, env=_STILL).text.split("\0")
+    return tuple(
+        name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names if name
+    )
+
+
+class Probe:
+    """Refs of this process alone, gone when the block ends; so are those that a dead process left behind."""
+
+    def __init__(self, repository: Repository, remote: str, name: str) -> None:
+        self.repository = repository
+        self.remote = remote
+        self.prefix = f"{PROBE}{os.getpid()}/{name}/"
+
+    def fetch(self, refs: Iterable[str]) -> dict[str, str]:
+        """Ref name -> commit, of refs of the remote that name one."""
+        fetch(self.repository, self.remote, {ref: f"{self.prefix}{ref}" for ref in refs})
+        form = "--format=%(refname) %(objectname) %(*objectname)"
+        lines = self.repository.git("for-each-ref", form, self.prefix).text.splitlines()
+        rows = (line.removeprefix(self.prefix).split() for line in lines)
+        return known(self.repository, {row[0]: row[-1] for row in rows})
+
+    def __enter__(self) -> "Probe":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        names = self.repository.git("for-each-ref", "--format=%(refname)", PROBE).text.split()
+        over = [name for name in names if name.startswith(self.prefix) or _left_behind(name)]
+        if over:
+            text = "".join(f"delete {name}\n" for name in over).encode()
+            self.repository.git("update-ref", "--stdin", stdin=text)
+
+
+def _left_behind(name: str) -> bool:
+    pid = name.removeprefix(PROBE).partition("/")[0]
+    if not pid.isdecimal():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False

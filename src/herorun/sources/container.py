@@ -1,0 +1,57 @@
+"""What the container image says about the commit that it was built from."""
+
+import json
+import re
+from shutil import which
+
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Container, Nothing, WorkTree
+from herorun.core.image_reference import parse_image
+from herorun.sources._registry import REVISION, ask_image
+from herorun.sources._tips import changed_files, named_commit
+from herorun.system.deadline import within
+from herorun.system.git import Repository
+from herorun.system.process import run
+
+DEADLINE = 60.0  # seconds for all that is asked of a registry
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+
+def read_container(repository: Repository, contract: Contract, tree: WorkTree) -> Container | Nothing:
+    """The image's revision label, and what differs between that commit and HEAD where this clone has it."""
+    image = contract.runtime.container
+    if not image:
+        return Nothing("the contract names no container")
+    if image.endswith(".sif"):
+        digest, revision = None, _of_file(image, str(repository.top / contract.command.cwd))
+    else:
+        digest, revision = _of_registry(image)
+    told = (revision or "").strip().lower()
+    commit = named_commit(repository, told) if _COMMIT.fullmatch(told) else None
+    if commit is None:
+        return Container(image, digest, revision)
+    return Container(image, digest, revision, True, changed_files(repository, commit, tree.commit))
+
+
+def _of_registry(image: str) -> tuple[str, str | None]:
+    name = parse_image(image)
+    if name is None:
+        raise CouldNotLook(f"{image} is no image that a registry knows: write it host/name@sha256:... .")
+    return within(DEADLINE, lambda: ask_image(name))
+
+
+def _of_file(image: str, folder: str) -> str | None:
+    """The label of an Apptainer image on this machine, as the tool tells it."""
+    tool = which("apptainer") or which("singularity")
+    if tool is None:
+        raise CouldNotLook(f"{image} can only be read with apptainer, which is not on this machine.")
+    answer = run((tool, "inspect", "--json", image), 30.0, cwd=folder)
+    if answer.code:
+        raise CouldNotLook(f"`apptainer inspect {image}` failed: {answer.complaint}")
+    try:
+        labels = json.loads(answer.out)["data"]["attributes"]["labels"]
+        found = labels.get(REVISION)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CouldNotLook(f"`apptainer inspect {image}` told no labels.") from None
+    return str(found) if found else None

@@ -1,0 +1,61 @@
+"""The identity of the data that the contract pins: a digest of its content, or its store's word for it."""
+
+import hashlib
+import re
+
+from herorun.core.contract import Contract
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.evidence import DataFound, WorkTree
+from herorun.core.ports import Store
+from herorun.system.git import Repository
+from herorun.system.resolved import in_repository
+
+LARGEST = 64 << 20  # bytes that are read to be hashed
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n.*?^oid sha256:([0-9a-f]{64})$", re.S | re.M
+)
+
+
+def read_data_found(repository: Repository, contract: Contract, tree: WorkTree, store: Store) -> DataFound:
+    """Relative paths are read from the commit, below `[command] cwd`; absolute ones and URLs from their store."""
+    found: dict[str, str | None] = {}
+    unread: dict[str, str] = {}
+    for path, pinned in contract.data.manifests.items():
+        try:
+            if path.startswith("/") or "://" in path:
+                found[path] = _in_store(store, path, pinned)
+            else:
+                found[path] = _in_commit(
+                    repository, tree.commit, in_repository(contract.command.cwd, path), pinned
+                )
+        except FileNotFoundError:
+            found[path] = None
+        except (OSError, HerorunError) as error:
+            unread[path] = in_words(error)
+    return DataFound(found, unread)
+
+
+def _in_commit(repository: Repository, commit: str, path: str, pinned: str) -> str | None:
+    if pinned.startswith("generation:"):
+        raise OSError("a file of the commit has no generation: pin it by its sha256")
+    data = repository.read(commit, [path])[path]
+    if data is None:
+        return None
+    pointer = _POINTER.match(data)  # Git LFS names the content's own digest
+    return f"sha256:{pointer[1].decode()}" if pointer else _digest(data)
+
+
+def _in_store(store: Store, path: str, pinned: str) -> str:
+    if pinned.startswith("generation:"):
+        return f"generation:{store.generation(path)}"
+    data = store.end(path, LARGEST + 1)
+    if len(data) > LARGEST:
+        raise OSError(
+            f"it is larger than {LARGEST >> 20} MiB, too large to be read at each launch: pin it by its"
+            " generation, or pin a smaller manifest that names its parts"
+        )
+    return _digest(data)
+
+
+def _digest(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -1,0 +1,175 @@
+"""Which of the repository's files the command names or imports, from the words of `[command]` and the files' text.
+
+Nothing is run or imported. What cannot be told from text, such as a module name that is computed, is not seen:
+the closure can only raise a file's impact, never lower it.
+"""
+
+import os
+import re
+import shlex
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from posixpath import basename, join
+
+from herorun.core.contract import Contract
+from herorun.core.errors import in_words
+from herorun.core.evidence import ImportClosure, WorkTree
+from herorun.core.python_imports import Imported, imported_by
+from herorun.sources._modules import Modules
+from herorun.sources._projects import projects, source_folders, table
+from herorun.system.git import Repository
+from herorun.system.resolved import in_repository
+
+_PYTHON = re.compile(r"(python|pypy)[\d.]*")
+_STARTS = re.compile(r"^-m|^--module|\.py$|\.(ba)?sh$|python|pypy")
+_SHELL = (".sh", ".bash", ".sbatch", ".slurm")
+_LARGEST = 4 << 20  # bytes: a file beyond it is data
+
+
+def read_import_closure(repository: Repository, contract: Contract, tree: WorkTree) -> ImportClosure:
+    """Everything that the command's words lead to in the work tree."""
+    cwd = in_repository(contract.command.cwd, "")
+    found = _Found(os.path.realpath(repository.top), cwd, contract, tree)
+    for path in contract.config.files:
+        found.add(in_repository(cwd, path))
+    for argv in (contract.command.argv, contract.command.resume_argv):
+        found.words(argv)
+    with warnings.catch_warnings():  # of other people's string escapes
+        warnings.simplefilter("ignore")
+        found.follow()
+    return ImportClosure(
+        frozenset(_shown(path) for path in found.files), found.entry, tuple(sorted(found.unresolved))
+    )
+
+
+@dataclass
+class _Found:
+    """What was found so far, and which files of it are still to be read."""
+
+    top: str
+    cwd: str
+    contract: Contract
+    tree: WorkTree
+    entry: str | None = None
+    files: set[str] = field(default_factory=set)
+    unresolved: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        changed = {*self.tree.staged, *self.tree.unstaged}
+        self.projects = list(projects(self.top, self.cwd, self.unresolved))
+        told = self.contract.command.env.get("PYTHONPATH", "").split(":")
+        roots = [join(self.cwd, each) for each in told if each]
+        roots += [self.cwd, "", join(self.cwd, "src"), "src"]
+        for folder, project in self.projects:
+            roots += [join(folder, each) for each in source_folders(project)]
+        self.modules = Modules(self.top, roots, changed)
+
+    def add(self, path: str, run: bool = False) -> None:
+        if run and self.entry is None:
+            self.entry = path
+        if path not in self.files:
+            self.files.add(path)
+            self.waiting.append(path)
+
+    def words(self, words: Sequence[str]) -> None:
+        """Files, modules and installed commands that a command line names, whatever runs it."""
+        for before, word in zip(("", *words), words, strict=False):
+            joined = re.fullmatch("(?:-m|--module=)([A-Za-z_][\\w.]*)", word)
+            after_python = _PYTHON.fullmatch(basename(before)) is not None
+            if before in ("-m", "--module"):
+                self._module(word)
+            elif not self._file(word, after_python):
+                if joined:
+                    self._module(joined[1])
+                elif before == "-c":
+                    self._text(word)
+                elif self.entry is None:
+                    self._script(basename(word))
+
+    def _file(self, word: str, after_python: bool) -> bool:
+        """A word, or its part behind `=`, that is a file, or a folder that Python can run."""
+        for name in (word, word.rpartition("=")[2]):
+            if path := self.modules.inside(name, self.cwd):
+                self.add(path, run=path.endswith(".py") or after_python)
+                return True
+        main = self.modules.inside(join(word, "__main__.py"), self.cwd) if after_python else None
+        if main:
+            self.add(main, run=True)
+        return main is not None
+
+    def _module(self, name: str) -> None:
+        found = self.modules.module(name)
+        for path in found[::-1]:
+            self.add(path, run=path == found[-1])
+
+    def _script(self, name: str) -> None:
+        """A command that a project of this repository installs."""
+        if target := self._target(name):
+            self._module(target)
+
+    def _target(self, name: str) -> str:
+        """The module behind the name of such a command; empty where it is none."""
+        found = (table(project, "project", "scripts").get(name) for _, project in self.projects)
+        return next((str(target).partition(":")[0].strip() for target in found if target), "")
+
+    def _text(self, text: str) -> None:
+        """The text behind `-c`: Python, or words for a shell."""
+        try:
+            self._imports(imported_by(text.encode("utf-8", "surrogateescape")), join(self.cwd, "-c"))
+        except (SyntaxError, ValueError):
+            self._shell(text)
+
+    def _shell(self, text: str) -> None:
+        """The lines that start Python or another script; what else a script reads is not ours to know."""
+        for line in text.replace("\\\n", " ").splitlines():
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError:  # a quotation over several lines
+                words = line.split()
+            if any(_STARTS.search(word) or self._target(word) for word in words):
+                self.words(words)
+
+    def _imports(self, imported: Sequence[Imported], by: str) -> None:
+        for one in imported:
+            for path in self.modules.files(one, by):
+                self.add(path)
+
+    def follow(self) -> None:
+        while self.waiting:
+            path = self.waiting.pop()
+            python = path.endswith(".py") or path == self.entry
+            if python or path.endswith(_SHELL):
+                self._read(path, python)
+
+    def _read(self, path: str, python: bool) -> None:
+        full = os.path.join(self.top, path)
+        self._linked(full)
+        try:
+            if os.path.getsize(full) > _LARGEST:
+                raise ValueError(f"it is longer than {_LARGEST >> 20} MiB")
+            with open(full, "rb") as file:
+                data = file.read()
+            if python:
+                self._imports(imported_by(data), path)
+            else:
+                self._shell(data.decode("utf-8", "surrogateescape"))
+        except (SyntaxError, ValueError, OSError, RecursionError, MemoryError) as error:
+            self.unresolved.append(f"{_shown(path)}: {_why(error)}")
+
+    def _linked(self, full: str) -> None:
+        """What a symbolic link leads to counts as well, if it is of this repository."""
+        real = os.path.realpath(full)
+        if real != full and (path := self.modules.inside(real, "")):
+            self.add(path)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return f"no Python at line {error.lineno}: {error.msg}"
+    return in_words(error) if isinstance(error, OSError) else str(error) or type(error).__name__
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

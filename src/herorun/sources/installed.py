@@ -1,0 +1,92 @@
+"""What the command's own interpreter would import: its packages, editable installs, folders of this checkout.
+
+The interpreter is asked itself, because herorun mostly lives in an environment of its own. It is started in the root
+folder, so that nothing of the repository is on its path but what the job would find there too.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Installed, Nothing
+from herorun.core.ports import Scheduler
+from herorun.system.git import Repository
+from herorun.system.process import run
+
+ASKING = 20.0  # seconds
+_ASK = """\
+import importlib.metadata as m, json, re, sys
+packages, editable = {}, {}
+for d in m.distributions():
+    name = re.sub("[-_.]+", "-", d.metadata["Name"] or "").lower()
+    if not name or name in packages:
+        continue
+    packages[name] = d.version
+    try:
+        told = json.loads(d.read_text("direct_url.json") or "{}")
+    except ValueError:
+        told = {}
+    if told.get("dir_info", {}).get("editable"):
+        editable[name] = told.get("url", "")
+print(json.dumps({"packages": packages, "editable": editable, "paths": sys.path}))
+"""
+
+
+def read_installed(contract: Contract, scheduler: Scheduler, repository: Repository) -> Installed | Nothing:
+    """Nothing where the job runs on another machine, or its command starts no Python that can be found here."""
+    if getattr(scheduler, "reach", "here") != "here":
+        return Nothing("the job runs elsewhere: check-in compares there")
+    env = {**os.environ, **contract.command.env}
+    interpreter = interpreter_of(contract.command.argv, env)
+    if interpreter is None:
+        return Nothing(f"{contract.command.argv[0]} starts no Python that can be told from here")
+    told = _asked(interpreter, env)
+    top = repository.top
+    inside = tuple(path for path in told["paths"] if path and _within(path, top))
+    editable = {name: _folder(url) for name, url in told["editable"].items()}
+    return Installed(interpreter, told["packages"], editable, inside, str(top))
+
+
+def interpreter_of(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
+    """The Python that a command line starts: named itself, or in the first line of the script that is named."""
+    found = shutil.which(argv[0], path=env.get("PATH"))
+    if found is None:
+        return None
+    if Path(found).name.startswith("python"):
+        return found
+    with Path(found).open("rb") as file:
+        first = file.readline(512).decode("utf-8", "replace").strip()
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    named = [word for word in words if Path(word).name.startswith("python")]
+    return shutil.which(named[0], path=env.get("PATH")) if named else None
+
+
+def _asked(interpreter: str, env: Mapping[str, str]) -> dict[str, Any]:
+    answer = run((interpreter, "-c", _ASK), ASKING, cwd="/", env=env)
+    if answer.code:
+        raise CouldNotLook(f"{interpreter} could not say what is installed: {answer.complaint}")
+    try:
+        told = json.loads(answer.out)
+        return {name: told[name] for name in ("packages", "editable", "paths")}
+    except (ValueError, LookupError, TypeError):
+        raise CouldNotLook(f"{interpreter} gave no answer about what is installed.") from None
+
+
+def _folder(url: str) -> str:
+    from urllib.parse import unquote, urlsplit
+
+    return unquote(urlsplit(url).path) if url.startswith("file:") else url
+
+
+def _within(path: str, top: Path) -> bool:
+    """A virtual environment inside the checkout is not its code."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(top)):
+        return False
+    inside = real.relative_to(os.path.realpath(top)).parts
+    return "site-packages" not in inside and not any(part.startswith("python3") for part in inside)

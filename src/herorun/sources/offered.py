@@ -1,0 +1,14 @@
+"""What the scheduler says it would give, where it says anything."""
+
+from herorun.core.evidence import Nothing, Offered
+from herorun.core.plan import Plan
+from herorun.core.ports import Scheduler
+
+
+def read_offered(scheduler: Scheduler, plan: Plan) -> Offered | Nothing:
+    """A scheduler that can tell has `offers(plan)`, which answers with `Offered`."""
+    offers = getattr(scheduler, "offers", None)
+    if offers is None:
+        return Nothing("this scheduler does not tell what it would give")
+    answer: Offered = offers(plan)
+    return answer

@@ -1,0 +1,74 @@
+"""What the stores say of the run's roots and of the start checkpoint: where they lie, and what deletes them.
+
+A store that will not say is noted for its root; the others are asked all the same.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from herorun.core.contract import Contract, parse_duration
+from herorun.core.errors import in_words
+from herorun.core.evidence import RootFacts
+from herorun.core.ports import Rule, Store
+from herorun.core.scrub import scrub
+
+T = TypeVar("T")
+_LIFETIME = re.compile(r"ttl=([0-9]+(?:ms|s|m|h|d))")
+
+
+def read_root_facts(contract: Contract, store: Store) -> RootFacts:
+    """Regions are asked for only where `[hardware] region` is stated: nothing else needs them."""
+    start = (contract.start.from_ or "").rstrip("/")
+    output = contract.output
+    roots = [root.rstrip("/") or "/" for root in (output.root, output.temporary_root) if root]
+    roots = list(dict.fromkeys([*roots, start] if start else roots))
+    regions, no_regions = _each(roots if contract.hardware.region else [], store.region)
+    rules, no_rules = _each(roots, lambda root: (*_lifetimes(root), *store.rules(root)))
+    # A folder's own name tells even where the store does not.
+    rules |= {root: found for root in no_rules if (found := _lifetimes(root))}
+    expires, no_times = _each(
+        [start] if start in rules else [], lambda path: _expiry(store, path, rules[path])
+    )
+    return RootFacts(
+        regions if contract.hardware.region else dict.fromkeys(roots),
+        {root: tuple(rule.words for rule in found) for root, found in rules.items()},
+        {path: when for path, when in expires.items() if when},
+        no_regions,
+        no_rules | no_times,
+    )
+
+
+def _each(roots: list[str], ask: Callable[[str], T]) -> tuple[dict[str, T], dict[str, str]]:
+    """Answers by root, and by root why there is none."""
+    told: dict[str, T] = {}
+    why: dict[str, str] = {}
+    for root in roots:
+        try:
+            told[root] = ask(root)
+        except OSError as error:
+            why[root] = scrub(in_words(error))
+    return told, why
+
+
+def _lifetimes(root: str) -> tuple[Rule, ...]:
+    """A folder called `ttl=14d` says that a lifecycle deletes what lies in it after 14 days."""
+    found = [match for part in root.split("/") if (match := _LIFETIME.fullmatch(part))]
+    return tuple(
+        Rule(f"the folder {match[0]} names a lifecycle: what lies in it is deleted after {match[1]}", span)
+        for match in found
+        if isinstance(span := parse_duration(match[1]), timedelta)
+    )
+
+
+def _expiry(store: Store, path: str, rules: tuple[Rule, ...]) -> datetime | None:
+    """When the first of its files goes: without any one of them it is no checkpoint."""
+    spans = [rule.deletes_after for rule in rules if rule.deletes_after]
+    if not spans:
+        return None
+    try:
+        times = [entry.modified for entry in store.entries(path) if entry.modified]
+    except FileNotFoundError:
+        return None  # it is not there: another check says so
+    return min(times) + min(spans) if times else None

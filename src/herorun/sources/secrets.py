@@ -1,0 +1,26 @@
+"""Which of the contract's secrets are set where the job gets them from. Values are never read."""
+
+import os
+
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Nothing, SecretNames
+from herorun.core.ports import Scheduler
+
+_HERE = "this environment"
+
+
+def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames | Nothing:
+    """A job inherits them from whoever submits it, a babysitter as well: they are looked for where this process runs.
+
+    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_road`: that is out of sight from here.
+    """
+    wanted = contract.command.secrets
+    if not wanted:
+        return Nothing("the contract names no secrets")
+    road = str(getattr(scheduler, "secrets_road", _HERE))
+    if road != _HERE:
+        raise CouldNotLook(
+            f"{', '.join(wanted)} must be set in {road}, which cannot be looked into from here."
+        )
+    return SecretNames(frozenset(name for name in wanted if os.environ.get(name)), road)

@@ -1,0 +1,29 @@
+"""The approved dirty tree, where people approved one."""
+
+from herorun.core.contract import Contract, ContractFile
+from herorun.core.edits import blocking_changes, ignored
+from herorun.core.evidence import ImportClosure, Nothing, Now, Snapshot, Unavailable, Waivers, WorkTree
+from herorun.system.git import Repository
+from herorun.system.snapshot import MEGABYTE, take_snapshot
+
+
+def read_snapshot(
+    repository: Repository,
+    contract: Contract,
+    file: ContractFile,
+    tree: WorkTree,
+    closure: ImportClosure | Nothing | Unavailable,
+    waivers: Waivers,
+    now: Now,
+) -> Snapshot | Nothing:
+    """Made only where a waiver of dirty-tree stands and something differs that can change the training.
+
+    Its objects go into the repository's object store, where git removes what nothing refers to.
+    """
+    if not any(w.check == "dirty-tree" and now.at < w.expires for w in waivers.waivers):
+        return Nothing("no waiver of dirty-tree stands")
+    if not blocking_changes(contract, file, tree, closure):
+        return Nothing("nothing that can change the training differs from the commit")
+    cap = contract.code.snapshot_max_mb * MEGABYTE
+    found = take_snapshot(repository, tree.commit, ignored(tree), cap)
+    return found or Nothing("nothing that a commit holds differs from the commit")

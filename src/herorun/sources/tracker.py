@@ -1,0 +1,46 @@
+"""The tracker's run: what is there under the contract's identity, and what in the environment would change it."""
+
+import os
+
+from herorun.core.contract import Contract
+from herorun.core.evidence import Nothing, TrackerEnvironment, TrackerIdentity
+from herorun.core.intent import is_wandb
+from herorun.core.ports import Tracker
+
+# What W&B's client takes from the environment wherever the trainer's own code leaves it open.
+CLIENT_VARIABLES = (
+    "WANDB_RUN_ID",
+    "WANDB_RESUME",
+    "WANDB_PROJECT",
+    "WANDB_ENTITY",
+    "WANDB_NAME",
+    "WANDB_RUN_GROUP",
+    "WANDB_MODE",
+    "WANDB_DISABLED",
+    "WANDB_BASE_URL",
+    "WANDB_FORK_FROM",
+    "WANDB_RESUME_FROM",
+)
+
+
+def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdentity | Nothing:
+    """Asked afresh each time. A tracker that knows no runs by id is asked nothing."""
+    identify = getattr(tracker, "identify", None)
+    if identify is None:
+        return Nothing(f"the tracker {contract.tracker.kind} knows no runs by id")
+    found: TrackerIdentity = identify()
+    return found
+
+
+def read_tracker_environment(contract: Contract) -> TrackerEnvironment | Nothing:
+    """As the job gets it: of `[command] env`, of the secrets by name, and of this process where the job inherits that."""
+    if not is_wandb(contract.tracker.kind):
+        return Nothing(f"the tracker {contract.tracker.kind} takes nothing from the environment")
+    inherits = contract.scheduler.kind == "local"
+    passed_on = {
+        name: value
+        for name, value in os.environ.items()
+        if name in CLIENT_VARIABLES and (inherits or name in contract.command.secrets)
+    }
+    stated = {name: value for name, value in contract.command.env.items() if name in CLIENT_VARIABLES}
+    return TrackerEnvironment(dict(sorted({**passed_on, **stated}.items())))

@@ -1,0 +1,106 @@
+"""One bounded request to a store behind fsspec: asked on its loop, cut off at a deadline, its failure in words.
+
+A call that is given up is cancelled, so that none of its retries can write after we said that it failed.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, TypeVar
+
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.scrub import scrub
+from herorun.system.deadline import within
+
+T = TypeVar("T")
+DEADLINE = 20.0  # seconds for one call, with every page and retry of it
+OPENING = 20.0  # seconds to load the client and find its credentials, once
+GRACE = 1.0  # for a loop that somebody else blocks
+
+
+class Refused(Exception):
+    """The store holds something else than the writer demanded. `ours`: perhaps what our own lost request wrote."""
+
+    def __init__(self, ours: bool) -> None:
+        super().__init__("the precondition did not hold")
+        self.ours = ours
+
+
+class Malformed(Exception):
+    """An answer that is none."""
+
+
+@dataclass
+class Attempts:
+    """What the requests of one call met so far."""
+
+    count: int = 0
+    problem: str = ""  # of the last one; empty if it went well
+
+    def met(self, problem: str = "") -> None:
+        self.count += 1
+        self.problem = problem
+
+
+NOW: ContextVar[Attempts] = ContextVar("attempts")
+
+
+class Requests:
+    """Requests to one file system, which is opened at the first of them."""
+
+    def __init__(
+        self, opened: Callable[[], Any], deadline: float, words: Callable[[Exception], str] | None = None
+    ) -> None:
+        self._opened, self._deadline, self._words = opened, deadline, words or in_words
+        self._lock, self._system = Lock(), None
+
+    def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
+        """What the call returns; FileNotFoundError and `Refused` pass, all else is an OSError about `where`."""
+        import asyncio  # here, for whoever only looks up which stores there are
+
+        attempts = Attempts()
+
+        async def bounded(system: Any) -> T:
+            NOW.set(attempts)
+            return await asyncio.wait_for(_awaited(act(system)), self._deadline)
+
+        try:
+            system = self._file_system()
+            asked = asyncio.run_coroutine_threadsafe(bounded(system), system.loop)
+            try:
+                return asked.result(self._deadline + GRACE)
+            finally:
+                asked.cancel()
+        except (HerorunError, Refused):
+            raise
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{scrub(where)} is not there") from None
+        except TimeoutError:
+            raise self._late(where, attempts) from None
+        except Exception as error:
+            raise self._failed(where, error, attempts) from None
+
+    def _file_system(self) -> Any:
+        with self._lock:
+            if self._system is None:
+                try:
+                    self._system = within(OPENING, self._opened)
+                except CouldNotLook:
+                    raise OSError(f"its client was not ready within {OPENING:g} s") from None
+            return self._system
+
+    def _late(self, where: str, attempts: Attempts) -> OSError:
+        if attempts.problem:
+            tries = f"{attempts.count} tries" if attempts.count > 1 else "one try"
+            return OSError(scrub(f"{where}: {attempts.problem}, after {tries} within {self._deadline:g} s"))
+        return TimeoutError(scrub(f"{where}: no answer within {self._deadline:g} s"))
+
+    def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
+        told = " ".join(self._words(error).split())
+        words = ": ".join(dict.fromkeys(part for part in (attempts.problem, told) if part))
+        return OSError(scrub(f"{where}: {words[:300]}"))
+
+
+async def _awaited(act: Awaitable[T]) -> T:
+    return await act

@@ -1,0 +1,76 @@
+"""The gcsfs client, opened so that it neither guesses, caches nor shouts."""
+
+import os
+from threading import Lock
+from typing import Any
+
+from herorun.core.errors import in_words
+from herorun.stores._fsspec import NOW
+
+SWITCH = "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"  # on by default: a gRPC call for every bucket, which may hang
+_importing = Lock()
+
+
+def opened(token: str | None, endpoint: str | None) -> Any:
+    """A client that asks afresh each time; an emulator, where the environment names one, knows no credentials."""
+    emulated = os.environ.get("STORAGE_EMULATOR_HOST")
+    return _client()(
+        token=token or ("anon" if emulated else "google_default"),
+        endpoint_url=endpoint,
+        use_listings_cache=False,
+        skip_instance_cache=True,
+        session_kwargs={"trace_configs": [_traced()]},
+    )
+
+
+def _client() -> Any:
+    """The plain class. What the job's own gcsfs does is not ours to switch: the environment stays as it was."""
+    import logging
+
+    with _importing:
+        before = os.environ.get(SWITCH)
+        os.environ[SWITCH] = "false"
+        try:
+            from gcsfs.core import GCSFileSystem
+        finally:
+            if before is None:
+                del os.environ[SWITCH]
+            else:
+                os.environ[SWITCH] = before
+    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs a traceback for what it also raises
+    return GCSFileSystem
+
+
+def _traced() -> Any:
+    """Notes what each request met: gcsfs retries without a word."""
+    from asyncio import CancelledError
+
+    from aiohttp import TraceConfig
+
+    async def answered(session: Any, context: Any, told: Any) -> None:
+        status = told.response.status
+        NOW.get().met(f"{status} {told.response.reason or ''}".strip() if status >= 400 else "")
+
+    async def failed(session: Any, context: Any, told: Any) -> None:
+        if not isinstance(told.exception, CancelledError):  # by our own deadline
+            NOW.get().met(in_words(told.exception))
+
+    trace = TraceConfig()
+    trace.on_request_end.append(answered)
+    trace.on_request_exception.append(failed)
+    return trace
+
+
+def words(error: Exception) -> str:
+    """What the service said, without gcsfs's own decoration."""
+    name = type(error).__name__
+    if name == "DefaultCredentialsError":
+        return "no Google credentials: run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS"
+    if name == "JSONDecodeError":
+        return "an answer that is no JSON"
+    message = getattr(error, "message", None) or str(error)
+    return (
+        str(message).rpartition("\n")[2]
+        if name in ("OSError", "HttpError", "ValueError")
+        else in_words(error)
+    )

@@ -1,0 +1,146 @@
+"""The store port over what an object store can do: whole objects, preconditions and delimited listings."""
+
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Entry, Rule
+from herorun.core.scrub import scrub
+from herorun.stores._fsspec import Refused
+from herorun.stores._objects import At, Objects
+from herorun.stores._probing import OWN, clean, demand, tried
+
+_PINNED = re.compile(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
+
+
+class ObjectStore:
+    """See `core.ports.Store`. Folders are what lies under a prefix, so an empty one does not exist."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        at = self._at(path)
+        found = self.objects.listed(at)
+        if not found and at.key:
+            self._missing(at)
+        inside = [replace(entry, name=entry.name.removeprefix(at.prefix)) for entry in found]
+        return tuple(sorted((entry for entry in inside if entry.name), key=lambda entry: entry.name))
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return tuple(entry.name for entry in self.entries(path))
+
+    def read(self, path: str) -> bytes:
+        return self.objects.read(self._at(path))[0]
+
+    def end(self, path: str, count: int) -> bytes:
+        at = self._at(path)
+        if count > 0:
+            return self.objects.read(at, count)[0]
+        self.objects.facts(at)
+        return b""
+
+    def modified(self, path: str) -> datetime | None:
+        return self.objects.facts(self._at(path)).modified
+
+    def generation(self, path: str) -> str:
+        return self.objects.facts(self._at(path)).generation
+
+    def region(self, root: str) -> str | None:
+        return self.objects.region(self._at(root))
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        return self.objects.rules(self._at(root))
+
+    def create(self, path: str, data: bytes) -> None:
+        at = self._writable(path)
+        try:
+            self.objects.put(at, data, None)
+        except Refused as refused:
+            if not (refused.ours and self.objects.read(at)[0] == data):
+                raise FileExistsError(f"{scrub(str(at))} is there already") from None
+
+    def swap(self, path: str, before: bytes, after: bytes) -> bool:
+        """The store compares the tag of what we read in the same request that writes."""
+        at = self._writable(path)
+        now, tag = self.objects.read(at)
+        if now != before:
+            return False
+        try:
+            self.objects.put(at, after, tag)
+        except Refused as refused:
+            return refused.ours and self.objects.read(at)[0] == after
+        return True
+
+    def probe(self, root: str) -> None:
+        """A store that ignores a precondition fails too: the lease would not hold there."""
+        home = self._writable(root).beside(OWN)
+        file = home.beside(f"probe-{uuid.uuid4().hex}")
+        moved, data = replace(file, key=f"{file.key}-renamed"), file.key.encode()
+        steps: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("write", lambda: self.objects.put(file, data, None)),
+            ("list", lambda: demand(self._lists(home, file), "a new file is not listed")),
+            ("read", lambda: demand(self._reads(file) == data, "other bytes came back than were written")),
+            ("lock", lambda: demand(self._locks(file), "the store overwrites what it was told to keep")),
+            ("rename", lambda: self._renames(file, moved)),
+            ("delete", lambda: self.objects.delete(moved)),
+        )
+        done = 0
+        try:
+            for word, act in steps:
+                tried(word, root, act)
+                done += 1
+        finally:
+            if 0 < done < len(steps):
+                clean(lambda: self.objects.delete(file), lambda: self.objects.delete(moved))
+
+    def _lists(self, home: At, file: At) -> bool:
+        return any(entry.name == file.key for entry in self.objects.listed(home))
+
+    def _reads(self, file: At) -> bytes:
+        return self.objects.read(file)[0]
+
+    def _renames(self, file: At, moved: At) -> None:
+        self.objects.copy(file, moved)
+        self.objects.delete(file)
+
+    def _locks(self, file: At) -> bool:
+        """Whether the store keeps a file from who thinks that there is none, or that it is what it was."""
+        data, tag = self.objects.read(file)
+        self.objects.put(file, data + b"!", tag)
+        return all(self._refuses(file, data, stale) for stale in (None, tag))
+
+    def _refuses(self, file: At, data: bytes, tag: str | None) -> bool:
+        try:
+            self.objects.put(file, data, tag)
+        except Refused:
+            return True
+        return False
+
+    def _missing(self, at: At) -> None:
+        """Nothing lies under a prefix: say whether a file stands there instead."""
+        try:
+            self.objects.facts(at)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{scrub(str(at))} is not there") from None
+        raise NotADirectoryError(f"{scrub(str(at))} is a file and not a folder")
+
+    def _writable(self, path: str) -> At:
+        at = self._at(path)
+        if at.generation:
+            raise WrongUse(f"{scrub(path)} names one generation of a file, and that cannot be written again.")
+        return at
+
+    def _at(self, path: str) -> At:
+        scheme, separator, rest = path.partition("://")
+        if not separator or scheme != self.objects.scheme or "\0" in path:
+            raise WrongUse(f"{scrub(path)!r} is no path of the store `{self.objects.scheme}`.")
+        pinned = _PINNED.fullmatch(rest) if self.objects.keeps_generations else None
+        parts = [part for part in (pinned["path"] if pinned else rest).split("/") if part]
+        if self.objects.has_buckets and not parts:
+            raise WrongUse(f"{scrub(path)!r} names no bucket.")
+        bucket = parts.pop(0) if self.objects.has_buckets else ""
+        return At(scheme, bucket, "/".join(parts), pinned["generation"] if pinned else "")

@@ -1,0 +1,63 @@
+"""What each object store does in its own way, and how a place in one is written."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from herorun.core.ports import Entry, Rule
+
+
+@dataclass(frozen=True)
+class At:
+    """A place in a store. Doubled slashes and one at the end make no other place."""
+
+    scheme: str
+    bucket: str  # empty where the store has none
+    key: str  # no slash at either end; empty for the whole bucket
+    generation: str = ""  # `#1234567890123456` at the end of a path of a store that keeps generations
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.key}/" if self.key else ""
+
+    def beside(self, name: str) -> "At":
+        return replace(self, key=f"{self.prefix}{name}")
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{'/'.join(part for part in (self.bucket, self.key) if part)}"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a store says of one object. `tag` is what a precondition names, `generation` its word for the content."""
+
+    tag: str
+    generation: str
+    modified: datetime | None
+
+
+class Objects(Protocol):
+    """What each object store does in its own way. Errors are as `core.ports.Store` says."""
+
+    scheme: str
+    has_buckets: bool
+    keeps_generations: bool
+
+    def listed(self, at: At) -> list[Entry]:
+        """By one delimited listing, under whole keys; a key that is the prefix itself marks a folder."""
+
+    def facts(self, at: At) -> Facts: ...
+
+    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+        """All or the last bytes, and the tag."""
+
+    def put(self, at: At, data: bytes, tag: str | None) -> None:
+        """Write it over what has the tag, or where nothing is; else `Refused`."""
+
+    def copy(self, at: At, to: At) -> None: ...
+
+    def delete(self, at: At) -> None: ...
+
+    def region(self, at: At) -> str | None: ...
+
+    def rules(self, at: At) -> tuple[Rule, ...]: ...

@@ -1,0 +1,29 @@
+"""How a probe of a root goes: step by step, each failure under its step's name, and nothing left behind."""
+
+import contextlib
+from collections.abc import Callable
+
+from herorun.stores._fsspec import Refused
+
+OWN = "_herorun"  # what herorun itself writes into a root
+
+
+def tried(word: str, root: str, act: Callable[[], object]) -> None:
+    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there already"."""
+    try:
+        act()
+    except (OSError, Refused) as error:
+        why = getattr(error, "strerror", None) or error
+        raise OSError(f"cannot {word} under {root}/{OWN}: {why}") from error
+
+
+def demand(fact: bool, why: str) -> None:
+    if not fact:
+        raise OSError(why)
+
+
+def clean(*acts: Callable[[], object]) -> None:
+    """Take away what a failed probe left, as far as the store lets us."""
+    for act in acts:
+        with contextlib.suppress(OSError):
+            act()

@@ -1,0 +1,87 @@
+"""The s3fs client, opened so that it neither guesses nor caches; its errors by their codes."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from herorun.core.errors import WrongUse, in_words
+from herorun.stores._fsspec import NOW, Refused
+
+MISSING = {"NoSuchBucket", "NoSuchKey", "404"}
+REFUSALS = {"PreconditionFailed", "ConditionalRequestConflict", "412"}
+SETTINGS = {
+    "retries": {"mode": "standard", "max_attempts": 4},
+    # Stores other than Amazon's own stumble over checksums that nobody asked for.
+    "request_checksum_calculation": "when_required",
+    "response_checksum_validation": "when_required",
+}
+
+
+def opened(endpoint: str | None) -> Any:
+    try:
+        from s3fs import S3FileSystem
+    except ImportError:
+        raise WrongUse("Paths of s3:// need the package s3fs: `pip install 'herorun[s3]'`.") from None
+    system = S3FileSystem(
+        anon=False,
+        endpoint_url=endpoint,
+        use_listings_cache=False,
+        skip_instance_cache=True,
+        config_kwargs=dict(SETTINGS),
+    )
+    system.connect()  # reads botocore's model of the service, which takes a moment
+    return system
+
+
+async def ask(fs: Any, method: str, **words: Any) -> Any:
+    """Asked of the client itself: s3fs drops words that an older botocore does not know, a precondition too."""
+    client = await fs.set_session()
+    client.meta.events.register("needs-retry.s3", _noted, unique_id="herorun")
+    try:
+        return await getattr(client, method)(**words)
+    except Exception as error:
+        if error_code(error) in MISSING:
+            raise FileNotFoundError from error
+        raise
+
+
+def is_amazons(fs: Any) -> bool:
+    host = urlsplit(fs.s3.meta.endpoint_url).hostname or ""
+    return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
+
+
+def _noted(response: Any = None, caught_exception: Exception | None = None, **_: Any) -> None:
+    """Notes what each request met; botocore asks it before it tries again, and it has no wish."""
+    if caught_exception is not None:
+        NOW.get().met(in_words(caught_exception))
+    elif response is not None:
+        status = response[0].status_code
+        told = response[1].get("Error", {}).get("Code", "")
+        NOW.get().met(" ".join(dict.fromkeys((str(status), told))).strip() if status >= 400 else "")
+
+
+def error_code(error: BaseException) -> str:
+    """The service's own code, such as NoSuchKey; empty if it said nothing."""
+    response = getattr(error, "response", None)
+    return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
+
+
+@asynccontextmanager
+async def refusing() -> AsyncIterator[None]:
+    """A precondition that did not hold, as `Refused`."""
+    try:
+        yield
+    except Exception as error:
+        if error_code(error) in REFUSALS:
+            raise Refused(ours=NOW.get().count > 1) from None
+        raise
+
+
+def clients_words(error: Exception) -> str:
+    name = type(error).__name__
+    if name == "NoCredentialsError":
+        return "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    if name == "ResponseParserError":
+        return "an answer that is no XML"
+    return in_words(error)

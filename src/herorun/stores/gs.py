@@ -1,0 +1,147 @@
+"""Google Cloud Storage by gcsfs: `gs://bucket/path`.
+
+Every call is one of the JSON API's own requests, so that a listing is never a walk, never comes from a cache
+and never hides a refusal. Credentials are Google's default ones, and never none because those are missing.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.ports import Entry, Place, Rule
+from herorun.stores._fsspec import DEADLINE, NOW, Malformed, Refused, Requests
+from herorun.stores._gs_client import opened, words
+from herorun.stores._gs_rules import rules_of
+from herorun.stores._object_store import ObjectStore
+from herorun.stores._objects import At, Facts
+
+T = TypeVar("T")
+LISTED = "kind,nextPageToken,prefixes,items(name,size,updated,generation)"
+FACTS = "generation,updated"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    token: str | None = Field(None, description="google_default, cloud, anon, or a key file's path.")
+    endpoint: str | None = Field(None, description="URL of the service, where it is not Google's own.")
+    deadline: float = Field(DEADLINE, gt=0, description="Seconds that one call may take, retries included.")
+
+
+def connect(options: Options, place: Place) -> ObjectStore:
+    requests = Requests(lambda: opened(options.token, options.endpoint), options.deadline, words)
+    return ObjectStore(GoogleObjects(requests))
+
+
+class GoogleObjects:
+    """See `_objects.Objects`. The tag of an object is its generation."""
+
+    scheme = "gs"
+    has_buckets = True
+    keeps_generations = True
+
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+
+    def listed(self, at: At) -> list[Entry]:
+        return self._ask(at, lambda fs: _pages(fs, at))
+
+    def facts(self, at: At) -> Facts:
+        return self._ask(at, lambda fs: _facts(fs, at))
+
+    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+        return self._ask(at, lambda fs: _read(fs, at, last))
+
+    def put(self, at: At, data: bytes, tag: str | None) -> None:
+        self._ask(at, lambda fs: _put(fs, at, data, "0" if tag is None else tag))
+
+    def copy(self, at: At, to: At) -> None:
+        names = (at.bucket, at.key, to.bucket, to.key)
+        self._ask(at, lambda fs: _told(fs, "POST", "b/{}/o/{}/copyTo/b/{}/o/{}", *names))
+
+    def delete(self, at: At) -> None:
+        self._ask(at, lambda fs: fs._call("DELETE", "b/{}/o/{}", at.bucket, at.key))
+
+    def region(self, at: At) -> str | None:
+        return self._ask(at, lambda fs: _region(fs, at))
+
+    def rules(self, at: At) -> tuple[Rule, ...]:
+        return self._ask(at, lambda fs: _rules(fs, at))
+
+    def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
+        return self._requests.ask(str(at), act)
+
+
+async def _told(fs: Any, *words: str, **query: Any) -> dict[str, Any]:
+    told = await fs._call(*words, json_out=True, **query)
+    if not isinstance(told, dict) or not told.keys() & {"kind", "generation"}:
+        raise Malformed("an answer that is none of Cloud Storage's")
+    return told
+
+
+async def _pages(fs: Any, at: At) -> list[Entry]:
+    found: list[Entry] = []
+    query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTED}
+    while True:
+        page = await _told(fs, "GET", "b/{}/o", at.bucket, **query)
+        if page.get("kind") != "storage#objects":  # no item at all is an answer, anything else is not
+            raise Malformed("an answer that is no listing")
+        found += [Entry(str(prefix)) for prefix in page.get("prefixes", ())]
+        found += [
+            Entry(str(item["name"]), _moment(item["updated"]), int(item["size"]))
+            for item in page.get("items", ())
+        ]
+        if not page.get("nextPageToken"):
+            return found
+        query["pageToken"] = page["nextPageToken"]
+
+
+async def _facts(fs: Any, at: At) -> Facts:
+    told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
+    return Facts(told["generation"], told["generation"], _moment(told["updated"]))
+
+
+async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
+    asked = {"Range": f"bytes=-{last}"} if last else {}
+    try:
+        headers, data = await fs._call(
+            "GET", "b/{}/o/{}", at.bucket, at.key, headers=asked, alt="media", **_pin(at)
+        )
+    except Exception as error:
+        if getattr(error, "code", None) == 416:  # the end of an empty file
+            return b"", ""
+        raise
+    return data, headers.get("x-goog-generation", "")
+
+
+async def _put(fs: Any, at: At, data: bytes, generation: str) -> None:
+    if not generation:
+        raise Malformed("the store did not say which generation was read")
+    url = f"{fs.base.removesuffix('/storage/v1/')}/upload/storage/v1/b/{at.bucket}/o"
+    query = {"uploadType": "media", "name": at.key, "ifGenerationMatch": generation}
+    plain = {"Content-Type": "application/octet-stream"}
+    try:
+        await _told(fs, "POST", url, data=data, headers=plain, **query)
+    except FileExistsError:
+        raise Refused(ours=NOW.get().count > 1) from None
+
+
+async def _region(fs: Any, at: At) -> str:
+    """`us-central1`, `us`, or `us-central1+us-east1` of a bucket that lies in two."""
+    bucket = await _told(fs, "GET", "b/{}", at.bucket)
+    parts = bucket.get("customPlacementConfig", {}).get("dataLocations") or [bucket["location"]]
+    return "+".join(str(part).lower() for part in parts)
+
+
+async def _rules(fs: Any, at: At) -> tuple[Rule, ...]:
+    return rules_of(await _told(fs, "GET", "b/{}", at.bucket), at.prefix)
+
+
+def _pin(at: At) -> dict[str, str]:
+    return {"generation": at.generation} if at.generation else {}
+
+
+def _moment(told: str) -> datetime:
+    return datetime.fromisoformat(told)

@@ -1,0 +1,69 @@
+"""What lies in a checkpoint's folder, and what its marker says."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Entry, Store
+
+_SHARD = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]+)-of-(?P<count>[0-9]+)(?P<end>\.\w+)")
+
+
+def contents(store: Store, path: str) -> Mapping[str, Entry] | None:
+    """The entries of a folder by name, folders with a slash; None if it is gone."""
+    try:
+        return {entry.name: entry for entry in store.entries(path)}
+    except FileNotFoundError:
+        return None
+
+
+def marker(store: Store, path: str) -> bytes | None:
+    """A file's content; None if it is not there. One that cannot be read raises: it says nothing."""
+    try:
+        return store.read(path)
+    except FileNotFoundError:
+        return None
+
+
+def parsed(data: bytes) -> dict[str, Any] | None:
+    """A JSON object; None where it is none."""
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def wrong_step(file: str, told: Any, step: int) -> str:
+    """What is wrong with the step that the metadata states; empty if it is the folder's."""
+    if told is None:
+        return f"{file} has no step"
+    if not isinstance(told, int) or isinstance(told, bool):
+        return f"{file} has a step that is no integer"
+    return "" if told == step else f"metadata step {told} differs from the folder's step {step}"
+
+
+def visible(names: Iterable[str]) -> set[str]:
+    """Names without those that a file system leaves behind, such as `.nfs0001`."""
+    return {name for name in names if not name.startswith(".")}
+
+
+def missing_shard(names: Iterable[str]) -> str:
+    """The first shard of `x-00001-of-00003.safetensors` and its like that is not there; empty if all are."""
+    there = {name: found for name in names if (found := _SHARD.fullmatch(name))}
+    for found in there.values():
+        number, count = found["number"], found["count"]
+        for index in range(1, int(count) + 1):
+            wanted = f"{found['stem']}-{index:0{len(number)}}-of-{count}{found['end']}"
+            if wanted not in there:
+                return wanted
+    return ""
+
+
+def modified(beside: Mapping[str, Entry], file: str, candidate: Candidate) -> datetime | None:
+    """When the marker changed, where the store tells; else what is known of the folder."""
+    entry = beside.get(file)
+    return (entry.modified if entry else None) or candidate.modified

@@ -1,0 +1,78 @@
+"""What every layout shares: which names are checkpoints, and which are only nearly one."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Entry, Store
+
+_UNFINISHED = re.compile(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Group 1 of both patterns is the step, in ASCII digits."""
+
+    whole: re.Pattern[str]  # a checkpoint's name, all of it
+    nearly: re.Pattern[str]  # found in a name that is not one: a backup, or a save under way
+    files: bool = False  # whether a checkpoint may be one file
+
+
+def stem(words: str, digits: str = "[0-9]+") -> Naming:
+    """Folders called `<words><step>`; nearly one is whatever holds that between other signs than letters and digits."""
+    return Naming(
+        re.compile(f"{words}({digits})"), re.compile(rf"(?<![0-9A-Za-z]){words}([0-9]+)(?![0-9A-Za-z])")
+    )
+
+
+class Named(ABC):
+    """A layout that knows a checkpoint by its name. See `core.ports.Layout`."""
+
+    naming: ClassVar[Naming]
+
+    @abstractmethod
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        """Look into one checkpoint; None if it is gone."""
+
+    @abstractmethod
+    def final(self, root: str, step: int) -> str: ...
+
+    def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        root = root.rstrip("/") or "/"
+        found = (_candidate(self.naming, entry, root, temporary) for entry in store.entries(root))
+        return in_order(candidate for candidate in found if candidate)
+
+    def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
+        if not self.naming.whole.fullmatch(candidate.path.rpartition("/")[2]):
+            return candidate
+        return self.look(store, replace(candidate, examined=True, problem=""))
+
+    def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        found = (self.examined(store, candidate) for candidate in self.listed(store, root, temporary))
+        return in_order(candidate for candidate in found if candidate)
+
+
+def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda c: (c.step, c.timestamp, c.path)))
+
+
+def _candidate(naming: Naming, entry: Entry, root: str, temporary: bool) -> Candidate | None:
+    name = entry.name.removesuffix("/")
+    if name == entry.name and not naming.files:
+        return None
+    path = f"{root.rstrip('/')}/{name}"
+    if exact := naming.whole.fullmatch(name):
+        return Candidate(path, int(exact[1]), root, temporary, modified=entry.modified, examined=False)
+    if near := naming.nearly.search(name):
+        step = int(near[1])
+        return Candidate(path, step, root, temporary, problem=_nearly(name), modified=entry.modified)
+    return None
+
+
+def _nearly(name: str) -> str:
+    if _UNFINISHED.search(name):
+        return f"{name} is a temporary name: the save was begun and not finished"
+    return f"{name} is no checkpoint's name, only like one: a backup is never chosen"

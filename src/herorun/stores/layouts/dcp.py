@@ -1,0 +1,65 @@
+"""PyTorch's distributed checkpoints as torchtitan lays them out: `<root>/step-<N>/` with `__<rank>_<n>.distcp`.
+
+`.metadata` is written last, by the coordinator, once every rank has written its shards; newer versions write it
+beside and rename it. It is a pickle, so it is never opened, and the name alone tells the step.
+Source: pytorch/pytorch, torch/distributed/checkpoint/filesystem.py (finish); pytorch/torchtitan,
+torchtitan/components/checkpoint.py (_find_load_step asks for `.metadata`, first by an unanchored pattern).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Entry, Place, Store
+from herorun.stores.layouts._contents import contents, modified
+from herorun.stores.layouts._named import Named, stem
+
+MARKER = ".metadata"
+EXPORT = "model.safetensors.index.json"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "Dcp":
+    return Dcp()
+
+
+class Dcp(Named):
+    """See `core.ports.Layout`. One listing a checkpoint."""
+
+    naming = stem("step-")
+
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        there = contents(store, candidate.path)
+        if there is None:
+            return None
+        told = modified(there, MARKER, candidate)
+        return replace(candidate, modified=told, problem=shard_problem(there))
+
+    def final(self, root: str, step: int) -> str:
+        return f"{root.rstrip('/')}/step-{step}"
+
+
+def shard_problem(there: Mapping[str, Entry]) -> str:
+    """What a folder of shards lacks; empty for a whole one."""
+    shards = any(name.endswith(".distcp") for name in there)
+    entry = there.get(MARKER)
+    if entry is None:
+        return _unmarked(set(there), shards)
+    if entry.size == 0:
+        return f"{MARKER} is empty"
+    return "" if shards else f"{MARKER} is missing its data: there is no .distcp file beside it"
+
+
+def _unmarked(names: set[str], shards: bool) -> str:
+    if not names:
+        return f"no {MARKER}: the folder is empty"
+    if f"{MARKER}.tmp" in names:
+        return f"no {MARKER}, only {MARKER}.tmp: the save was begun and not finished"
+    if EXPORT in names and not shards:
+        return f"no {MARKER}: an export of the weights alone ({EXPORT})"
+    return f"no {MARKER}"

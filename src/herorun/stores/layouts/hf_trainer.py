@@ -1,0 +1,75 @@
+"""Checkpoints of the Hugging Face Trainer: `<root>/checkpoint-<N>/`, with `trainer_state.json` written after the rest.
+
+The weights come first, then optimizer, scheduler and random state, then the trainer's state with its `global_step`.
+Some versions save under `tmp-checkpoint-<N>` and rename. Source: huggingface/transformers,
+src/transformers/trainer.py (_save_checkpoint) and trainer_utils.py (get_last_checkpoint).
+"""
+
+import re
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Place, Store
+from herorun.stores.layouts._contents import (
+    contents,
+    marker,
+    missing_shard,
+    modified,
+    parsed,
+    visible,
+    wrong_step,
+)
+from herorun.stores.layouts._named import Named, stem
+
+MARKER = "trainer_state.json"
+_WEIGHTS = re.compile(
+    r"(?:model|adapter_model|pytorch_model)(?:-[0-9]+-of-[0-9]+)?\.(?:safetensors|bin)"
+    r"|pytorch_model_fsdp\.bin|pytorch_model_fsdp_[0-9]+/|global_step[0-9]+/"
+)
+_INDEX = re.compile(r"(?:model\.safetensors|pytorch_model\.bin)\.index\.json")
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "HfTrainer":
+    return HfTrainer()
+
+
+class HfTrainer(Named):
+    """See `core.ports.Layout`. A read of the trainer's state and one listing a checkpoint."""
+
+    naming = stem("checkpoint-")
+
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        data = marker(store, f"{candidate.path}/{MARKER}")
+        there = contents(store, candidate.path)
+        if there is None:
+            return None
+        names = visible(there) - {MARKER}
+        if data is None:
+            why = f"no {MARKER}" if names else f"no {MARKER}: the folder is empty"
+            return replace(candidate, problem=why)
+        state = parsed(data)
+        problem = (
+            f"{MARKER} is not JSON"
+            if state is None
+            else wrong_step(MARKER, state.get("global_step"), candidate.step) or _without_weights(names)
+        )
+        return replace(candidate, modified=modified(there, MARKER, candidate), problem=problem)
+
+    def final(self, root: str, step: int) -> str:
+        return f"{root.rstrip('/')}/checkpoint-{step}"
+
+
+def _without_weights(names: set[str]) -> str:
+    lost = missing_shard(names)
+    if lost:
+        return f"the weights are not whole: {lost} is missing"
+    if any(_WEIGHTS.fullmatch(name) for name in names):
+        return ""
+    index = next((name for name in names if _INDEX.fullmatch(name)), None)
+    return f"{MARKER} is missing its data: " + (f"only {index} is there" if index else "there are no weights")

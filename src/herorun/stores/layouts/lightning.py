@@ -1,0 +1,80 @@
+"""Lightning's checkpoints: `<root>/epoch=<E>-step=<N>.ckpt`, a file or, where it is sharded, a folder.
+
+A file is a zip that `torch.save` wrote: its central directory comes last, so a cut file has no whole end. A sharded
+folder gets its `.metadata` when the shards are written and `meta.pt` after that. A second checkpoint of one step ends
+in `-v1.ckpt`. `last.ckpt` names no step, so it is no candidate. Source: Lightning-AI/pytorch-lightning,
+src/lightning/pytorch/callbacks/model_checkpoint.py and src/lightning/fabric/strategies/fsdp.py.
+"""
+
+import re
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Place, Store
+from herorun.stores.layouts._contents import contents, modified
+from herorun.stores.layouts._named import Named, Naming
+from herorun.stores.layouts.dcp import shard_problem
+
+META = "meta.pt"
+END = 65536  # bytes: the directory of some hundred tensors; a longer one is known by its end alone
+_EOCD, _LOCATOR, _ENTRY = b"PK\x05\x06", b"PK\x06\x07", b"PK\x01\x02"
+_UNTOLD = 0xFFFFFFFF  # the 64-bit record holds it
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "Lightning":
+    return Lightning()
+
+
+class Lightning(Named):
+    """See `core.ports.Layout`. One read of a file's end; of a folder one listing more."""
+
+    naming = Naming(
+        re.compile(r"epoch=[0-9]+-step=([0-9]+)(?:-v[0-9]+)?\.ckpt"),
+        re.compile(r"(?<![0-9A-Za-z])step=([0-9]+)(?![0-9])"),
+        files=True,
+    )
+
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        try:
+            tail = store.end(candidate.path, END)
+        except (IsADirectoryError, FileNotFoundError):  # an object store knows no folders
+            return self._folder(store, candidate)
+        return replace(candidate, problem=_cut(tail))
+
+    def _folder(self, store: Store, candidate: Candidate) -> Candidate | None:
+        there = contents(store, candidate.path)
+        if there is None:
+            return None
+        problem = shard_problem(there) or ("" if META in there else f"no {META}")
+        return replace(candidate, modified=modified(there, META, candidate), problem=problem)
+
+    def final(self, root: str, step: int) -> str:
+        """A pattern: the step does not tell the epoch."""
+        return f"{root.rstrip('/')}/epoch=*-step={step}.ckpt"
+
+
+def _cut(tail: bytes) -> str:
+    """What is wrong with the end of a zip; empty for a whole one."""
+    if not tail:
+        return "the file is empty"
+    at = tail.rfind(_EOCD)
+    if at < 0 or len(tail) < at + 22 or _number(tail, at + 20, 2) != len(tail) - at - 22:
+        return "the file has no end of a zip: the save was cut short, or it is in torch's old format"
+    size, end = _number(tail, at + 12, 4), at
+    if at >= 76 and tail[at - 20 : at - 16] == _LOCATOR:  # a 64-bit record of 56 bytes before its locator
+        end = at - 76
+        size = _number(tail, end + 40, 8) if size == _UNTOLD else size
+    begin = end - size
+    if not size:
+        return "the file is a zip without content"
+    return "the directory of the zip is damaged" if begin >= 0 and tail[begin : begin + 4] != _ENTRY else ""
+
+
+def _number(data: bytes, at: int, count: int) -> int:
+    return int.from_bytes(data[at : at + count], "little")

@@ -1,0 +1,87 @@
+"""Megatron-LM's checkpoints: `<root>/iter_<7 digits>/`, and `latest_checkpointed_iteration.txt` in the root.
+
+The tracker file is written last, after a barrier or at the end of an asynchronous save: an iteration above the one
+that it names was not finished. `iter_100`, without its zeros, is not found by the trainer. The data are shards with
+a `metadata.json` (the distributed format) or `mp_rank_<tensor>[_<pipeline>]` folders.
+Source: NVIDIA/Megatron-LM, megatron/training/checkpointing.py (save_checkpoint, read_metadata,
+get_checkpoint_name) and megatron/core/dist_checkpointing.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Entry, Place, Store
+from herorun.stores.layouts._contents import contents, marker, modified, visible
+from herorun.stores.layouts._named import Named, stem
+from herorun.stores.layouts.dcp import shard_problem
+
+TRACKER = "latest_checkpointed_iteration.txt"
+METADATA = "metadata.json"
+COMMON = "common.pt"
+_RANK = re.compile(r"mp_rank_([0-9]{2,})(?:_[0-9]{3})*/")
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "Megatron":
+    return Megatron()
+
+
+class Megatron(Named):
+    """See `core.ports.Layout`. A read of the tracker file and one listing a checkpoint; of ranks one listing more."""
+
+    naming = stem("iter_", digits="[0-9]{7}|[1-9][0-9]{7,}")
+
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        tracker = marker(store, f"{candidate.root.rstrip('/')}/{TRACKER}")
+        there = contents(store, candidate.path)
+        if there is None:
+            return None
+        candidate = replace(candidate, modified=modified(there, METADATA, candidate))
+        problem = _unfinished(tracker, candidate.step) or _without_data(there)
+        if problem or METADATA in there:
+            return replace(candidate, problem=problem)
+        return self._ranked(store, candidate, min(name for name in there if _RANK.fullmatch(name)))
+
+    def _ranked(self, store: Store, candidate: Candidate, rank: str) -> Candidate:
+        """A folder of ranks tells no time on an object store; the first rank's files do."""
+        inside = contents(store, f"{candidate.path}/{rank.rstrip('/')}")
+        if not inside:
+            return replace(candidate, problem=f"{rank} is empty")
+        times = [entry.modified for entry in inside.values() if entry.modified]
+        return replace(candidate, modified=max(times, default=candidate.modified))
+
+    def final(self, root: str, step: int) -> str:
+        return f"{root.rstrip('/')}/iter_{step:07d}"
+
+
+def _unfinished(tracker: bytes | None, step: int) -> str:
+    if tracker is None:
+        return f"no {TRACKER} in the root"
+    text = tracker.decode("utf-8", "replace").strip()
+    if not re.fullmatch("[0-9]{1,18}", text):
+        return f"{TRACKER} says {text[:40]!r}, which is no iteration"
+    return f"{TRACKER} is at {int(text)}: the save was not finished" if int(text) < step else ""
+
+
+def _without_data(there: Mapping[str, Entry]) -> str:
+    names = visible(there)
+    if METADATA in names:
+        return _distributed_problem(there, names)
+    ranks = {int(found[1]) for name in names if (found := _RANK.fullmatch(name))}
+    lost = next((rank for rank in range(max(ranks, default=-1) + 1) if rank not in ranks), None)
+    if lost is not None:
+        return f"the folder of tensor rank {lost} is missing"
+    return "" if ranks else f"no {METADATA} and no mp_rank folder" if names else "the folder is empty"
+
+
+def _distributed_problem(there: Mapping[str, Entry], names: set[str]) -> str:
+    if any(name.endswith(".distcp") for name in names):
+        return shard_problem(there)
+    return "" if names - {METADATA, COMMON} else f"{METADATA} is missing its data"

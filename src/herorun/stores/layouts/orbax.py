@@ -1,0 +1,93 @@
+"""Orbax's checkpoints: `<root>/<N>/`, or `<root>/<prefix>_<N>/`, with a folder for each item.
+
+Where a rename is atomic a save goes to `<N>.orbax-checkpoint-tmp...` and is renamed when it is done; on an object
+store it is written in place and `commit_success.txt` comes last. `_CHECKPOINT_METADATA` gets its commit time at the
+end, just before either. An item that is still being written has the temporary name inside the step's folder.
+Source: google/orbax, orbax/checkpoint/_src/path/atomicity.py, step.py and metadata/checkpoint.py.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Place, Store
+from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
+from herorun.stores.layouts._named import Named, Naming
+
+METADATA = "_CHECKPOINT_METADATA"
+COMMIT = "commit_success.txt"
+INDICATOR = "orbax.checkpoint"  # an empty file of newer versions
+UNDER_WAY = ".orbax-checkpoint-tmp"
+_BACKUP = r"bak|backup|old|orig|copy|save|tmp|temp|broken|bad"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "Orbax":
+    return Orbax()
+
+
+class Orbax(Named):
+    """See `core.ports.Layout`. One listing a checkpoint, and a read where it has metadata."""
+
+    naming = Naming(
+        re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*_)?([0-9]+)"),
+        re.compile(
+            rf"^(?:[A-Za-z][A-Za-z0-9-]*_)?([0-9]+)(?:{re.escape(UNDER_WAY)}|[._~-]+(?:{_BACKUP})\b|~$)"
+        ),
+    )
+
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        there = contents(store, candidate.path)
+        if there is None:
+            return None
+        told = self._metadata(store, candidate.path) if METADATA in there else {}
+        committed = _commit_time(told)
+        file = COMMIT if COMMIT in there else METADATA
+        return replace(
+            candidate,
+            modified=modified(there, file, candidate),
+            timestamp=committed.isoformat() if committed else "",
+            problem=_problem(candidate.path, set(there), told, committed),
+        )
+
+    def _metadata(self, store: Store, path: str) -> dict[str, Any] | None:
+        data = marker(store, f"{path}/{METADATA}")
+        return {} if data is None else parsed(data)
+
+    def final(self, root: str, step: int) -> str:
+        """As it is without a prefix, which is Orbax's default."""
+        return f"{root.rstrip('/')}/{step}"
+
+
+def _commit_time(told: Mapping[str, Any] | None) -> datetime | None:
+    nanoseconds = (told or {}).get("commit_timestamp_nsecs")
+    if not isinstance(nanoseconds, int) or isinstance(nanoseconds, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _problem(path: str, names: set[str], told: Mapping[str, Any] | None, committed: datetime | None) -> str:
+    under_way = next((name for name in sorted(names) if UNDER_WAY in name), None)
+    data = visible(names) - {METADATA, COMMIT, INDICATOR}
+    if under_way:
+        return f"{under_way} is a temporary name: the save was begun and not finished"
+    if COMMIT in names or committed:
+        return "" if data else f"{COMMIT if COMMIT in names else METADATA} is missing its data"
+    if told is None:
+        return f"{METADATA} is not JSON"
+    if METADATA in names:
+        return f"{METADATA} has no commit time: the save was begun and not finished"
+    if "://" in path:
+        return f"no {COMMIT}"
+    return "" if data else "the folder is empty"

@@ -1,0 +1,112 @@
+"""Files in this process's memory, by fsspec: `memory://path`. For trying things out; nobody else sees them."""
+
+from threading import Lock
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.ports import Entry, Place, Rule
+from herorun.stores._fsspec import Refused
+from herorun.stores._object_store import ObjectStore
+from herorun.stores._objects import At, Facts
+
+_lock = Lock()  # all instances share one memory
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> ObjectStore:
+    return ObjectStore(MemoryObjects())
+
+
+class MemoryObjects:
+    """See `_objects.Objects`. The tag of a file is when it was written."""
+
+    scheme = "memory"
+    has_buckets = False
+    keeps_generations = False
+
+    def listed(self, at: At) -> list[Entry]:
+        files = _files()
+        with _lock:
+            try:
+                found = files.ls(f"/{at.key}", detail=True)
+            except FileNotFoundError:
+                return []
+            except ValueError as error:  # somebody closed the file that stands there
+                raise OSError(f"{at}: {error}") from None
+            return [_entry(files, told) for told in found if told["name"] != f"/{at.key}"]
+
+    def facts(self, at: At) -> Facts:
+        files = _files()
+        with _lock:
+            modified = _file(files, at).modified
+        return Facts(modified.isoformat(), modified.isoformat(), modified)
+
+    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+        files = _files()
+        with _lock:
+            file = _file(files, at)
+            data: bytes = _content(file, at)
+            return data[-last:] if last else data, file.modified.isoformat()
+
+    def put(self, at: At, data: bytes, tag: str | None) -> None:
+        files = _files()
+        with _lock:
+            _no_file_above(files, at)
+            there = files.store.get(f"/{at.key}")
+            if (there.modified.isoformat() if there else None) != tag:
+                raise Refused(ours=False)
+            files.pipe_file(f"/{at.key}", data)
+
+    def copy(self, at: At, to: At) -> None:
+        self.put(to, self.read(at)[0], None)
+
+    def delete(self, at: At) -> None:
+        files = _files()
+        with _lock:
+            _file(files, at)
+            files.rm_file(f"/{at.key}")
+
+    def region(self, at: At) -> None:
+        """It lies where this process runs."""
+
+    def rules(self, at: At) -> tuple[Rule, ...]:
+        return ()
+
+
+def _files() -> Any:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    return MemoryFileSystem(skip_instance_cache=True)
+
+
+def _file(files: Any, at: At) -> Any:
+    try:
+        return files.store[f"/{at.key}"]
+    except KeyError:
+        raise FileNotFoundError(f"{at} is not there") from None
+
+
+def _content(file: Any, at: At) -> bytes:
+    try:
+        return bytes(file.getvalue())
+    except ValueError as error:  # somebody closed it
+        raise OSError(f"{at}: {error}") from None
+
+
+def _entry(files: Any, told: dict[str, Any]) -> Entry:
+    key = told["name"].removeprefix("/")
+    if told["type"] == "directory":
+        return Entry(f"{key}/")
+    return Entry(key, files.store[told["name"]].modified, told["size"])
+
+
+def _no_file_above(files: Any, at: At) -> None:
+    parts = at.key.split("/")
+    for count in range(1, len(parts)):
+        above = "/" + "/".join(parts[:count])
+        if above in files.store:
+            raise NotADirectoryError(f"memory:/{above} is a file and not a folder")

@@ -1,0 +1,121 @@
+"""S3 and what speaks its language, by s3fs: `s3://bucket/path`. Needs the extra: `pip install 'herorun[s3]'`.
+
+Every call is one of the API's own requests, as in `gs`; credentials are found as botocore finds them, and one
+without any is an error and never an anonymous request.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.ports import Entry, Place, Rule
+from herorun.stores._fsspec import DEADLINE, Malformed, Requests
+from herorun.stores._object_store import ObjectStore
+from herorun.stores._objects import At, Facts
+from herorun.stores._s3_client import ask, clients_words, error_code, is_amazons, opened, refusing
+from herorun.stores._s3_rules import rules_of
+
+T = TypeVar("T")
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    endpoint: str | None = Field(None, description="URL of the service; AWS_ENDPOINT_URL, or Amazon's own.")
+    deadline: float = Field(DEADLINE, gt=0, description="Seconds that one call may take, retries included.")
+
+
+def connect(options: Options, place: Place) -> ObjectStore:
+    return ObjectStore(S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, clients_words)))
+
+
+class S3Objects:
+    """See `_objects.Objects`. The tag of an object is its ETag; its generation the version, where there are any."""
+
+    scheme = "s3"
+    has_buckets = True
+    keeps_generations = False
+
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+
+    def listed(self, at: At) -> list[Entry]:
+        return self._ask(at, lambda fs: _pages(fs, at))
+
+    def facts(self, at: At) -> Facts:
+        return self._ask(at, lambda fs: _facts(fs, at))
+
+    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+        return self._ask(at, lambda fs: _read(fs, at, last))
+
+    def put(self, at: At, data: bytes, tag: str | None) -> None:
+        self._ask(at, lambda fs: _put(fs, at, data, tag))
+
+    def copy(self, at: At, to: At) -> None:
+        source = {"Bucket": at.bucket, "Key": at.key}
+        self._ask(at, lambda fs: ask(fs, "copy_object", Bucket=to.bucket, Key=to.key, CopySource=source))
+
+    def delete(self, at: At) -> None:
+        self._ask(at, lambda fs: ask(fs, "delete_object", Bucket=at.bucket, Key=at.key))
+
+    def region(self, at: At) -> str | None:
+        return self._ask(at, lambda fs: _region(fs, at))
+
+    def rules(self, at: At) -> tuple[Rule, ...]:
+        return self._ask(at, lambda fs: rules_of(fs, at))
+
+    def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
+        return self._requests.ask(str(at), act)
+
+
+async def _pages(fs: Any, at: At) -> list[Entry]:
+    found: list[Entry] = []
+    query = {"Bucket": at.bucket, "Prefix": at.prefix, "Delimiter": "/"}
+    while True:
+        page = await ask(fs, "list_objects_v2", **query)
+        if "IsTruncated" not in page:  # no key at all is an answer, anything else is not
+            raise Malformed("an answer that is no listing")
+        found += [Entry(prefix["Prefix"]) for prefix in page.get("CommonPrefixes", ())]
+        found += [Entry(item["Key"], item["LastModified"], item["Size"]) for item in page.get("Contents", ())]
+        if not page["IsTruncated"]:
+            return found
+        query["ContinuationToken"] = page["NextContinuationToken"]
+
+
+async def _facts(fs: Any, at: At) -> Facts:
+    told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key)
+    version = told.get("VersionId")
+    return Facts(
+        told["ETag"], version if version not in (None, "null") else told["ETag"], told["LastModified"]
+    )
+
+
+async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
+    part = {"Range": f"bytes=-{last}"} if last else {}
+    try:
+        told = await ask(fs, "get_object", Bucket=at.bucket, Key=at.key, **part)
+    except Exception as error:
+        if error_code(error) in ("InvalidRange", "416"):  # the end of an empty file
+            return b"", ""
+        raise
+    async with told["Body"] as body:
+        return await body.read(), told["ETag"]
+
+
+async def _put(fs: Any, at: At, data: bytes, tag: str | None) -> None:
+    condition = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}
+    async with refusing():
+        await ask(fs, "put_object", Bucket=at.bucket, Key=at.key, Body=data, **condition)
+
+
+async def _region(fs: Any, at: At) -> str | None:
+    """Amazon leaves out the name of its first region; another service that leaves it out says nothing."""
+    told = await ask(fs, "get_bucket_location", Bucket=at.bucket)
+    region = str(told["LocationConstraint"] or "")
+    if not re.fullmatch(r"[\w-]*", region):
+        raise Malformed("an answer that names no region")
+    if region == "EU":  # what Amazon called it first
+        return "eu-west-1"
+    return region or ("us-east-1" if is_amazons(fs) else None)

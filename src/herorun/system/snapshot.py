@@ -1,0 +1,205 @@
+"""A dirty tree as a commit, made in an index of its own: HEAD, the index, the files, refs and settings stay.
+
+The same content on the same commit gives the same snapshot, whoever makes it and whenever.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Snapshot
+from herorun.core.exposed import exposed
+from herorun.system.git import Repository
+
+MEGABYTE = 1_000_000
+_WHO = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "herorun"), ("EMAIL", "herorun@localhost"))
+}
+_MESSAGE = b"The work tree as it was approved and run\n"
+_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+_SETTINGS = (
+    "core.splitIndex=false",
+    "core.safecrlf=false",
+    "add.ignoreErrors=false",
+    "i18n.commitEncoding=UTF-8",
+)
+_AS_SET = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--untracked-files=all",
+    "--ignore-submodules=none",
+    "--no-renames",
+)
+_DIFF = (
+    *("-c", "core.compression=0", "-c", "core.looseCompression=0"),  # no zlib packs like another one
+    *(
+        "diff-tree",
+        "-r",
+        "-p",
+        "--binary",
+        "--full-index",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "-U3",
+    ),
+    *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers", "--no-indent-heuristic"),
+    *("--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none"),
+)
+_NO_SETTINGS = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_COUNT": "0",
+    "GIT_CONFIG_PARAMETERS": "",
+}
+
+
+def take_snapshot(repository: Repository, head: str, ignored: Sequence[str], cap: int) -> Snapshot | None:
+    """Everything that differs from HEAD, and the `ignored` files named, as a commit on top of it. None: nothing does.
+
+    Of more than `cap` bytes nothing is kept: the snapshot then has no commit, and says how many there are.
+    """
+    with _own_index(repository) as index:
+        paths = [*_changed(repository, index), *ignored]
+        size = sum(_size(repository.top / path) for path in paths)
+        if size > cap:
+            return Snapshot("", "", "", tuple(shown(path) for path in paths), size)
+        _add(repository, index, ignored)
+        tree = repository.git(*_AS_SET, "write-tree", env=index).text.strip()
+    if tree == tree_of(repository, head):
+        return None
+    return described(repository, head, _commit(repository, head, tree))
+
+
+def described(repository: Repository, head: str, commit: str) -> Snapshot:
+    """A snapshot by its commit: its identity, and what in it should not be published."""
+    rows = _rows(repository, head, commit)
+    known = repository.blobs(sorted({oid for _, old, new in rows for oid in (old, new) if oid}))
+    contents = [(shown(path), known.get(old, b""), known.get(new, b"")) for path, old, new in rows]
+    elsewhere = next((path for path, _, after in contents if after.startswith(_POINTER)), None)
+    if elsewhere:
+        raise WrongUse(f"{elsewhere} is kept by Git LFS, which a snapshot cannot push: commit and push it.")
+    secrets = [place for path, before, after in contents for place in exposed(path, before, after)]
+    return Snapshot(
+        commit,
+        tree_of(repository, commit),
+        "sha256:" + hashlib.sha256(canonical_diff(repository, head, commit)).hexdigest(),
+        tuple(path for path, _, _ in contents),
+        sum(len(after) for _, _, after in contents),
+        tuple(secrets),
+    )
+
+
+def canonical_diff(repository: Repository, head: str, commit: str) -> bytes:
+    """The binary diff, asked in an empty repository with our objects, where no setting or attribute reaches it."""
+    kind = repository.git("rev-parse", "--show-object-format").text.strip()
+    with tempfile.TemporaryDirectory(prefix="herorun-diff-") as folder:
+        bare = Path(folder)
+        (bare / "HEAD").write_text("ref: refs/heads/none\n")
+        (bare / "refs").mkdir()
+        (bare / "objects").mkdir()
+        version = "" if kind == "sha1" else f"[extensions]\nobjectFormat = {kind}\n"
+        (bare / "config").write_text(f"[core]\nrepositoryFormatVersion = 1\nbare = true\n{version}")
+        objects = {"GIT_DIR": folder, "GIT_OBJECT_DIRECTORY": str(repository.common / "objects")}
+        return repository.git(*_DIFF, head, commit, env={**_NO_SETTINGS, **objects}).out
+
+
+def tree_of(repository: Repository, commit: str) -> str:
+    return repository.git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text.strip()
+
+
+def shown(path: str) -> str:
+    """A path as people can read it; bytes that are not UTF-8 are shown as escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+@contextlib.contextmanager
+def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
+    """A copy of the index that sees every file: what was marked as not to be looked at is looked at."""
+    theirs = repository.top / repository.git("rev-parse", "--git-path", "index").text.removesuffix("\n")
+    with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
+        ours = Path(folder) / "index"
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(theirs, ours)
+        index = {"GIT_INDEX_FILE": str(ours)}
+        listed = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
+        marked = [(record[0], record[2:]) for record in listed if record]
+        # What a sparse checkout left out is not on disk, and stays as HEAD has it.
+        kept_out = [path for mark, path in marked if mark in "Ss" and os.path.lexists(repository.top / path)]
+        _unmark(repository, index, "--no-assume-unchanged", [path for mark, path in marked if mark.islower()])
+        _unmark(repository, index, "--no-skip-worktree", kept_out)
+        yield index
+
+
+def _unmark(repository: Repository, index: Mapping[str, str], how: str, paths: Sequence[str]) -> None:
+    if paths:
+        repository.git(*_AS_SET, "update-index", how, "-z", "--stdin", stdin=_listed(paths), env=index)
+
+
+def _changed(repository: Repository, index: Mapping[str, str]) -> list[str]:
+    """What differs from HEAD; a repository inside this one has edits that no commit of this one can hold."""
+    paths = []
+    for record in repository.git(*_AS_SET, *_STATUS, env=index).text.split("\0"):
+        fields = record.split(" ", {"1": 8, "u": 10, "?": 1}.get(record[:1], 0))
+        path = fields[-1]
+        if record.startswith("? ") and path.endswith("/"):
+            raise WrongUse(f"{shown(path)} is a git repository of its own: move it elsewhere, or ignore it.")
+        if record[:2] in ("1 ", "u ") and fields[2][0] == "S" and fields[2][2:] != "..":
+            raise WrongUse(f"The submodule {shown(path)} has edits inside: commit and push them there.")
+        paths += [path] if len(fields) > 1 and record[0] in "1u?" else []
+    return paths
+
+
+def _size(path: Path) -> int:
+    """Bytes on disk; a deleted file and a submodule's folder add none."""
+    try:
+        return 0 if path.is_dir() and not path.is_symlink() else path.lstat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _add(repository: Repository, index: Mapping[str, str], ignored: Sequence[str]) -> None:
+    repository.git(*_AS_SET, "add", "--all", "--sparse", env=index)
+    lost = [path for path in ignored if not os.path.lexists(repository.top / path)]
+    if lost:
+        raise CouldNotLook(f"{lost[0]} is gone, or its name cannot be read: try again.")
+    if ignored:
+        named = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        repository.git(*_AS_SET, "add", "--force", "--sparse", *named, stdin=_listed(ignored), env=index)
+
+
+def _commit(repository: Repository, head: str, tree: str) -> str:
+    """Dated as its parent is: the clock would make another commit of the same content."""
+    lines = repository.git("cat-file", "commit", head).text.splitlines()
+    seconds = next(line.split(" ")[-2] for line in lines if line.startswith("committer "))
+    dates = {"GIT_AUTHOR_DATE": f"{seconds} +0000", "GIT_COMMITTER_DATE": f"{seconds} +0000"}
+    words = (*_AS_SET, "commit-tree", tree, "-p", head)
+    return repository.git(*words, stdin=_MESSAGE, env={**_WHO, **dates}).text.strip()
+
+
+def _rows(repository: Repository, head: str, commit: str) -> list[tuple[str, str, str]]:
+    """`(path, object before, object after)` of every file that differs; empty for none, and for a submodule's commit."""
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none")
+    records = repository.git(*words, head, commit).text.split("\0")[:-1]
+    rows = []
+    for facts, path in zip(records[::2], records[1::2], strict=True):
+        modes, oids = facts[1:].split(" ")[:2], facts.split(" ")[2:4]
+        old, new = (
+            oid if mode.startswith(("100", "120")) else "" for mode, oid in zip(modes, oids, strict=True)
+        )
+        rows.append((path, old, new))
+    return rows
+
+
+def _listed(paths: Sequence[str]) -> bytes:
+    return "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")

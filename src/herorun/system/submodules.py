@@ -1,0 +1,98 @@
+"""Submodules of a commit: where their objects lie on this machine, and what files they bring."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.core.errors import CouldNotLook
+from herorun.system.git import Repository
+
+_GITLINK = "160000"
+
+
+@dataclass(frozen=True)
+class Inside:
+    """One commit of one repository inside another: the submodule that `path` names, from the outermost top."""
+
+    path: str
+    commit: str
+    store: Path  # its git directory
+    repository: Repository
+
+    def env(self, work: Path) -> dict[str, str]:
+        """For a git call about it: a submodule that is not checked out has a git directory and no work tree."""
+        return {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(work)}
+
+
+def all_files(repository: Repository, commit: str) -> list[str]:
+    """Every file of a commit, those of its submodules included."""
+    rows = repository.entries(commit)
+    names = [path for mode, _, path in rows if mode != _GITLINK]
+    for inside in submodules(repository, commit, [row for row in rows if row[0] == _GITLINK]):
+        names += [f"{inside.path}/{path}" for mode, _, path in _rows(inside) if mode != _GITLINK]
+    return names
+
+
+def submodules(
+    repository: Repository, commit: str, rows: list[tuple[str, str, str]] | None = None
+) -> Iterator[Inside]:
+    """Every submodule of a commit, outer before inner; one whose commit is not on this machine is `CouldNotLook`."""
+    whole = Inside("", commit, repository.common, repository)
+    yield from _below(whole, repository.entries(commit) if rows is None else rows)
+
+
+def _below(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterator[Inside]:
+    links = {path: oid for mode, oid, path in rows if mode == _GITLINK}
+    names = _names(outer) if links else {}
+    for path, oid in links.items():
+        inside = _found(outer, path, names.get(path, path), oid)
+        yield inside
+        yield from _below(inside, _rows(inside))
+
+
+def _found(outer: Inside, path: str, name: str, oid: str) -> Inside:
+    full = f"{outer.path}/{path}" if outer.path else path
+    for store in _stores(outer, full, name):
+        inside = Inside(full, oid, store, outer.repository)
+        asked = ("cat-file", "-e", f"{oid}^{{commit}}")
+        if outer.repository.git(*asked, env=inside.env(outer.repository.top), ok=(0, 1, 128)).code == 0:
+            return inside
+    raise CouldNotLook(
+        f"Commit {oid[:9]} of the submodule {full} is not on this machine: "
+        "`git submodule update --init --recursive` fetches it."
+    )
+
+
+def _stores(outer: Inside, full: str, name: str) -> Iterator[Path]:
+    """Git directories that may hold it: that of its checkout, and those that git keeps beside the outer one's."""
+    checkout = outer.repository.top / full / ".git"
+    if checkout.is_dir():
+        yield checkout
+    elif checkout.is_file():
+        told = checkout.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+        yield Path(os.path.normpath(checkout.parent / told))
+    kept = outer.store / "modules" / name
+    leads_out = ".." in name.split("/")  # a name comes from the commit: it may not choose another repository
+    if kept.is_dir() and not leads_out:
+        yield kept
+
+
+def _names(outer: Inside) -> dict[str, str]:
+    """Path -> name, from the commit's own `.gitmodules`."""
+    asked = ("config", "--blob", f"{outer.commit}:.gitmodules", "--list", "-z")
+    answer = outer.repository.git(*asked, env=outer.env(outer.repository.top), ok=(0, 1, 128))
+    pairs = (record.partition("\n") for record in answer.text.split("\0") if answer.code == 0)
+    return {
+        value: key.removeprefix("submodule.").removesuffix(".path")
+        for key, _, value in pairs
+        if key.endswith(".path")
+    }
+
+
+def _rows(inside: Inside) -> list[tuple[str, str, str]]:
+    """`(mode, object, path)` of every file in it."""
+    listed = ("ls-tree", "-r", "-z", "--full-tree", inside.commit)
+    answer = inside.repository.git(*listed, env=inside.env(inside.repository.top))
+    rows = (record.partition("\t") for record in answer.text.split("\0") if record)
+    return [(facts.split(" ")[0], facts.split(" ")[2], path) for facts, _, path in rows]

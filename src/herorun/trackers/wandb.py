@@ -1,0 +1,117 @@
+"""W&B, read through its own client in a process of its own: never from a cache, never sampled, always bounded.
+
+Whatever keeps W&B from answering is no answer: a refused key, a hung server, a project that this key may not
+read. Only a run that is missing from a project that could be listed is absent.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.contract import Duration
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import TrackerIdentity
+from herorun.core.fork import fork_point
+from herorun.core.ports import Place, Rows
+from herorun.system.process import run
+from herorun.trackers.wandb_answers import identity_of, rows_of, said
+
+Answer: TypeAlias = Mapping[str, Any]
+Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
+
+MOST_ROWS = 50_000  # a read; the cursor goes on from there
+_CURSOR = re.compile(r"1:(\d{1,18}):(.*)", re.ASCII)
+# Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process) would mislead.
+_KEPT = frozenset(
+    {
+        "WANDB_API_KEY",
+        "WANDB_APP_URL",
+        "WANDB_BASE_URL",
+        "WANDB_CONFIG_DIR",
+        "WANDB_CREDENTIALS_FILE",
+        "WANDB_IDENTITY_TOKEN_FILE",
+        "WANDB_INSECURE_DISABLE_SSL",
+        "WANDB_X_EXTRA_HTTP_HEADERS",
+        "WANDB__EXTRA_HTTP_HEADERS",
+        "WANDB__PROXIES",
+    }
+)
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entity: str = Field(min_length=1, description="The account that it reports to; never left to a default.")
+    project: str = Field(min_length=1, description="The project that it reports to.")
+    id: str = Field(min_length=1, description="Run id.")
+    name: str = Field(min_length=1, description="Display name.")
+    base_url: str | None = Field(
+        None, min_length=1, description="The server; else WANDB_BASE_URL, else W&B's own."
+    )
+    timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")
+    group: str | None = Field(None, min_length=1, description="The group that the run reports under.")
+    fork_from: str | None = Field(
+        None, min_length=1, description="`<id>?_step=<n>`: the run and step that the first launch forks from."
+    )
+    resume_from: str | None = Field(
+        None, min_length=1, description="W&B's rewind, which the launch gate refuses."
+    )
+
+
+def connect(options: Options, place: Place) -> "Wandb":
+    return Wandb(options)
+
+
+class Wandb:
+    """One run of one project. `ask` puts one question to W&B's client, within as many seconds."""
+
+    def __init__(self, options: Options, ask: Ask | None = None) -> None:
+        self._options = options
+        self._ask_client = ask or ask_client
+        self._path = f"{options.entity}/{options.project}/{options.id}"
+        self._seconds = max(1, round(options.timeout.total_seconds()))
+
+    def identify(self) -> TrackerIdentity:
+        """The run under the id, the other runs of its name, and the run that it is forked from."""
+        fork = fork_point(self._options.fork_from or "")
+        answer = self._ask(parent=fork.id if fork else "")
+        return identity_of(answer, self._path, self._seconds, bool(fork))
+
+    def read(self, cursor: str) -> Rows:
+        """All rows from the step on that the cursor names; a run that was made anew is read from its start."""
+        known = _CURSOR.fullmatch(cursor)
+        start, created = (int(known[1]), known[2]) if known else (0, "")
+        answer = self._ask(start=start, created=created, most=MOST_ROWS)
+        if answer.get("run", answer) is None:
+            raise FileNotFoundError(f"W&B has no run {self._path}")
+        if "run" not in answer:
+            raise OSError(said(answer, self._path, self._seconds))
+        return rows_of(answer, restarted=bool(cursor) and (known is None or answer["start"] != start))
+
+    def _ask(self, **question: Any) -> Answer:
+        told = self._options
+        if any("/" in part for part in (told.entity, told.project, told.id)):
+            return {"fault": "entity, project and id hold no slash"}
+        asked = told.model_dump(include={"entity", "project", "id", "name", "base_url"})
+        return self._ask_client({**asked, "timeout": self._seconds, **question}, 2.0 * self._seconds + 10)
+
+
+def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
+    """The answer of W&B's client in a fresh process, or in its place a `fault`, as `wandb_reading` words it."""
+    argv = [sys.executable, "-P", "-m", "herorun.trackers.wandb_reading"]
+    env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("WANDB_")}
+    try:
+        done = run(argv, seconds, cwd="/", env=env, stdin=json.dumps(question).encode())
+    except CouldNotLook:
+        return {"fault": "did not respond in time"}
+    try:
+        answer: Answer = json.loads(done.out)
+    except ValueError:
+        return {"fault": f"its client ended with exit code {done.code}"}
+    return answer

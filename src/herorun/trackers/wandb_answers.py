@@ -1,0 +1,105 @@
+"""What the process that asked W&B answered, as evidence and as words for people. Pure: JSON in, evidence out."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.ports import Row, Rows
+from herorun.core.scrub import scrub
+from herorun.trackers.json_rows import Unusable, parse_row
+
+KEPT_PROBLEMS = 20
+_STATES = {
+    "running": TrackerState.RUNNING,
+    "preempting": TrackerState.RUNNING,
+    "finished": TrackerState.FINISHED,
+    "crashed": TrackerState.CRASHED,
+    "preempted": TrackerState.CRASHED,
+    "failed": TrackerState.FAILED,
+    "killed": TrackerState.FAILED,
+    "pending": TrackerState.ABSENT,  # made and never begun: W&B's client takes it for none
+}
+_STATUS = {
+    401: "refused the API key (401): renew WANDB_API_KEY, or run `wandb login`",
+    403: "forbids this key to read {path} (403): ask for access",
+    404: "knows no project {project} that this key may read (404): make it, or ask for access",
+    429: "was asked too often (429): try again in a minute",
+}
+
+
+def said(answer: Mapping[str, Any], path: str, seconds: int) -> str:
+    """Why W&B could not be read, and what to do."""
+    project = path.rpartition("/")[0]
+    if "no_project" in answer:
+        return f"W&B {_STATUS[404].format(project=project).replace(' (404)', '')}"
+    fault, status = str(answer.get("fault")), answer.get("status")
+    if answer.get("kind") == "UsageError" and "key" in fault:
+        return "W&B has no API key here: set WANDB_API_KEY, or run `wandb login`"
+    if "did not respond in time" in fault:  # the client calls this a failure to authenticate
+        return f"W&B gave no answer within {seconds} s"
+    known = next((text for code, text in _STATUS.items() if status == code or f"HTTP {code}" in fault), None)
+    if known:
+        return f"W&B {known.format(path=path, project=project)}"
+    return f"W&B could not be read: {scrub(' '.join(fault.split()))[:300]}"
+
+
+def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool) -> TrackerIdentity:
+    """The run as W&B knows it now. Whatever is no clear answer is `unreachable`."""
+    identity = path.rpartition("/")[2]
+    if _is_deleted(answer):
+        return TrackerIdentity(TrackerState.DELETED, id=identity)
+    if "namesakes" not in answer:
+        return TrackerIdentity(TrackerState.UNREACHABLE, said(answer, path, seconds), identity)
+    run, parent = answer["run"] or {}, answer["parent"] or {}
+    state = _state(run)
+    return TrackerIdentity(
+        state,
+        why=f"W&B calls its state {run.get('state')!r}" if state is TrackerState.UNREACHABLE else "",
+        id=identity,
+        display_name=run.get("name", ""),
+        namesakes=tuple(answer["namesakes"]),
+        last_step=run.get("last_step"),
+        heartbeat=run.get("heartbeat", ""),
+        config=run.get("config", {}),
+        parent=_state(parent) if forks else None,
+        parent_last_step=parent.get("last_step"),
+    )
+
+
+def _is_deleted(answer: Mapping[str, Any]) -> bool:
+    return answer.get("status") == 409 or "previously created and deleted" in str(answer.get("fault"))
+
+
+def _state(run: Mapping[str, Any]) -> TrackerState:
+    """A run that nobody began counts as absent, as it does for W&B's client."""
+    if not run or not run["started"]:
+        return TrackerState.ABSENT
+    return _STATES.get(run["state"], TrackerState.UNREACHABLE)
+
+
+def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
+    """The rows of one read; one that cannot be used is named by its place in it."""
+    rows: list[Row] = []
+    problems: list[str] = []
+    for number, told in enumerate(answer["rows"], 1):
+        try:
+            row = parse_row(json.dumps(told).encode(), ("_step",))
+        except Unusable as why:
+            problems.append(f"W&B history from step {answer['start']}, row {number}: {why}")
+            continue
+        if row:
+            rows.append(row)
+    run = answer["run"]
+    cursor = f"1:{answer['next']}:{run['created']}"
+    return Rows(tuple(rows), cursor, _utc(run["heartbeat"]), restarted, tuple(problems[-KEPT_PROBLEMS:]))
+
+
+def _utc(text: str) -> datetime | None:
+    """W&B's times are in UTC, also where they do not say so."""
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)

@@ -1,0 +1,34 @@
+"""What is admitted: check-in compares the files that can change the training, and no others."""
+
+import json
+
+from stories import Story
+
+WORLD = {
+    "extra.py": "from tests.data import make\n",
+    "tests/data.py": "make = 1\n",
+    "tests/test_extra.py": "",
+    "README.md": "words\n",
+    "experiments/other.py": "",
+    "plot.py": "",
+    "uv.lock": "",
+}
+
+
+def admitted(story: Story, **changes: object) -> set[str]:
+    for name, text in WORLD.items():
+        (story.work / name).parent.mkdir(exist_ok=True)
+        (story.work / name).write_text(text)
+    story.sign(command={"argv": ["sh", "train.sh", str(story.data), "extra.py"]}, **changes)
+    story.launched()
+    return set(json.loads((story.state / "admissions" / "tiny-1.json").read_text())["files"])
+
+
+def test_files_of_block_impact_are_admitted(story: Story) -> None:
+    trained = {"train.sh", "config.toml", "extra.py", "tests/data.py", "plot.py", "uv.lock"}
+    assert admitted(story) == trained
+
+
+def test_the_contract_says_which_they_are(story: Story) -> None:
+    trained = {"train.sh", "config.toml", "extra.py", "tests/data.py", "README.md", "uv.lock"}
+    assert admitted(story, code={"impact": {"*.md": "block", "*.py": "ignore"}}) == trained

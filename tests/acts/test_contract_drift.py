@@ -1,0 +1,50 @@
+"""A contract that moved since the launch: named key by key, at the next launch and at every turn."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stories import SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def drift(story: Story, capsys: CAPTURE, *words: str) -> Any:
+    capsys.readouterr()
+    story.herorun(*words, "--json")
+    (found,) = [f for f in json.loads(capsys.readouterr().out)["findings"] if f["check"] == "contract-drift"]
+    return found
+
+
+def test_before_the_first_launch_there_is_none(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    assert drift(story, capsys, "preflight", SLUG)["outcome"] == "n/a"
+
+
+def test_the_next_launch_names_each_key(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    assert drift(story, capsys, "preflight", SLUG)["outcome"] == "pass"
+    story.sign(checkpoints={"keep": 3}, goal="another", babysit={"cadence": "5m"})
+    found = drift(story, capsys, "preflight", SLUG)
+    assert (found["outcome"], found["subject"], found["gate"]) == ("fail", "tiny-1", "launch")
+    assert found["details"] == ["checkpoints.keep: 10 -> 3"]
+
+
+def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert drift(story, capsys, "babysit", SLUG, "--once")["outcome"] == "pass"
+    story.sign(checkpoints={"keep": 3})
+    found = drift(story, capsys, "babysit", SLUG, "--once")
+    assert (found["outcome"], found["details"]) == ("fail", ["checkpoints.keep: 10 -> 3"])
+    assert found["gate"] == "health" and "the admitted contract stands" in found["message"]
+    story.tick()
+    told = [key for key in story.comments if key.startswith("tell/contract-drift")]
+    assert len(told) == 1
+
+
+def test_a_broken_file_is_told_with_what_is_wrong(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    (story.work / "runs" / "tiny.toml").write_text("[[[")
+    found = drift(story, capsys, "babysit", SLUG, "--once")
+    assert found["outcome"] == "fail" and "not valid TOML" in found["message"]

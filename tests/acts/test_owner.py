@@ -1,0 +1,68 @@
+"""`[babysit] owner`: one owner of a run, and a babysitter only where the contract wants it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from herorun.core.lease import Lease, read_lease
+from herorun.system import host
+from stories import SLUG, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+THERE = "eve@there"
+
+
+def lease(story: Story) -> Lease | None:
+    return read_lease((story.root / "_herorun" / "lease.json").read_bytes())
+
+
+def launch(story: Story, capsys: CAPTURE) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = story.herorun("launch", SLUG, "--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def outcome(told: Any, check: str) -> str:
+    (found,) = [f["outcome"] for f in told["findings"] if f["check"] == check]
+    return str(found)
+
+
+def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.sign(babysit={"owner": THERE})
+    story.init()
+    code, told = launch(story, capsys)
+    assert (code, told["verdict"], outcome(told, "no-babysitter")) == (0, "clear", "fail")
+    assert told["babysitter"].startswith(f"{THERE}, every 15m: none is started here")
+    assert not (story.state / "heartbeat.json").exists()
+    assert lease(story) == Lease(THERE, SLUG, 2, 0)
+    story.ended()
+    assert story.events("Launched")[0].entry["Babysitter/check cadence"] == told["babysitter"]
+
+
+def test_a_run_that_was_given_away_is_not_launched_from_here_again(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"owner": THERE})
+    story.launched()
+    code, told = launch(story, capsys)
+    assert (code, outcome(told, "second-babysitter"), outcome(told, "no-babysitter")) == (1, "fail", "pass")
+    assert lease(story) == Lease(THERE, SLUG, 2, 0)
+
+
+def test_launch_starts_one_where_the_owner_is_this_machine(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"owner": host.owner()})
+    story.init()
+    code, told = launch(story, capsys)
+    assert (code, outcome(told, "no-babysitter")) == (0, "pass")
+    assert told["babysitter"].startswith("process ")
+    held = lease(story)
+    assert held is not None and held.owner == host.owner()
+
+
+def test_a_line_to_paste_is_only_printed_where_it_helps(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"owner": THERE})
+    story.init()
+    capsys.readouterr()
+    assert story.launch() == 0
+    assert "Watch it with" not in capsys.readouterr().out

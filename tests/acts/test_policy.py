@@ -1,0 +1,147 @@
+"""`[policy] mode`: what a lenient one lets pass is said and recorded, and some findings stand in every mode."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stories import CRASH, SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+WARN, AUDIT = {"mode": "warn"}, {"mode": "audit"}
+
+
+def asked(story: Story, capsys: CAPTURE, code: int, *words: str) -> Any:
+    capsys.readouterr()
+    assert story.herorun(*words, "--json") == code
+    return json.loads(capsys.readouterr().out)
+
+
+def open_ones(told: Any) -> list[str]:
+    acting = [f for f in told["findings"] if f["response"] == "block" and not f["waiver"]]
+    return [f["check"] for f in acting if f["outcome"] in ("fail", "unknown")]
+
+
+@pytest.fixture
+def dirty(story: Story) -> Story:
+    """A run whose tree is dirty, which blocks its launch."""
+    story.init()
+    (story.work / "notes").write_text("todo")
+    return story
+
+
+def lenient(story: Story, policy: dict[str, str], **changes: Any) -> None:
+    """Sign the contract with this policy, and dirty the tree again."""
+    (story.work / "notes").unlink(missing_ok=True)
+    story.sign(policy=policy, **changes)
+    (story.work / "notes").write_text("todo")
+
+
+def test_findings_are_enforced_by_default(dirty: Story, capsys: CAPTURE) -> None:
+    told = asked(dirty, capsys, 1, "preflight", SLUG)
+    assert (told["verdict"], told["would_be"], told["mode"]) == ("blocked", "blocked", "enforce")
+
+
+@pytest.mark.parametrize("policy", [WARN, AUDIT])
+def test_a_lenient_mode_launches_and_says_what_it_would_have_been(
+    dirty: Story, capsys: CAPTURE, policy: dict[str, str]
+) -> None:
+    lenient(dirty, policy)
+    told = asked(dirty, capsys, 0, "launch", SLUG, "--no-babysit")
+    assert (told["verdict"], told["would_be"], told["mode"]) == ("clear", "blocked", policy["mode"])
+    assert open_ones(told) == ["dirty-tree"]
+    dirty.ended()
+
+
+def test_what_was_overlooked_stands_in_the_record_and_in_the_issue(dirty: Story) -> None:
+    lenient(dirty, AUDIT)
+    assert dirty.launch() == 0
+    dirty.ended()
+    (launching,), (launched,) = dirty.events("Launching"), dirty.events("Launched")
+    assert launched.entry["Policy"] == launching.policy == "audit; 1 finding was open: dirty-tree"
+    assert launching.overlooked[0].startswith("dirty-tree: 1 uncommitted change")
+    assert launched.entry["Dirty tree"].startswith("yes, approved by nobody")
+    assert "Policy: audit; 1 finding was open: dirty-tree" in dirty.run.record.logbook()
+    assert "Policy: audit; 1 finding was open: dirty-tree" in (dirty.state / "issue.md").read_text()
+
+
+def test_an_enforced_launch_says_nothing_of_a_policy(story: Story) -> None:
+    story.launched()
+    assert "Policy" not in story.events("Launched")[0].entry
+
+
+def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, capsys: CAPTURE) -> None:
+    for policy, lines in ((WARN, 1), (AUDIT, 0)):
+        lenient(dirty, policy)
+        capsys.readouterr()
+        assert dirty.herorun("preflight", SLUG) == 0
+        page = capsys.readouterr().out
+        assert page.count("fix: commit and push") == lines
+        assert ("findings were written down: audit; 1 finding was open: dirty-tree" in page) is (not lines)
+        assert page.splitlines()[-1] == (
+            f"CLEAR: [policy] mode {policy['mode']}; 1 finding was open: dirty-tree; enforced it would be blocked"
+        )
+
+
+def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None:
+    lenient(dirty, WARN)
+    capsys.readouterr()
+    assert dirty.launch() == 0
+    dirty.ended()
+    page = capsys.readouterr().out
+    assert page.index("dirty-tree") < page.index("launched tiny-1")
+
+
+@pytest.mark.parametrize("policy", [WARN, AUDIT])
+def test_a_hero_run_is_always_enforced(dirty: Story, capsys: CAPTURE, policy: dict[str, str]) -> None:
+    waived = {"reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    lenient(dirty, policy, hero=True, waiver=[{"check": "lenient-policy", **waived}])
+    told = asked(dirty, capsys, 1, "preflight", SLUG)
+    assert (told["verdict"], told["mode"]) == ("blocked", "enforce")
+    assert "dirty-tree" in open_ones(told)
+    lenient(dirty, policy, hero=True)
+    assert "lenient-policy" in open_ones(asked(dirty, capsys, 1, "preflight", SLUG))
+
+
+def test_only_the_committed_mode_counts(dirty: Story, capsys: CAPTURE) -> None:
+    contract = dirty.work / "runs" / "tiny.toml"
+    contract.write_text(contract.read_text() + '\n[policy]\nmode = "audit"\n')
+    told = asked(dirty, capsys, 1, "preflight", SLUG)
+    assert (told["verdict"], told["mode"]) == ("blocked", "enforce")
+
+
+@pytest.mark.parametrize("policy", [WARN, AUDIT])
+def test_what_would_do_harm_stands_in_every_mode(
+    story: Story, capsys: CAPTURE, policy: dict[str, str]
+) -> None:
+    story.sign(policy=policy)
+    story.launched(WAIT)
+    told = asked(story, capsys, 1, "launch", SLUG, "--no-babysit")
+    assert (told["verdict"], told["would_be"]) == ("blocked", "blocked")
+    assert len(story.starts) == 1
+    capsys.readouterr()
+    assert story.launch() == 1
+    assert "live-duplicate" in capsys.readouterr().out
+
+
+def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.sign(policy=WARN)
+    story.init()
+    story.origin.rename(story.home / "away")
+    told = asked(story, capsys, 0, "preflight", SLUG)
+    assert (told["verdict"], told["would_be"]) == ("clear", "unknown")
+    (story.home / "away").rename(story.origin)
+    (story.work / "config.toml").write_text("[[[")
+    story.publish()
+    told = asked(story, capsys, 3, "preflight", SLUG)
+    assert (told["verdict"], told["plan"]) == ("unknown", None)
+
+
+def test_a_relaunch_that_nobody_reads_is_enforced(story: Story) -> None:
+    story.sign(policy=WARN, final_step="nowhere")
+    story.launched(CRASH)
+    assert story.tick() == 1
+    assert len(story.starts) == 1
+    assert "escalate/relaunch/tiny-1/gate" in story.comments

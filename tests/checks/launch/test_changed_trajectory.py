@@ -1,0 +1,74 @@
+import pytest
+
+from builders import COMMIT, a_contract, answer
+from herorun.checks.launch.changed_trajectory import changed_trajectory
+from herorun.core.evidence import CodeChange, ImportClosure, Unavailable
+from herorun.core.finding import Outcome
+
+
+def a_change(*files, tracker_id="tiny"):
+    return CodeChange("tiny-1", "12" * 20, COMMIT, files, tracker_id)
+
+
+def test_a_first_launch_has_nothing_to_compare_with():
+    assert answer(changed_trajectory).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ((), "no change of code since tiny-1 (121212121)"),
+        (("README.md",), "no change of code since tiny-1 (121212121)"),
+        (("README.md", "tests/a.py"), "only operational changes since tiny-1 (121212121): tests/a.py"),
+    ],
+)
+def test_what_cannot_change_the_trajectory_passes(files, words):
+    verdict = answer(changed_trajectory, a_change(*files))
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.message == words
+
+
+def test_a_change_of_trajectory_under_the_same_tracker_id_fails():
+    verdict = answer(changed_trajectory, a_change("README.md", "model.py"))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == (
+        "1 file that can change the trajectory changed since tiny-1 (121212121): model.py. A different training "
+        "trajectory requires a new run with a new W&B id (using initialize_from), and tiny is the old one; or a waiver"
+    )
+    assert verdict.details == ("model.py",)
+    assert verdict.subject == "tiny-1"
+
+
+def test_under_a_new_tracker_id_it_passes():
+    verdict = answer(changed_trajectory, a_change("model.py"), a_contract(tracker={"id": "tiny-b"}))
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.message.endswith("under the new tracker id tiny-b")
+
+
+def test_without_an_id_the_slug_is_the_id():
+    unnamed = a_contract(tracker={"id": None})
+
+    assert answer(changed_trajectory, a_change("model.py"), unnamed).outcome is Outcome.FAIL
+
+
+def test_an_instance_whose_tracker_id_is_not_known_counts_as_the_same():
+    assert answer(changed_trajectory, a_change("model.py", tracker_id="")).outcome is Outcome.FAIL
+
+
+def test_a_test_that_the_entry_point_imports_changes_the_trajectory():
+    closure = ImportClosure(frozenset({"train.py", "tests/a.py"}), "train.py")
+
+    assert answer(changed_trajectory, a_change("tests/a.py"), closure).outcome is Outcome.FAIL
+
+
+def test_rules_can_say_that_a_file_is_operational():
+    rules = a_contract(code={"impact": {"callbacks/": "notice"}})
+
+    assert answer(changed_trajectory, a_change("callbacks/eval.py"), rules).outcome is Outcome.PASS
+
+
+def test_a_commit_that_is_not_here_is_unknown():
+    assert answer(changed_trajectory, {CodeChange: Unavailable("fetch it")}).outcome is Outcome.UNKNOWN

@@ -1,0 +1,61 @@
+import pytest
+
+from builders import COMMIT, a_tree, answer, answers
+from herorun.checks.launch.dirty_submodule import dirty_submodule
+from herorun.core.evidence import Submodule, Unavailable, WorkTree
+from herorun.core.finding import Outcome
+
+OTHER = "b" * 40
+
+
+def a_submodule(**changes):
+    return a_tree(
+        submodules=(Submodule(**{"path": "lib", "commit": COMMIT, "checked_out": COMMIT, **changes}),)
+    )
+
+
+def test_without_submodules_there_is_nothing_to_ask():
+    assert answer(dirty_submodule).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_one_that_is_as_the_commit_names_it_passes():
+    verdict = answer(dirty_submodule, a_submodule())
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.PASS, "lib")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"modified": True}, "lib has uncommitted changes"),
+        ({"untracked": True}, "lib has untracked files"),
+        ({"checked_out": OTHER}, "lib is at bbbbbbbbb, and the commit names 3f2a9c1d0"),
+        (
+            {"checked_out": None},
+            "lib is not checked out: the commit names 3f2a9c1d0, and nobody has run it here",
+        ),
+        (
+            {"checked_out": OTHER, "modified": True},
+            "lib is at bbbbbbbbb, and the commit names 3f2a9c1d0, has uncommitted changes",
+        ),
+    ],
+)
+def test_what_differs_is_said(changes, said):
+    verdict = answer(dirty_submodule, a_submodule(**changes))
+
+    assert (verdict.outcome, verdict.subject, verdict.message) == (Outcome.FAIL, "lib", said)
+
+
+def test_whether_it_is_published_is_another_question():
+    assert answer(dirty_submodule, a_submodule(published=False)).outcome is Outcome.PASS
+
+
+def test_each_has_its_own_answer():
+    rows = (Submodule("a", COMMIT, COMMIT), Submodule("b", COMMIT, COMMIT, untracked=True))
+    first, second = answers(dirty_submodule, a_tree(submodules=rows))
+
+    assert (first.outcome, second.outcome) == (Outcome.PASS, Outcome.FAIL)
+
+
+def test_an_unread_tree_is_unknown():
+    assert answer(dirty_submodule, {WorkTree: Unavailable("no answer")}).outcome is Outcome.UNKNOWN

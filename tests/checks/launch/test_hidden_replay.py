@@ -1,0 +1,54 @@
+import pytest
+
+from builders import a_checkpoint, a_contract, a_history, a_plan, answer
+from herorun.checks.launch.hidden_replay import hidden_replay
+from herorun.core.canonical import plain
+from herorun.core.evidence import PriorLaunch, TrackerIdentity, TrackerState
+from herorun.core.finding import Outcome
+
+TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
+
+
+def ask(last_step, step=100, state=TrackerState.CRASHED, first_step=0):
+    """A relaunch from the own checkpoint of a step, where W&B has logged up to another."""
+    contract = a_contract(tracker={**TRACKER, "first_step": first_step})
+    prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(contract).tracker.value)})
+    plan = a_plan(contract, own=[a_checkpoint(step)] if step else [], history=a_history())
+    identity = TrackerIdentity(state, "down", last_step=last_step)
+    return answer(hidden_replay, contract, plan, a_history(), prior, identity)
+
+
+@pytest.mark.parametrize(("last", "first_step"), [(99, 0), (100, 1), (42, 0)])
+def test_a_run_that_goes_on_above_what_was_logged_shows_every_step(last, first_step):
+    assert ask(last, first_step=first_step).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(("last", "first_step", "hidden"), [(100, 0, 1), (149, 0, 50), (149, 1, 49)])
+def test_the_steps_that_w_and_b_will_not_show_are_counted(last, first_step, hidden):
+    verdict = ask(last, first_step=first_step)
+
+    assert verdict.outcome is Outcome.FAIL
+    assert f"first {hidden} steps will be invisible" in verdict.message
+    assert 'is not "not training"' in verdict.message
+
+
+def test_from_scratch_all_of_it_is_hidden():
+    assert "first 150 steps" in ask(149, step=None).message
+
+
+def test_a_run_that_logged_nothing_hides_nothing():
+    assert ask(None).outcome is Outcome.PASS
+
+
+def test_where_w_and_b_cannot_be_asked_it_is_unknown():
+    assert ask(None, state=TrackerState.UNREACHABLE).outcome is Outcome.UNKNOWN
+
+
+def test_a_first_launch_replays_nothing():
+    identity = TrackerIdentity(TrackerState.FINISHED, last_step=500)
+
+    assert answer(hidden_replay, identity).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_tracker_without_identities_is_asked_nothing():
+    assert answer(hidden_replay).outcome is Outcome.NOT_APPLICABLE

@@ -1,0 +1,42 @@
+import pytest
+
+from builders import a_contract, answer
+from herorun.checks.launch.no_babysitter import no_babysitter
+from herorun.core.evidence import Watch
+from herorun.core.finding import Outcome
+
+
+def ask(watch=None, hero=None, **babysit):
+    return answer(no_babysitter, a_contract(babysit=babysit, hero=hero), watch or Watch())
+
+
+@pytest.mark.parametrize("owner", [None, "dri@here"])
+def test_launch_starts_one_here(owner):
+    assert ask(owner=owner).message == "launch starts one here, every 15m"
+
+
+def test_one_that_runs_here_is_enough():
+    assert ask(Watch(True)).message == "a babysitter of this machine watches already"
+
+
+def test_only_an_ordinary_run_may_decline():
+    ordinary, hero = (ask(declined="an hour's test", hero=hero) for hero in (None, True))
+
+    assert (ordinary.outcome, hero.outcome) == (Outcome.PASS, Outcome.FAIL)
+    assert "an hour's test" in ordinary.message and "an hour's test" in hero.message
+
+
+@pytest.mark.parametrize(
+    ("watch", "outcome"),
+    [
+        (Watch(), Outcome.FAIL),
+        (Watch(True), Outcome.FAIL),
+        (Watch(False, "dri@here", "tiny"), Outcome.FAIL),
+        (Watch(False, "dri@there", "tiny"), Outcome.PASS),
+    ],
+)
+def test_an_owner_elsewhere_must_have_been_seen(watch, outcome):
+    verdict = ask(watch, owner="dri@there")
+
+    assert verdict.outcome is outcome
+    assert "dri@there" in verdict.message

@@ -1,0 +1,102 @@
+import pytest
+
+from builders import ROOT, TEMPORARY, a_contract, a_plan, answer, answers
+from herorun.checks.launch.output_root_mismatch import output_root_mismatch
+from herorun.core.evidence import TrackerIdentity, TrackerState, Unavailable
+from herorun.core.finding import Outcome
+
+
+def ask(argv=(), env=None, config=None, resume=(), output=None, tracker=None):
+    command = {"argv": ["python", "train.py", *argv], "env": env or {}, "resume_argv": list(resume)}
+    contract = a_contract(command=command, output=output or {})
+    known = [TrackerIdentity(TrackerState.FINISHED, config=tracker)] if tracker else []
+    return answers(output_root_mismatch, contract, a_plan(contract, config=config), *known)
+
+
+def wrong(**told):
+    return [verdict.subject for verdict in ask(**told) if verdict.outcome is Outcome.FAIL]
+
+
+def test_where_nothing_names_a_root_there_is_nothing_to_compare():
+    assert answer(output_root_mismatch).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("told", "subject"),
+    [
+        ({"argv": ["--output-dir", "/old"]}, "argv --output-dir"),
+        ({"argv": ["--output_dir=/old"]}, "argv --output_dir"),
+        ({"argv": ["+trainer.output_dir=gs://b/old"]}, "argv +trainer.output_dir"),
+        ({"argv": ["--save", "/old"]}, "argv --save"),
+        ({"resume": ["python", "train.py", "--run-dir", "/old"]}, "resume_argv --run-dir"),
+        ({"env": {"OUTPUT_DIR": "/old"}}, "env OUTPUT_DIR"),
+        (
+            {"config": {"trainer": {"checkpointer": {"base_path": "/old"}}}},
+            "config trainer.checkpointer.base_path",
+        ),
+        ({"config": {"trainer.defaultRootDir": "/old"}}, "config trainer.defaultRootDir"),
+        (
+            {"config": {"callbacks": [{"model_checkpoint": {"dirpath": "/old"}}]}},
+            "config callbacks.0.model_checkpoint.dirpath",
+        ),
+        ({"config": {"output_dir": f"{ROOT}2"}}, "config output_dir"),
+        ({"config": {"output": {"root": ROOT, "temporary_root": "/old"}}}, "config output.temporary_root"),
+        ({"config": {"output_dir": "/old/${name}"}}, "config output_dir"),
+        ({"tracker": {"save_dir": "/old"}}, "tracker save_dir"),
+    ],
+)
+def test_another_root_fails_and_is_named_by_its_key(told, subject):
+    assert wrong(**told) == [subject]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ROOT,
+        f"{ROOT}/",
+        f"/{ROOT}//",
+        f"file://{ROOT}",
+        f"{ROOT}/checkpoints",
+        TEMPORARY,
+        "/data",  # the trainer appends the run's name
+        "/data/${name}",
+        "outputs",
+        "/data/logs/job.out",
+    ],
+)
+def test_what_agrees_or_is_no_place_passes(value):
+    assert wrong(config={"trainer": {"output_dir": value}}) == []
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"load": {"checkpoint_dir": "/parent"}},
+        {"trainer": {"resume_output_dir": "/parent"}},
+        {"data": {"cache": {"output_dir": "/cache"}}},
+        {"tokenizer": {"save_dir": "/tokens"}},
+        {"logging": {"run_dir": "/logs"}},
+        {"profiler": {"output_path": "/traces"}},
+        {"dataset": {"base_path": "/corpus"}},
+        {"checkpoint": {"path": "/parent/step-1"}},
+    ],
+)
+def test_what_a_run_reads_or_only_logs_is_no_output_root(config):
+    assert wrong(config=config) == []
+
+
+def test_urls_are_compared_as_a_whole():
+    output = {"root": "gs://b/runs/tiny"}
+
+    assert wrong(config={"output_dir": "gs://b/runs/tiny/"}, output=output) == []
+    assert wrong(config={"output_dir": "s3://b/runs/tiny"}, output=output) == ["config output_dir"]
+
+
+def test_each_value_that_differs_is_a_finding():
+    assert wrong(argv=["--output-dir=/a"], env={"SAVE_DIR": "/b"}) == ["argv --output-dir", "env SAVE_DIR"]
+
+
+def test_a_tracker_that_cannot_be_asked_is_another_checks_matter():
+    assert (
+        answer(output_root_mismatch, {TrackerIdentity: Unavailable("503")}).outcome is Outcome.NOT_APPLICABLE
+    )

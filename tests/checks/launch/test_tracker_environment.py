@@ -1,0 +1,115 @@
+import pytest
+
+from builders import a_contract, a_plan, answer, answers
+from herorun.checks.launch.tracker_environment import tracker_environment
+from herorun.core.canonical import plain
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import PriorLaunch, TrackerEnvironment
+from herorun.core.finding import Outcome
+
+TRACKER = {
+    "kind": "wandb",
+    "path": None,
+    "entity": "ent",
+    "project": "proj",
+    "name": "Tiny",
+    "base_url": "https://wandb.example.org/",
+}
+
+
+def ask(name, value, *changes, **tracker):
+    plan = a_plan(a_contract(tracker={**TRACKER, **tracker}))
+    return answer(tracker_environment, plan, TrackerEnvironment({name: value}), *changes)
+
+
+def test_an_environment_that_says_nothing_passes():
+    plan = a_plan(a_contract(tracker=TRACKER))
+
+    assert answer(tracker_environment, plan).outcome is Outcome.PASS
+
+
+def test_another_tracker_takes_nothing_from_it():
+    told = TrackerEnvironment({"WANDB_RUN_ID": "other"})
+
+    assert answer(tracker_environment, told).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("WANDB_RUN_ID", "tiny"),
+        ("WANDB_RUN_ID", " "),
+        ("WANDB_PROJECT", "proj"),
+        ("WANDB_ENTITY", "ent"),
+        ("WANDB_NAME", "Tiny"),
+        ("WANDB_RESUME", "allow"),
+        ("WANDB_MODE", "online"),
+        ("WANDB_DISABLED", "false"),
+        ("WANDB_BASE_URL", "https://wandb.example.org"),
+        ("WANDB_RUN_GROUP", "of nobody's concern"),
+    ],
+)
+def test_what_agrees_passes(name, value):
+    assert ask(name, value).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("WANDB_RUN_ID", "other", "id = 'tiny'"),
+        ("WANDB_PROJECT", "other", "project = 'proj'"),
+        ("WANDB_ENTITY", "other", "entity = 'ent'"),
+        ("WANDB_NAME", "other", "name = 'Tiny'"),
+        ("WANDB_RESUME", "never", "resume = 'allow'"),
+        ("WANDB_RESUME", "true", "resume = 'allow'"),
+        ("WANDB_MODE", "offline", "tracker is wandb"),
+        ("WANDB_MODE", "disabled", "tracker is wandb"),
+        ("WANDB_DISABLED", "true", "nothing would be reported"),
+        ("WANDB_BASE_URL", "https://api.example.org", "base_url"),
+        ("WANDB_FORK_FROM", "other?_step=9", "says no fork_from"),
+        ("WANDB_RESUME_FROM", "tiny?_step=9", "rewind"),
+    ],
+)
+def test_what_differs_fails_by_its_name(name, value, words):
+    verdict = ask(name, value)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, name)
+    assert words in verdict.message
+    assert value in verdict.message
+
+
+def test_a_group_counts_where_the_contract_states_one():
+    assert ask("WANDB_RUN_GROUP", "other", group="ours").outcome is Outcome.FAIL
+
+
+def test_a_server_that_only_the_environment_knows_must_be_stated():
+    verdict = ask("WANDB_BASE_URL", "https://me:word@wandb.example.org", base_url=None)
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "state it there" in verdict.message
+    assert "word" not in verdict.message
+
+
+@pytest.mark.parametrize(("mode", "outcome"), [("offline", Outcome.PASS), ("online", Outcome.FAIL)])
+def test_the_offline_kind_wants_the_offline_mode(mode, outcome):
+    assert ask("WANDB_MODE", mode, kind="wandb_offline").outcome is outcome
+
+
+def test_a_fork_and_a_resume_at_once_are_refused_for_the_first_launch_only():
+    forked = {"fork_from": "parent?_step=9"}
+    plan = a_plan(a_contract(tracker={**TRACKER, **forked}))
+    prior = PriorLaunch("tiny-1", {"tracker": plain(plan.tracker.value)})
+
+    assert ask("WANDB_RESUME", "allow", **forked).outcome is Outcome.FAIL
+    assert ask("WANDB_RESUME", "allow", prior, **forked).outcome is Outcome.PASS
+
+
+def test_each_variable_is_judged_apart():
+    plan = a_plan(a_contract(tracker=TRACKER))
+    told = TrackerEnvironment({"WANDB_ENTITY": "other", "WANDB_PROJECT": "proj"})
+
+    assert [v.outcome for v in answers(tracker_environment, plan, told)] == [Outcome.FAIL, Outcome.PASS]
+
+
+def test_a_relaunch_is_stopped_by_a_failure_and_not_by_silence():
+    assert tracker_environment.at_relaunch is AtRelaunch.WARN

@@ -1,0 +1,57 @@
+from dataclasses import replace
+
+import pytest
+
+from builders import a_contract, a_plan, answer, answers
+from herorun.checks.launch.unconfirmed_inference import unconfirmed_inference
+from herorun.core.evidence import Sourced
+from herorun.core.finding import Outcome
+
+HERO = a_contract(hero=True)
+
+
+def guessed(*names, contract=None):
+    plan = a_plan(contract)
+    told = {name: Sourced(getattr(plan, name).value, "a rule of thumb", inferred=True) for name in names}
+    return replace(plan, **told)
+
+
+def test_a_plan_that_is_all_stated_passes():
+    assert answer(unconfirmed_inference).message == "nothing in the plan is inferred"
+
+
+@pytest.mark.parametrize("name", ["start", "output_root", "temporary_root"])
+def test_lineage_and_output_identity_must_be_stated(name):
+    verdict = answer(unconfirmed_inference, guessed(name))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, name)
+    assert "inferred from a rule of thumb" in verdict.message
+
+
+def test_each_guess_is_a_finding_of_its_own():
+    found = answers(unconfirmed_inference, guessed("start", "output_root", "argv"))
+
+    assert [verdict.subject for verdict in found] == ["start", "output_root"]
+
+
+def test_retention_must_be_stated_for_a_hero_run_alone():
+    none = {"permanent_every": None, "temporary_every": None, "keep": None}
+    plan = a_plan(a_contract(checkpoints=none))
+
+    assert plan.retention.inferred
+    assert answer(unconfirmed_inference, plan).outcome is Outcome.PASS
+    assert answer(unconfirmed_inference, plan, HERO).outcome is Outcome.FAIL
+
+
+def test_other_inferred_values_are_labelled():
+    verdict = answer(unconfirmed_inference, a_plan(a_contract(tracker={"id": None})), HERO)
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.details == ("tracker: inferred from the slug",)
+
+
+def test_what_a_named_key_resolves_to_is_not_inferred():
+    contract = a_contract(final_step="trainer.steps")
+    plan = a_plan(contract, config={"trainer": {"steps": 200}})
+
+    assert answer(unconfirmed_inference, plan, contract).message == "nothing in the plan is inferred"

@@ -1,0 +1,20 @@
+from builders import a_tree, answer
+from herorun.checks.launch.unfetched_lfs import unfetched_lfs
+from herorun.core.evidence import Unavailable, WorkTree
+from herorun.core.finding import Outcome
+
+
+def test_a_tree_without_pointers_passes():
+    assert answer(unfetched_lfs).outcome is Outcome.PASS
+
+
+def test_pointers_are_counted_and_named():
+    verdict = answer(unfetched_lfs, a_tree(pointers=tuple(f"w{n}.bin" for n in range(5))))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == "5 files are a Git LFS pointer only: w0.bin, w1.bin, w2.bin and 2 more"
+    assert len(verdict.details) == 5
+
+
+def test_an_unread_tree_is_unknown():
+    assert answer(unfetched_lfs, {WorkTree: Unavailable("no answer")}).outcome is Outcome.UNKNOWN

@@ -1,0 +1,34 @@
+from builders import COMMIT, a_contract, answer
+from herorun.checks.launch.wrong_branch import wrong_branch
+from herorun.core.evidence import Nothing, Published, Unavailable
+from herorun.core.finding import Outcome
+
+PULL = Published("origin", COMMIT, (), ("refs/pull/7/head",))
+
+
+def test_a_named_branch_passes():
+    assert answer(wrong_branch).message == "3f2a9c1d0 is on refs/heads/main"
+
+
+def test_a_commit_of_a_pull_request_fails():
+    verdict = answer(wrong_branch, PULL, a_contract(code={"refs": ["refs/heads/main"]}))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == "3f2a9c1d0 is on refs/pull/7/head of origin, and not on refs/heads/main"
+    assert verdict.details == ("refs/pull/7/head",)
+
+
+def test_a_commit_on_no_branch_is_another_checks_matter():
+    assert answer(wrong_branch, Published("origin", COMMIT, ())).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_what_nobody_could_measure_is_unknown():
+    verdict = answer(wrong_branch, Published("origin", COMMIT, (), PULL.elsewhere, why_not="shallow"))
+
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert "shallow" in verdict.message
+
+
+def test_no_remote_and_no_answer():
+    assert answer(wrong_branch, {Published: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(wrong_branch, {Published: Unavailable("time-out")}).outcome is Outcome.UNKNOWN

@@ -1,0 +1,23 @@
+from builders import NOON, answer, answers
+from herorun.checks.seal.unused_waiver import unused_waiver
+from herorun.core.check import Response
+from herorun.core.evidence import WaiverUse
+from herorun.core.finding import Outcome, Waiver
+
+
+def a_waiver(check="some-check", subject=None):
+    return Waiver(check, "a reason", "@dri", NOON, subject)
+
+
+def test_waivers_that_sign_something_pass():
+    assert answer(unused_waiver, WaiverUse()).outcome is Outcome.PASS
+    assert unused_waiver.response is Response.WARN
+
+
+def test_each_waiver_that_does_nothing_is_named():
+    use = WaiverUse((a_waiver("dirty-tere"), a_waiver(subject="x")), (a_waiver(),), frozenset({"dirty-tere"}))
+    found = {verdict.subject: verdict.message for verdict in answers(unused_waiver, use)}
+
+    assert "expired on 2026-01-01 12:00 UTC" in found["some-check"]
+    assert "there is no such check" in found["dirty-tere"]
+    assert "no such finding is open" in found["some-check [x]"]

@@ -1,0 +1,119 @@
+"""`herorun waive`: a block for a person to sign, on standard output and nowhere else."""
+
+import tomllib
+from datetime import timedelta
+
+import pytest
+
+from commands.answers import ask
+from herorun.core.errors import WrongUse
+from herorun.system.clock import now
+from herorun.workspace import open_run
+from stories import SLUG, Story, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def test_it_prints_what_nobody_has_signed_yet(story: Story, capsys: CAPTURE) -> None:
+    told = ask(story, capsys, "waive", "dirty-tree", "--reason", "notes", "--days", "3")
+    (block,) = tomllib.loads(told.out)["waiver"]
+    expires = block.pop("expires")
+    assert block == {"check": "dirty-tree", "reason": "notes", "approved_by": ""}
+    assert timedelta(days=3) - timedelta(minutes=1) < expires - now() <= timedelta(days=3)
+    assert (told.code, "runs/<slug>.toml" in told.err, "commit it" in told.err) == (0, True, True)
+
+
+def test_a_name_that_no_check_has_is_refused_with_the_nearest(story: Story, capsys: CAPTURE) -> None:
+    told = ask(story, capsys, "waive", "dirty-tre")
+    assert (told.code, told.out) == (2, "")
+    assert "Did you mean dirty-tree" in told.err
+
+
+def test_with_a_run_each_open_finding_is_proposed_with_its_subject(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    roots = [story.root, story.data / "tiny-temporary"]
+    for root in roots:
+        root.mkdir()
+        (root / "something").write_text("")
+    blocks = tomllib.loads(ask(story, capsys, "waive", "output-root-in-use", SLUG).out)["waiver"]
+    assert [block["subject"] for block in blocks] == [str(root) for root in roots]
+    one = ask(story, capsys, "waive", "output-root-in-use", SLUG, "--subject", "x").out
+    assert [block["subject"] for block in tomllib.loads(one)["waiver"]] == ["x"]
+
+
+def test_what_is_not_open_is_said(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    told = ask(story, capsys, "waive", "dirty-tree", SLUG)
+    assert "dirty-tree is not open now" in told.err
+    assert len(tomllib.loads(told.out)["waiver"]) == 1
+
+
+def test_what_could_not_be_read_is_proposed_as_such(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    story.origin.rename(story.home / "away")
+    (block,) = tomllib.loads(ask(story, capsys, "waive", "unpushed-commit", SLUG).out)["waiver"]
+    assert block["unknown"] is True
+
+
+def test_it_edits_nothing(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    (story.work / "notes").write_text("todo")
+    before = (story.work / "runs" / "tiny.toml").read_text(), git(story.work, "status", "--porcelain")
+    ask(story, capsys, "waive", "dirty-tree", SLUG)
+    assert before == (
+        (story.work / "runs" / "tiny.toml").read_text(),
+        git(story.work, "status", "--porcelain"),
+    )
+
+
+def test_the_block_counts_once_it_is_signed_and_committed(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    contract = story.work / "runs" / "tiny.toml"
+    (story.work / "notes").write_text("todo")
+    block = ask(story, capsys, "waive", "dirty-tree", SLUG).out
+    (story.work / "notes").unlink()
+    contract.write_text(f"{contract.read_text()}\n{block}")
+    with pytest.raises(WrongUse, match="approved_by"):
+        open_run(SLUG, story.work)
+    contract.write_text(contract.read_text().replace('approved_by = ""', 'approved_by = "@dri"'))
+    story.publish()
+    (story.work / "notes").write_text("todo")
+    told = ask(story, capsys, "preflight", SLUG, "--json")
+    assert told.finding("dirty-tree")["waiver"]["approved_by"] == "@dri"
+    assert told.code == 0
+
+
+# --- waivers that do nothing ------------------------------------------------------------------------------
+
+
+def signed(check: str, **changes: str) -> dict[str, str]:
+    told = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    return {"check": check, **told, **changes}
+
+
+def test_waivers_that_do_nothing_are_told_and_stop_nothing(story: Story, capsys: CAPTURE) -> None:
+    old = {"expires": "2020-01-01T00:00:00Z"}
+    story.sign(
+        waiver=[signed("dirty-tree"), signed("no-remote", **old), signed("open-alerts"), signed("drity-tree")]
+    )
+    story.init()
+    told = ask(story, capsys, "preflight", SLUG, "--json")
+    found = [f for f in told.document["findings"] if f["check"] == "unused-waiver"]
+    assert [f["subject"] for f in found] == ["no-remote", "dirty-tree", "drity-tree"]
+    assert (told.code, told.document["verdict"]) == (0, "clear")
+
+
+def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE) -> None:
+    story.sign(waiver=[signed("dirty-tree")])
+    story.init()
+    (story.work / "notes").write_text("todo")
+    told = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+    assert [f["outcome"] for f in told if f["check"] == "unused-waiver"] == ["pass"]
+
+
+def test_the_seal_tells_of_its_own(story: Story, capsys: CAPTURE) -> None:
+    story.sign(waiver=[signed("open-alerts"), signed("dirty-tree")])
+    story.finished()
+    told = ask(story, capsys, "seal", SLUG, "--json")
+    (found,) = [f for f in told.document["findings"] if f["check"] == "unused-waiver"]
+    assert (told.code, found["subject"], found["outcome"]) == (0, "open-alerts", "fail")

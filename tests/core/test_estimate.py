@@ -1,0 +1,73 @@
+"""What a run is expected to take."""
+
+import pytest
+
+from builders import a_contract
+from herorun.core.estimate import estimate
+from herorun.core.evidence import Nothing, Offered, Unavailable
+
+BUDGET = {
+    "budget": {"accelerator_hours": 1000, "rate": 2.5},
+    "hardware": {"count": 8},
+    "params": 1e9,
+    "tokens": 2e12,
+}
+
+
+def test_everything_that_is_known():
+    told = estimate(a_contract(**BUDGET), Offered(time_limit=86400))
+
+    assert (told.flops, told.hero, told.cost, told.wall_hours, told.limit_hours) == (
+        1.2e22,
+        True,
+        2500,
+        125,
+        24,
+    )
+    assert told.short_by == 101
+    assert dict(told.rows()) == {
+        "model FLOPs": "1.2e+22 (6 x 1e+09 parameters x 2e+12 tokens)",
+        "hero run": "yes: 1.2e+22 model FLOPs are at least 1e+22",
+        "accelerator-hours": "1000",
+        "cost": "2,500.00",
+        "wall time": "125 h",
+        "time limit": "24 h, 101 h too short",
+    }
+
+
+@pytest.mark.parametrize("offered", [Offered(), Nothing(), Unavailable("out of reach")])
+def test_what_nobody_states_is_not_guessed(offered):
+    told = estimate(a_contract(), offered)
+
+    assert told.as_json() == {
+        "flops": None,
+        "flops_source": "not known: the contract states neither flops nor params and tokens",
+        "hero": False,
+        "why": "the contract states neither flops nor params and tokens",
+        "accelerator_hours": None,
+        "cost": None,
+        "wall_hours": None,
+        "time_limit_hours": None,
+    }
+    assert [name for name, _ in told.rows()] == ["hero run"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "hero", "why"),
+    [
+        ({"flops": 1e22}, True, "1e+22 model FLOPs are at least 1e+22"),
+        ({"flops": 9e21}, False, "9e+21 model FLOPs are less than 1e+22"),
+        ({"hero": True}, True, "the contract says hero = true"),
+        ({"flops": 1e23, "hero": False}, False, "the contract says hero = false"),
+        ({"flops": 1e21, "params": 1e12, "tokens": 1e12}, False, "1e+21 model FLOPs are less than 1e+22"),
+    ],
+)
+def test_why_it_is_a_hero_run_or_not(changes, hero, why):
+    told = estimate(a_contract(**changes), Offered())
+
+    assert (told.hero, told.why) == (hero, why)
+
+
+@pytest.mark.parametrize(("hours", "short"), [(10, 115), (124, 1), (125, None), (200, None)])
+def test_how_much_of_the_limit_lacks(hours, short):
+    assert estimate(a_contract(**BUDGET), Offered(time_limit=hours * 3600)).short_by == short

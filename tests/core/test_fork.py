@@ -1,0 +1,81 @@
+import pytest
+
+from builders import a_contract, a_plan
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.finding import Outcome
+from herorun.core.fork import ForkPoint, fork_point, judge_fork
+from herorun.core.plan import StartPoint
+
+START = StartPoint("/data/parent/step-100", 100)
+PARENT = TrackerIdentity(TrackerState.ABSENT, parent=TrackerState.FINISHED, parent_last_step=500)
+
+
+def ask(told="parent?_step=99", start=START, identity=PARENT, first_step=0):
+    run = a_plan(a_contract(tracker={"first_step": first_step})).tracker.value
+    return judge_fork(told, run, start, identity)
+
+
+def outcomes(**changes):
+    return [verdict.outcome for verdict in ask(**changes)]
+
+
+def test_a_fork_just_below_the_checkpoint_is_right():
+    assert outcomes() == [Outcome.PASS, Outcome.PASS]
+
+
+@pytest.mark.parametrize(
+    "told", ["parent", "parent?step=9", "parent?_step=", "parent?_step=-1", "parent?_step=9.5", "?_step=9"]
+)
+def test_any_other_form_is_refused(told):
+    assert fork_point(told) is None
+    assert outcomes(told=told) == [Outcome.FAIL]
+
+
+def test_the_form_of_w_and_b():
+    assert fork_point("a-b.c?_step=0") == ForkPoint("a-b.c", 0)
+
+
+def test_a_run_is_no_fork_of_itself():
+    (verdict,) = ask(told="tiny?_step=9")
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "own id" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("state", "last", "outcome", "words"),
+    [
+        (TrackerState.RUNNING, 99, Outcome.PASS, "has logged step 99"),
+        (TrackerState.CRASHED, 98, Outcome.FAIL, "up to step 98 only"),
+        (TrackerState.FINISHED, None, Outcome.FAIL, "has logged nothing"),
+        (TrackerState.ABSENT, None, Outcome.FAIL, "knows no run parent"),
+        (TrackerState.DELETED, None, Outcome.FAIL, "knows no run parent"),
+        (TrackerState.UNREACHABLE, None, Outcome.UNKNOWN, "could not be asked"),
+        (None, None, Outcome.UNKNOWN, "could not be asked"),
+    ],
+)
+def test_the_parent_must_be_there_and_have_come_so_far(state, last, outcome, words):
+    verdict = ask(identity=TrackerIdentity(TrackerState.ABSENT, parent=state, parent_last_step=last))[0]
+
+    assert verdict.outcome is outcome
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("step", "first_step", "outcome"),
+    [(99, 0, Outcome.PASS), (100, 0, Outcome.FAIL), (100, 1, Outcome.PASS), (101, 1, Outcome.FAIL)],
+)
+def test_the_childs_first_row_lies_above_the_forks_step(step, first_step, outcome):
+    assert ask(told=f"parent?_step={step}", first_step=first_step)[1].outcome is outcome
+
+
+@pytest.mark.parametrize("start", [None, StartPoint("/data/parent/step-100", 100, "weights-only")])
+def test_training_from_step_0_cannot_be_a_fork(start):
+    verdict = ask(start=start)[1]
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "drop every row up to step 99" in verdict.message
+
+
+def test_a_checkpoint_of_unknown_step_is_unknown():
+    assert ask(start=StartPoint("/data/parent/last", None))[1].outcome is Outcome.UNKNOWN

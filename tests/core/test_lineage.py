@@ -1,0 +1,157 @@
+"""Which checkpoints may be gone on from, which was written last, and what a choice throws away."""
+
+from dataclasses import replace
+
+import pytest
+
+from builders import MINUTE, NOON, ROOT, a_checkpoint, a_contract, a_history, an_instance, some_metrics
+from herorun.core.evidence import Checkpoints, Taint
+from herorun.core.lineage import (
+    acceptable,
+    decided_on,
+    discarded,
+    is_under,
+    mistrust,
+    refusal,
+    seconds_between,
+    written_later,
+)
+
+
+def written(step, minutes=None, stamp="", **changes):
+    """A complete checkpoint, written so many minutes after noon by the store's clock."""
+    at = None if minutes is None else NOON + minutes * MINUTE
+    return replace(a_checkpoint(step), timestamp=stamp, modified=at, **changes)
+
+
+def a_run(*taints, **changes):
+    return a_history(instances=(an_instance(intended=NOON),), taints=taints, **changes)
+
+
+def test_a_folder_is_under_itself_and_not_under_its_namesake():
+    assert is_under("/a/b", ["/a/b/"]) and is_under("/a/b/c", ["/a/b"])
+    assert not is_under("/a/bc", ["/a/b"]) and not is_under("/a", ["/a/b"])
+
+
+def test_an_ordinary_one_is_trusted():
+    assert mistrust(written(100, 10), a_run()) == ""
+    assert refusal(written(100), a_contract(), a_run()) == ""
+
+
+def test_before_the_first_launch_there_is_nobody_to_trust():
+    assert mistrust(written(100, -10), a_history(0)) == ""
+
+
+def test_what_lay_there_before_is_not_trusted():
+    assert "no recorded instance" in mistrust(
+        written(100, 10), a_run(foreign=frozenset({f"{ROOT}/step-100"}))
+    )
+
+
+@pytest.mark.parametrize(("minutes", "old"), [(-2, True), (-0.5, False), (0, False), (1, False)])
+def test_what_is_older_than_the_first_launch_is_not_trusted(minutes, old):
+    assert bool(mistrust(written(100, minutes), a_run())) is old
+
+
+@pytest.mark.parametrize(
+    ("minutes", "tainted"), [(9, False), (10, False), (11, True), (19, True), (20, False)]
+)
+def test_a_taint_is_a_time(minutes, tainted):
+    taint = Taint("not-finite", NOON + 10 * MINUTE, 50, NOON + 20 * MINUTE)
+
+    assert bool(mistrust(written(100, minutes), a_run(taint))) is tainted
+
+
+def test_a_taint_without_a_next_launch_is_open():
+    taint = Taint("not-finite", NOON + 10 * MINUTE, 50)
+
+    assert "not-finite fired" in mistrust(written(100, 9999), a_run(taint))
+
+
+@pytest.mark.parametrize(("step", "tainted"), [(50, False), (51, True)])
+def test_where_the_store_tells_no_time_a_taint_is_a_step(step, tainted):
+    taint = Taint("not-finite", NOON, 50, NOON + MINUTE)
+
+    assert bool(mistrust(written(step), a_run(taint))) is tainted
+
+
+def test_a_rejected_lineage_is_refused():
+    contract = a_contract(start={"rejected": [f"{ROOT}/step-200"]})
+
+    assert refusal(written(200), contract, a_run()) == "its lineage is rejected"
+    assert acceptable([written(100), written(200)], contract, a_run()) == Checkpoints((written(100),))
+
+
+def test_a_person_decides_by_a_reason():
+    found = [written(100), written(200)]
+    named = {"from": f"{ROOT}/step-100/"}
+
+    assert decided_on(a_contract(start=named), found) is None
+    assert decided_on(a_contract(start={**named, "reason": "as good"}), found) == written(100)
+    assert decided_on(a_contract(start={"reason": "as good"}), found) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "seconds"),
+    [
+        ("2026-01-01T00:00:00", "2026-01-01T00:01:00", 60),
+        ("2026-01-01T00:00:00+00:00", "2026-01-01T00:01:00+00:00", 60),
+        ("2026-01-01T01:00:00+01:00", "2026-01-01T00:01:00+00:00", 60),
+        ("2026-01-01T00:00:00", "2026-01-01T00:01:00+00:00", None),
+        ("2026-01-01T00:00:00", "", None),
+        ("yesterday", "today", None),
+    ],
+)
+def test_naive_times_are_only_compared_with_one_another(one, other, seconds):
+    assert seconds_between(written(1, stamp=one), written(2, stamp=other)) == seconds
+
+
+def test_without_the_trainers_time_the_stores_counts():
+    assert seconds_between(written(1, 0), written(2, 3)) == 180
+    copied = written(1, 99, "2026-01-01T00:00:00"), written(2, 3, "2026-01-01T00:01:00")
+    assert seconds_between(*copied) == 60
+
+
+def test_the_one_that_was_written_last_is_found():
+    newest = written(300, 10)
+    others = [written(100, 11), written(200, 20), written(150, 15), written(250, 5), written(40)]
+
+    assert written_later(newest, [*others, newest]) == written(200, 20)
+    assert written_later(newest, [newest, written(250, 5), written(300, 30)]) is None
+    assert written_later(newest, [written(100, 20, problem="no metadata.json")]) is None
+
+
+def test_what_a_choice_throws_away_is_counted():
+    cost = discarded(300, [written(300, 0), written(420, 60, problem="cut")], some_metrics(450), 8)
+
+    assert (cost.steps, cost.accelerator_hours) == (150, None)
+    assert "two checkpoints" in cost.why
+
+
+def test_its_price_is_that_of_the_steps_between_two_checkpoints():
+    seen = [written(200, 0), written(300, 50)]  # half a minute a step
+
+    assert discarded(300, seen, some_metrics(420), 8).accelerator_hours == pytest.approx(120 * 30 * 8 / 3600)
+    assert discarded(300, seen, some_metrics(420), None).why == "[hardware] count is not stated"
+
+
+def test_nothing_is_thrown_away_where_nothing_was_reached():
+    assert discarded(0, [], None, None).steps == 0
+    assert discarded(300, [written(300, 0)], some_metrics(100), 8).accelerator_hours == 0
+
+
+def test_an_unknown_start_is_not_guessed():
+    assert discarded(None, [written(300, 0)], None, 8).steps is None
+
+
+def test_times_that_run_backwards_price_nothing():
+    assert discarded(300, [written(200, 60), written(300, 0)], some_metrics(400), 8).accelerator_hours is None
+
+
+def test_what_a_person_decided_on_is_not_refused_again():
+    named = {"from": f"{ROOT}/step-100", "reason": "the NaN was in the logger"}
+    tainted = a_run(Taint("not-finite", NOON, 50))
+
+    assert refusal(written(100), a_contract(), tainted)
+    assert refusal(written(100), a_contract(start=named), tainted) == ""
+    assert refusal(written(100), a_contract(start={**named, "rejected": [ROOT]}), tainted)

@@ -1,0 +1,37 @@
+"""PEP 508 requirements against what is installed."""
+
+import pytest
+
+from herorun.core.requirements import exact_versions, problem_of, unmet
+
+INSTALLED = {"numpy": "2.1.0", "torch": "2.9.1+cu128", "my-package": "1.0"}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("numpy", ""),
+        ("numpy>=2,<3", ""),
+        ("NumPy == 2.1", ""),
+        ("torch==2.9.1", ""),
+        ("My_Package~=1.0", ""),
+        ("numpy>=3", "numpy is 2.1.0, wanted >=3"),
+        ("torch==2.9.1+cu126", "torch is 2.9.1+cu128, wanted ==2.9.1+cu126"),
+        ("jax", "jax is not installed"),
+        ("jax; python_version < '3'", ""),
+        ("jax @ https://example.org/jax.whl", "jax is not installed"),
+    ],
+)
+def test_a_requirement_is_judged_as_pip_would(text: str, problem: str) -> None:
+    assert unmet(text, INSTALLED) == problem
+
+
+def test_what_is_no_requirement_is_said() -> None:
+    assert problem_of("numpy==2.1") == ""
+    assert problem_of("numpy = 2") != ""
+    assert problem_of("") != ""
+
+
+def test_only_exact_versions_can_be_compared_in_the_job() -> None:
+    stated = ["NumPy==2.1.0", "torch>=2", "jax==0.4.*", "a_b===1", "two==1,==1", "broken = 1"]
+    assert exact_versions(stated) == {"numpy": "2.1.0", "a-b": "1"}

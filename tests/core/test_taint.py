@@ -1,0 +1,128 @@
+"""When a run wrote what nobody should go on from, as the journal tells it."""
+
+import pytest
+
+from builders import EVERY, NOON, a_checkpoint, a_plan
+from herorun.core.alert import Alert, State
+from herorun.core.event import Decided, Failed, Launched, Launching
+from herorun.core.evidence import Taint
+from herorun.core.journal import as_json, fold
+from herorun.core.taint import TAINTING
+
+PLAN = a_plan()
+
+
+def at(tick):
+    return NOON + tick * EVERY
+
+
+def launch(number, tick, plan=PLAN):
+    """The intent, and the submission a second later."""
+    name = f"tiny-{number}"
+    intent = Launching(at(tick), name, number, as_json(plan), plan.digest, "why", "runs/tiny.toml")
+    return [
+        intent,
+        Launched(
+            at(tick) + EVERY / 900, name, number, f"job-{number}", plan.digest, "/data/tiny", "c0de", {}
+        ),
+    ]
+
+
+def alert(state=State.FIRING, check="not-finite", subject="loss", tick=0):
+    return Alert(check, subject, at(tick), at(tick), state, "not a number", instance="tiny-1")
+
+
+def decide(tick, step, *alerts, monitor="fresh"):
+    return Decided(at(tick), "healthy", monitor, f"~{step}/200", alerts)
+
+
+def taints(*events):
+    return fold(_flat(events)).history.taints
+
+
+def _flat(events):
+    for event in events:
+        yield from event if isinstance(event, list) else [event]
+
+
+BEGUN = [*launch(1, 0), decide(1, 10), decide(2, 20)]
+
+
+def test_a_healthy_run_has_none():
+    assert taints(BEGUN, launch(2, 5), decide(6, 30)) == ()
+
+
+@pytest.mark.parametrize("check", sorted(TAINTING))
+def test_an_alert_taints_from_the_last_healthy_decision_on(check):
+    told = taints(BEGUN, decide(3, 30, alert(check=check)))
+
+    assert told == (Taint(check, at(2), 20, None, "tiny-1"),)
+
+
+def test_the_next_launch_ends_it():
+    (told,) = taints(BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30))
+
+    assert (told.since, told.until) == (at(2), at(5))
+
+
+def test_a_launch_that_was_not_submitted_ends_nothing():
+    intent = launch(2, 5)[0]
+    (told,) = taints(BEGUN, decide(3, 30, alert()), intent, Failed(at(6), intent.key, 1, "full"))
+
+    assert told.until is None
+
+
+def test_while_it_fires_it_stays_as_it_began():
+    told = taints(BEGUN, decide(3, 30, alert()), decide(4, 40, alert()), decide(5, 50, alert()))
+
+    assert [(taint.since, taint.step) for taint in told] == [(at(2), 20)]
+
+
+def test_one_that_resolves_before_the_next_launch_taints_nothing():
+    resolved = alert(State.RESOLVED)
+
+    assert taints(BEGUN, decide(3, 30, alert()), decide(4, 40, resolved), launch(2, 5)) == ()
+
+
+def test_a_pending_one_taints_nothing_yet_and_is_not_healthy():
+    pending = decide(3, 30, alert(State.PENDING))
+
+    assert taints(BEGUN, pending) == ()
+    assert taints(BEGUN, pending, decide(4, 40, alert()))[0].since == at(2)
+
+
+def test_other_alerts_taint_nothing():
+    assert taints(BEGUN, decide(3, 30, alert(check="loss-spike"))) == ()
+
+
+def test_a_monitor_that_could_not_look_found_nothing_healthy():
+    blind = decide(3, 30, monitor="stale")
+
+    assert taints(BEGUN, blind, decide(4, 40, alert()))[0].since == at(2)
+
+
+def test_a_step_that_was_not_read_is_the_one_before():
+    unread = Decided(at(3), "healthy", "fresh", "~unknown/200")
+
+    (told,) = taints(BEGUN, unread, decide(4, 40, alert()))
+    assert (told.since, told.step) == (at(3), 20)
+
+
+def test_before_the_first_healthy_decision_it_is_from_the_launch_and_its_start_on():
+    resumed = PLAN.started_from(a_checkpoint(150), "newest")
+
+    (told,) = taints(BEGUN, launch(2, 5, resumed), decide(6, 151, alert(check="resume-mismatch")))
+    assert (told.since, told.step) == (at(5), 150)
+    assert taints(launch(1, 0), decide(1, 3, alert()))[0].step == 0
+
+
+def test_every_incident_is_remembered():
+    told = taints(BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30), decide(7, 40, alert()))
+
+    assert [(taint.since, taint.until) for taint in told] == [(at(2), at(5)), (at(6), None)]
+
+
+def test_two_alerts_are_two_taints():
+    told = taints(BEGUN, decide(3, 30, alert(), alert(subject="grad_norm")))
+
+    assert len(told) == 2

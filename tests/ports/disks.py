@@ -1,0 +1,104 @@
+"""Roots on real stores for the tests of checkpoints: what a trainer writes there, what prunes it, and who counts."""
+
+import shutil
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from herorun.core.ports import Entry, Layout, Place, Store
+from herorun.stores import local, memory
+
+PLACE = Place("tiny", "state", "/data/tiny", ".")
+
+
+class Trainer(Protocol):
+    """What a trainer writes. A path of "" is the checkpoint itself, where it is one file."""
+
+    layout: Layout
+
+    def name(self, step: int) -> str: ...
+
+    def files(self, step: int, *, temporary: bool, finished: bool) -> Mapping[str, bytes]:
+        """Inside the checkpoint; unfinished as if it was killed."""
+
+    def beside(self, step: int, *, finished: bool) -> Mapping[str, bytes]:
+        """In the root."""
+
+
+class Disk:
+    """A store, a root on it that does not exist yet, and what a trainer and its pruning do there."""
+
+    store: Store
+    root: str
+
+    def write(self, path: str, data: bytes) -> None: ...
+
+    def prune(self, path: str) -> None: ...
+
+    def save(self, trainer: Trainer, step: int, temporary: bool = False, finished: bool = True) -> str:
+        path = self.save_as(trainer, trainer.name(step), step, temporary, finished)
+        for name, data in trainer.beside(step, finished=finished).items():
+            self.write(f"{self.root}/{name}", data)
+        return path
+
+    def save_as(
+        self, trainer: Trainer, name: str, step: int, temporary: bool = False, finished: bool = True
+    ) -> str:
+        """Under another name, as a person who copies it."""
+        path = f"{self.root}/{name}"
+        for inside, data in trainer.files(step, temporary=temporary, finished=finished).items():
+            self.write(f"{path}/{inside}" if inside else path, data)
+        return path
+
+
+class LocalDisk(Disk):
+    def __init__(self, home: Path) -> None:
+        self.root = str(home / "with space" / "ünï\nline")
+        self.store = local.connect(local.Options(), PLACE)
+
+    def write(self, path: str, data: bytes) -> None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_bytes(data)
+
+    def prune(self, path: str) -> None:
+        shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
+
+
+class MemoryDisk(Disk):
+    def __init__(self) -> None:
+        from fsspec.implementations.memory import MemoryFileSystem
+
+        self.root = f"memory://bench-{uuid.uuid4().hex}/checkpoints"
+        self.store = memory.connect(memory.Options(), PLACE)
+        self._files = MemoryFileSystem(skip_instance_cache=True)
+
+    def write(self, path: str, data: bytes) -> None:
+        self._files.pipe_file(path.removeprefix("memory:/"), data)
+
+    def prune(self, path: str) -> None:
+        self._files.rm(path.removeprefix("memory:/"), recursive=True)
+
+
+class Through:
+    """A store seen through something: every call is counted, and `before` may act first or raise."""
+
+    def __init__(self, store: Store, before: Callable[[str, str], None] = lambda call, path: None) -> None:
+        self._store, self._before = store, before
+        self.calls: list[tuple[str, str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(path: str, *rest: Any) -> Any:
+            self._before(name, path)
+            self.calls.append((name, path))
+            return getattr(self._store, name)(path, *rest)
+
+        return call
+
+
+class Untimed(Through):
+    """A store that does not tell when a folder changed, as object stores do not."""
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        found = self._store.entries(path)
+        return tuple(Entry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found)

@@ -1,0 +1,96 @@
+"""S3 on loopback: moto's server behind a layer of faults and a log of requests.
+
+Usage: `python s3_server.py`; it prints its port.
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from control import ROAD, Control, Fault
+from moto.s3.models import s3_backends
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+ACCOUNT, PARTITION = "123456789012", "aws"
+Answer = Iterable[bytes]
+
+
+class Faulty:
+    """moto's application, and in front of it what a test has asked for."""
+
+    def __init__(self, app: Any, control: Control) -> None:
+        self.app, self.control = app, control
+
+    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Answer:
+        path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
+        if path.startswith(ROAD):
+            told = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            return _sent(start, 200, self.control.answer(path, told))
+        shown = path.encode("latin-1").decode("utf-8", "replace")
+        fault = self.control.meet(environ["REQUEST_METHOD"], f"{shown}?{query}")
+        if fault and not fault.after:
+            environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            return _failed(start, fault, environ["REQUEST_METHOD"])
+        if fault:  # the answer is lost
+            list(self.app(environ, lambda *_: None))
+            return _failed(start, fault, environ["REQUEST_METHOD"])
+        return self.app(environ, start)
+
+
+def _failed(start: Callable[..., Any], fault: Fault, method: str) -> Answer:
+    return _sent(start, fault.status, b"" if method == "HEAD" else fault.body.encode())
+
+
+def _sent(start: Callable[..., Any], status: int, body: bytes) -> Answer:
+    start(f"{status} Told", [("Content-Length", str(len(body))), ("Content-Type", "application/xml")])
+    return [body]
+
+
+class Quiet(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer in one packet
+    disable_nagle_algorithm = True
+
+    def handle_expect_100(self) -> bool:
+        go_on = super().handle_expect_100()
+        self.wfile.flush()
+        return go_on
+
+    def log(self, *_: Any) -> None: ...
+
+
+def acts() -> dict[str, Any]:
+    store = s3_backends[ACCOUNT][PARTITION]
+
+    def bucket(told: dict[str, Any]) -> None:
+        """Make a bucket; its further facts, as boto3 takes them, are told."""
+        name = told["name"]
+        store.create_bucket(name, told.get("location", "us-east-1"))
+        if "lifecycle" in told:
+            store.put_bucket_lifecycle(name, told["lifecycle"])
+        if "versioning" in told:
+            store.put_bucket_versioning(name, told["versioning"])
+
+    def fill(told: dict[str, Any]) -> int:
+        """Write files in this process: `{"bucket": .., "files": {name: text}}`."""
+        for name, text in told["files"].items():
+            store.put_object(told["bucket"], name, text.encode())
+        return len(told["files"])
+
+    return {"bucket": bucket, "fill": fill}
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)
+    app = Faulty(DomainDispatcherApplication(create_backend_app), Control(acts()))
+    serving = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
+    print(serving.server_port, flush=True)
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    sys.stdin.read()  # until whoever started it is gone
+
+
+if __name__ == "__main__":
+    main()

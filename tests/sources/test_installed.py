@@ -1,0 +1,92 @@
+"""What the command's interpreter would import, asked of real interpreters."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from builders import a_contract
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Installed, Nothing
+from herorun.sources.installed import interpreter_of, read_installed
+from herorun.system.git import Repository
+
+
+class Here:
+    """A scheduler as far as this source knows it."""
+
+    reach = "here"
+
+
+def read(top: Path, *argv: str, **env: str) -> Installed | Nothing:
+    contract = a_contract(command={"argv": list(argv), "env": env})
+    return read_installed(contract, Here(), Repository(top, top / ".git"))  # type: ignore[arg-type]
+
+
+def test_the_interpreter_is_asked_for_its_own_packages(tmp_path: Path) -> None:
+    found = read(tmp_path, sys.executable, "train.py")
+    assert isinstance(found, Installed)
+    assert found.packages["pytest"] == pytest.__version__
+    assert (found.interpreter, found.paths) == (sys.executable, ())
+
+
+def test_an_editable_install_is_told_with_its_folder(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    told = site / "grug-1.0.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: Grug\nVersion: 1.0\n")
+    (told / "direct_url.json").write_text(
+        '{"url": "file:///home/u/my%20grug", "dir_info": {"editable": true}}'
+    )
+    found = read(tmp_path / "top", sys.executable, "train.py", PYTHONPATH=str(site))
+    assert isinstance(found, Installed)
+    assert (found.packages["grug"], found.editable["grug"]) == ("1.0", "/home/u/my grug")
+
+
+def test_a_module_path_into_the_checkout_is_told_and_its_environments_are_not(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
+    path = f"{tmp_path}/src:{tmp_path}/.venv/lib/python3.11/site-packages"
+    found = read(tmp_path, sys.executable, "train.py", PYTHONPATH=path)
+    assert isinstance(found, Installed) and found.paths == (f"{tmp_path}/src",)
+
+
+def test_a_job_elsewhere_is_not_asked_here(tmp_path: Path) -> None:
+    class There:
+        reach = "ssh"
+
+    contract = a_contract(command={"argv": [sys.executable]})
+    assert isinstance(read_installed(contract, There(), Repository(tmp_path, tmp_path)), Nothing)  # type: ignore[arg-type]
+
+
+def test_a_command_that_starts_no_python_is_not_asked(tmp_path: Path) -> None:
+    assert isinstance(read(tmp_path, "sh", "train.sh"), Nothing)
+    assert isinstance(read(tmp_path, "there-is-no-such-command"), Nothing)
+
+
+def test_an_interpreter_that_fails_is_no_answer(tmp_path: Path) -> None:
+    broken = tmp_path / "python3"
+    broken.write_text("#!/bin/sh\necho 'cannot start' >&2; exit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(CouldNotLook, match="cannot start"):
+        read(tmp_path, str(broken), "train.py")
+    broken.write_text("#!/bin/sh\necho '[]'\n")
+    with pytest.raises(CouldNotLook, match="gave no answer"):
+        read(tmp_path, str(broken), "train.py")
+
+
+def test_a_script_names_its_interpreter_in_its_first_line(tmp_path: Path) -> None:
+    for first, expected in (
+        (sys.executable, sys.executable),
+        ("/usr/bin/env python", "python"),
+        ("/bin/sh", None),
+    ):
+        script = tmp_path / "torchrun"
+        script.write_text(f"#!{first}\n")
+        script.chmod(0o755)
+        (tmp_path / "python").unlink(missing_ok=True)
+        (tmp_path / "python").symlink_to(sys.executable)
+        found = interpreter_of(["torchrun", "train.py"], {"PATH": f"{tmp_path}{os.pathsep}/bin"})
+        wanted = str(tmp_path / "python") if expected == "python" else expected
+        assert found == wanted

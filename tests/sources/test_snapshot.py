@@ -1,0 +1,63 @@
+"""When a dirty tree is snapshotted: a waiver stands, and something differs that can change the training."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract
+from herorun.core.contract import ContractFile
+from herorun.core.evidence import (
+    Checkpoints,
+    Nothing,
+    Now,
+    Snapshot,
+    StartSiblings,
+    Unavailable,
+    Waivers,
+    WorkTree,
+)
+from herorun.core.finding import Waiver
+from herorun.core.plan import Plan, Sources
+from herorun.gather import gather
+from herorun.sources.plan import read_plan, read_sources
+from herorun.sources.snapshot import read_snapshot
+from herorun.system.git import find_repository
+from stories import Story
+
+FILE = ContractFile("runs/tiny.toml", "text", "text")
+
+
+def waiver(check: str = "dirty-tree", ends: timedelta = MINUTE) -> Waivers:
+    return Waivers((Waiver(check, "r", "@dri", NOON + ends),))
+
+
+@pytest.mark.parametrize(
+    ("waivers", "taken"),
+    [
+        (waiver(), True),
+        (waiver(ends=timedelta()), False),
+        (waiver("unpushed-commit"), False),
+        (Waivers(), False),
+    ],
+)
+def test_only_a_waiver_that_stands_lets_it_be_taken(story: Story, waivers: Waivers, taken: bool) -> None:
+    (story.work / "train.sh").write_text("exit 0\n")
+    repository = find_repository(story.work)
+    tree = WorkTree(str(repository.resolve("HEAD")), unstaged=("train.sh",))
+    found = read_snapshot(repository, a_contract(), FILE, tree, Nothing(), waivers, Now(NOON))
+    assert isinstance(found, Snapshot if taken else Nothing)
+
+
+def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none(story: Story) -> None:
+    run = story.run
+
+    def planned(snapshot: Any) -> Any:
+        given = {**run.given(run.record.memory()), Snapshot: snapshot}
+        tree = WorkTree(str(run.repository.resolve("HEAD")))
+        rest = {WorkTree: tree, Checkpoints: Checkpoints(), StartSiblings: StartSiblings()}
+        return gather([Plan], {Sources: read_sources, Plan: read_plan}, {**given, **rest})[Plan]
+
+    assert planned(Nothing("clean")).patch.value is None
+    assert planned(Unavailable("git is away")) == Unavailable("git is away")
+    assert "too large" in planned(Snapshot("", "", "", ("data",), 9)).why

@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+
+from builders import a_contract
+from herorun.core.contract import Contract
+from herorun.core.evidence import Nothing, TrackerEnvironment, TrackerIdentity, TrackerState
+from herorun.core.ports import Rows
+from herorun.sources.tracker import CLIENT_VARIABLES, read_tracker_environment, read_tracker_identity
+from herorun.trackers.jsonl import JsonLines
+
+FOUND = TrackerIdentity(TrackerState.FINISHED, id="tiny")
+
+
+class Known:
+    """A tracker that knows its run."""
+
+    def read(self, cursor: str) -> Rows:
+        return Rows((), "")
+
+    def identify(self) -> TrackerIdentity:
+        return FOUND
+
+
+@pytest.fixture(autouse=True)
+def _bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in CLIENT_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def tracked(scheduler: str = "local", **command: object) -> Contract:
+    return a_contract(tracker={"kind": "wandb"}, scheduler={"kind": scheduler}, command=command)
+
+
+def test_a_tracker_that_knows_ids_is_asked(tmp_path: Path) -> None:
+    assert read_tracker_identity(Known(), a_contract()) is FOUND
+
+
+def test_a_file_of_rows_knows_no_ids(tmp_path: Path) -> None:
+    found = read_tracker_identity(JsonLines(tmp_path, "rows"), a_contract())
+
+    assert found == Nothing("the tracker jsonl knows no runs by id")
+
+
+def test_another_tracker_takes_nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_RUN_ID", "other")
+
+    assert isinstance(read_tracker_environment(a_contract()), Nothing)
+
+
+def test_a_local_job_inherits_what_is_here_and_the_contract_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_RUN_ID", "here")
+    monkeypatch.setenv("WANDB_PROJECT", "here")
+    monkeypatch.setenv("WANDB_API_KEY", "of nobody's concern")
+
+    found = read_tracker_environment(tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"}))
+
+    assert found == TrackerEnvironment({"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"})
+
+
+def test_a_job_elsewhere_gets_what_is_passed_on_by_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_RUN_ID", "here")
+    monkeypatch.setenv("WANDB_ENTITY", "named")
+
+    found = read_tracker_environment(tracked("slurm", secrets=["WANDB_ENTITY"]))
+
+    assert found == TrackerEnvironment({"WANDB_ENTITY": "named"})

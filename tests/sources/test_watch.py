@@ -1,0 +1,59 @@
+"""Who watches: the lease as it is stored, and the lock of this machine."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from builders import a_contract
+from herorun.core.evidence import Watch
+from herorun.core.lease import Lease
+from herorun.core.ports import Place
+from herorun.sources.watch import read_watch
+from herorun.stores.local import LocalStore
+from herorun.system.files import hold, lock_file
+from herorun.system.git import find_repository
+from stories import git
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "--template=")
+    (tmp_path / "root" / "_herorun").mkdir(parents=True)
+    return tmp_path / "root"
+
+
+def read(root: Path) -> Watch:
+    place = Place("tiny", "", str(root), "")
+    return read_watch(find_repository(root.parent), a_contract(), place, LocalStore())
+
+
+def test_a_fresh_root_is_nobodys(root: Path) -> None:
+    assert read(root) == Watch()
+    assert read(root / "not-there") == Watch()
+
+
+@pytest.mark.parametrize(
+    ("data", "seen"),
+    [
+        (Lease("eve@there", "other").bytes(), Watch(False, "eve@there", "other")),
+        (b"nonsense", Watch(False, "")),
+    ],
+)
+def test_a_lease_names_its_owner(root: Path, data: bytes, seen: Watch) -> None:
+    (root / "_herorun" / "lease.json").write_bytes(data)
+    assert read(root) == seen
+
+
+def test_a_lease_that_cannot_be_read_is_not_nobodys(root: Path) -> None:
+    (root / "_herorun" / "lease.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        read(root)
+
+
+def test_a_babysitter_of_this_machine_is_seen_by_its_lock(root: Path) -> None:
+    lock = lock_file(find_repository(root.parent).common, "tiny", "babysitter")
+    held = hold(lock, 0.0, "a test")
+    assert read(root).here
+    os.close(held)
+    assert not read(root).here

@@ -1,0 +1,341 @@
+"""The gs store, against a loopback server: the contract suite, then Cloud Storage's own traps."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import herorun
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Rule, Store
+from herorun.stores import gs
+from herorun.stores._gs_client import _client
+from ports.store_suite import StoreBench, StoreSuite
+from services.servers import Service
+
+SRC = str(Path(herorun.__file__).parents[1])
+SHORT = 0.6  # seconds: what a test that hangs waits
+
+
+_client()  # its import takes longer than the short deadline
+
+
+def connect(**options: Any) -> Store:
+    return gs.connect(gs.Options(**options), Place("tiny", "state", "gs://tiny", "."))
+
+
+def a_bucket(server: Service, **facts: Any) -> str:
+    name = f"b{uuid.uuid4().hex}"
+    server.tell("bucket", name=name, **{"location": "US-CENTRAL1", **facts})
+    return name
+
+
+class Bench:
+    def __init__(self, server: Service) -> None:
+        self.server = server
+        self.root = f"gs://{a_bucket(server)}/tiny/out"
+
+    def connect(self) -> Store:
+        return connect()
+
+    def cut_off(self, path: str) -> None:
+        self.server.fault(url=path.removeprefix("gs://").partition("/")[2], status=403)
+
+
+class TestGs(StoreSuite):
+    has_empty_folders = False
+    many = 40  # its pages have a test of their own
+
+    @pytest.fixture
+    def bench(self, gcs: Service) -> StoreBench:
+        return Bench(gcs)
+
+
+@pytest.fixture
+def root(gcs: Service) -> str:
+    return f"gs://{a_bucket(gcs)}/tiny"
+
+
+# --- listings ---------------------------------------------------------------------------------------
+
+
+def test_a_listing_is_one_request_a_page_and_never_a_walk(gcs: Service, root: str) -> None:
+    bucket = root.split("/")[2]
+    files = {f"tiny/step-{n}/{name}": "" for n in range(1500) for name in ("a", "b")}
+    gcs.tell("fill", bucket=bucket, files=files)
+    gcs.requests()
+    assert len(connect().names(root)) == 1500
+    assert [line.partition("?")[0] for line in gcs.requests()] == [f"GET /storage/v1/b/{bucket}/o"] * 2
+
+
+def test_a_marker_that_another_process_wrote_is_seen_at_once(gcs: Service, root: str) -> None:
+    store = connect()
+    store.create(f"{root}/step-1/data", b"")
+    assert store.names(f"{root}/step-1") == ("data",)
+    gcs.tell("fill", bucket=root.split("/")[2], files={"tiny/step-1/metadata.json": "{}"})
+    assert store.names(f"{root}/step-1") == ("data", "metadata.json")
+
+
+def test_a_folders_own_marker_is_no_file_and_makes_it_exist(gcs: Service, root: str) -> None:
+    gcs.tell("fill", bucket=root.split("/")[2], files={"tiny/": "", "tiny/step-1/": ""})
+    assert connect().names(root) == ("step-1/",)
+    assert connect().names(f"{root}/step-1") == ()
+
+
+def test_a_bucket_that_does_not_exist_is_not_empty(gcs: Service) -> None:
+    with pytest.raises(FileNotFoundError, match="gs://nobody-has-this is not there"):
+        connect().names("gs://nobody-has-this")
+
+
+def test_an_empty_bucket_is_empty(gcs: Service) -> None:
+    assert connect().names(f"gs://{a_bucket(gcs)}/") == ()
+
+
+# --- paths ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["{0}//a", "{0}/a/", "{0}//a//"])
+def test_slashes_make_no_other_place(gcs: Service, root: str, form: str) -> None:
+    connect().create(f"{root}/a", b"1")
+    assert connect().read(form.format(root)) == b"1"
+
+
+def test_a_generation_in_the_path_is_that_one_or_none(gcs: Service, root: str) -> None:
+    store = connect()
+    store.create(f"{root}/a", b"1")
+    pinned = f"{root}/a#{store.generation(f'{root}/a')}"
+    assert store.read(pinned) == b"1"
+    assert store.swap(f"{root}/a", b"1", b"2")
+    for look in (store.read, store.generation):
+        with pytest.raises(FileNotFoundError):
+            look(pinned)
+    with pytest.raises(WrongUse, match="cannot be written again"):
+        store.swap(pinned, b"1", b"3")
+
+
+@pytest.mark.parametrize("path", ["/data/x", "gs://", "gs:///", "s3://bucket/x", "bucket/x"])
+def test_what_names_no_bucket_is_wrong_use(path: str) -> None:
+    with pytest.raises(WrongUse):
+        connect().read(path)
+
+
+# --- writing ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("act", ["create", "swap"])
+def test_a_write_whose_answer_was_lost_is_ours(gcs: Service, root: str, act: str) -> None:
+    store = connect()
+    if act == "swap":
+        store.create(f"{root}/lease", b"before")
+    gcs.fault(url="/upload/", status=503, after=True, times=1)
+    if act == "create":
+        store.create(f"{root}/lease", b"mine")
+    else:
+        assert store.swap(f"{root}/lease", b"before", b"mine")
+    assert store.read(f"{root}/lease") == b"mine"
+
+
+def test_a_refusal_without_a_lost_answer_is_not_ours(gcs: Service, root: str) -> None:
+    connect().create(f"{root}/lease", b"same")
+    with pytest.raises(FileExistsError):
+        connect().create(f"{root}/lease", b"same")
+
+
+def test_a_write_that_was_given_up_is_not_tried_again_later(gcs: Service, root: str) -> None:
+    gcs.fault(url="/upload/", status=503)
+    with pytest.raises(OSError, match="503"):
+        connect(deadline=SHORT).create(f"{root}/lease", b"late")
+    gcs.heal()
+    gcs.requests()
+    time.sleep(1.5)  # longer than the client waits before its next try
+    assert gcs.requests() == []
+
+
+def test_a_store_that_ignores_preconditions_fails_the_probe(gcs: Service, root: str) -> None:
+    gcs.fault(url="ifGenerationMatch=0", status=200, body='{"kind": "storage#object"}')
+    with pytest.raises(OSError, match=r"cannot (list|lock) under"):
+        connect().probe(root)
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [
+        ("write", {"url": "/upload/"}),
+        ("list", {"url": "delimiter"}),
+        ("read", {"url": "alt=media"}),
+        ("rename", {"url": "copyTo"}),
+        ("delete", {"url": "-renamed", "method": "DELETE"}),
+    ],
+)
+def test_a_probe_names_the_step_that_failed(
+    gcs: Service, root: str, step: str, fault: dict[str, str]
+) -> None:
+    gcs.fault(status=403, **fault)
+    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as caught:
+        connect().probe(root)
+    assert type(caught.value) is OSError
+
+
+# --- faults -----------------------------------------------------------------------------------------
+
+FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"status": 401}, "401"),
+    (
+        {"status": 403, "body": '{"error": {"message": "caller has no storage.objects.list"}}'},
+        "403 .*caller has no",
+    ),
+    ({"status": 429}, "429"),
+    ({"status": 500}, "500"),
+    ({"status": 503}, "503"),
+    ({"status": 200, "body": "<html>sign in</html>"}, "no JSON"),
+    ({"status": 200, "body": ""}, "no JSON"),
+    ({"status": 200, "body": "[]"}, "none of Cloud Storage's"),
+    ({"status": 200, "body": "{}"}, "none of Cloud Storage's"),
+]
+
+
+@pytest.mark.parametrize(("fault", "reason"), FAULTS)
+def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
+    gcs: Service, root: str, fault: dict[str, Any], reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = connect(deadline=SHORT)
+    looks: list[Callable[[str], object]] = [store.names, store.entries, store.modified, store.generation]
+    looks += [store.region, store.rules]
+    gcs.fault(**fault)
+    for look in looks[:: 1 if fault["status"] in (200, 403) else 9]:  # the others are tried again, to the end
+        with pytest.raises(OSError, match=rf"{root}.*: .*{reason}") as caught:
+            look(root)
+        assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+    assert capfd.readouterr().err == ""
+
+
+def test_not_found_is_not_found_everywhere(gcs: Service, root: str) -> None:
+    store = connect()
+    gcs.fault(status=404)
+    for look in (store.names, store.read, store.region, store.rules, store.modified):
+        with pytest.raises(FileNotFoundError):
+            look(root)
+
+
+def test_a_server_that_hangs_is_a_time_out(gcs: Service, root: str) -> None:
+    gcs.fault(sleep=2)
+    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT} s"):
+        connect(deadline=SHORT).names(root)
+
+
+def test_nobody_there_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
+    with pytest.raises(OSError, match=r"gs://bucket/x: .*Connect call failed"):
+        connect(deadline=SHORT).names("gs://bucket/x")
+
+
+def test_no_credentials_are_never_taken_for_anonymous_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("STORAGE_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    monkeypatch.setenv("GCE_METADATA_HOST", "127.0.0.1:1")
+    with pytest.raises(OSError, match=r"no Google credentials|no answer"):
+        connect(deadline=SHORT).names("gs://bucket/x")
+
+
+# --- what the bucket says of itself -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "region"),
+    [
+        ({"location": "US-CENTRAL1"}, "us-central1"),
+        ({"location": "EU"}, "eu"),
+        (
+            {"location": "US", "customPlacementConfig": {"dataLocations": ["US-EAST1", "US-WEST1"]}},
+            "us-east1+us-west1",
+        ),
+    ],
+)
+def test_the_region_is_the_buckets(gcs: Service, facts: dict[str, Any], region: str) -> None:
+    assert connect().region(f"gs://{a_bucket(gcs, **facts)}/tiny") == region
+
+
+def deleting(**condition: Any) -> dict[str, Any]:
+    return {"lifecycle": {"rule": [{"action": {"type": "Delete"}, "condition": condition}]}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "words", "days"),
+    [
+        (deleting(age=14), "deletes objects 14 days", 14),
+        (deleting(age=1, matchesPrefix=["tiny/"]), "under tiny/ 1 day after", 1),
+        (deleting(age=3, matchesPrefix=["other/", "tin"]), "under other/, tin 3 days", 3),
+        (deleting(age=3, matchesPrefix=["tiny/deeper/"]), "under tiny/deeper/ 3 days", None),
+        (deleting(age=3, matchesSuffix=[".tmp"]), "where also matchesSuffix hold", None),
+        (deleting(createdBefore="2026-01-01"), "where also createdBefore hold", None),
+        ({"retentionPolicy": {"retentionPeriod": "86400"}}, "forbids to replace or delete .* 1 day", None),
+        ({"softDeletePolicy": {"retentionDurationSeconds": "604800"}}, "7 days longer", None),
+        ({"versioning": {"enabled": True}}, "versioning", None),
+        ({"defaultEventBasedHold": True}, "holds every new object", None),
+    ],
+)
+def test_a_rule_that_matches_is_said(
+    gcs: Service, facts: dict[str, Any], words: str, days: int | None
+) -> None:
+    found = rules_of(gcs, **facts)
+    assert [rule.deletes_after for rule in found] == [timedelta(days=days) if days else None]
+    assert re.search(words, found[0].words)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        deleting(age=14, matchesPrefix=["other/"]),
+        deleting(age=14, isLive=False),
+        deleting(numNewerVersions=3),
+        {"lifecycle": {"rule": [{"action": {"type": "SetStorageClass"}, "condition": {"age": 1}}]}},
+    ],
+)
+def test_a_rule_about_something_else_is_not(gcs: Service, facts: dict[str, Any]) -> None:
+    assert rules_of(gcs, **facts) == ()
+
+
+def rules_of(server: Service, **facts: Any) -> tuple[Rule, ...]:
+    off = {"softDeletePolicy": {"retentionDurationSeconds": "0"}}
+    return connect().rules(f"gs://{a_bucket(server, **off | facts)}/tiny")
+
+
+# --- manners ----------------------------------------------------------------------------------------
+
+MANNERS = """
+import os, sys
+from herorun.core.ports import Place
+from herorun.stores import gs
+from herorun.stores._gs_client import _client
+assert not {"asyncio", "fsspec", "gcsfs", "aiohttp"} & set(sys.modules)
+store = gs.connect(gs.Options(), Place("tiny", "state", "gs://tiny", "."))
+assert "gcsfs" not in sys.modules
+before = dict(os.environ)
+try:
+    store.names("gs://nobody-has-this/x")
+except FileNotFoundError:
+    pass
+assert dict(os.environ) == before
+assert "gcsfs" in sys.modules and "gcsfs.extended_gcsfs" not in sys.modules
+"""
+
+
+def test_nothing_is_loaded_before_it_is_used_and_the_jobs_environment_stays(gcs: Service) -> None:
+    env = {**os.environ, "PYTHONPATH": SRC}
+    done = subprocess.run(
+        [sys.executable, "-c", MANNERS], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")

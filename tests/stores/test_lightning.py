@@ -1,0 +1,106 @@
+"""The Lightning layout: one zip, or a folder of shards."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from herorun.stores.layouts import lightning
+from ports.disks import PLACE, LocalDisk, Trainer
+from ports.layout_suite import LayoutSuite
+
+
+def a_zip(members: int = 3, big: bool = False) -> bytes:
+    """As `torch.save` writes: stored, not deflated; in its 64-bit form where it is `big`."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for number in range(members):
+            with archive.open(f"archive/data/{number}", "w", force_zip64=big) as member:
+                member.write(bytes(range(256)))
+    return written.getvalue()
+
+
+class Whole:
+    layout = lightning.connect(lightning.Options(), PLACE)
+
+    def name(self, step: int) -> str:
+        return f"epoch={step // 50}-step={step}.ckpt"
+
+    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+        data = a_zip()
+        return {"": data if finished else data[: len(data) // 2]}
+
+    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+        return {"last.ckpt": a_zip()}
+
+
+class Sharded(Whole):
+    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+        shards = {"__0_0.distcp": b"1", ".metadata": b"1"}
+        return {**shards, "meta.pt": b"PK"} if finished else shards
+
+
+class TestLightning(LayoutSuite):
+    near: ClassVar = {
+        "epoch=1-step=90.ckpt.bak": 90,
+        "epoch=1-step=90.ckpt.tmp": 90,
+        "old-epoch=1-step=90.ckpt": 90,
+        "epoch=1-step=90-val_loss=0.3.ckpt": 90,
+    }
+    strange = ("best.ckpt", "epoch=3.ckpt", "hparams.yaml", "mystep=3")
+    final = "epoch=*-step=200.ckpt"
+
+    @pytest.fixture(params=[Whole, Sharded])
+    def trainer(self, request: pytest.FixtureRequest) -> Trainer:
+        trainer: Trainer = request.param()
+        return trainer
+
+
+def problem_of(tmp_path: Path, data: bytes) -> str:
+    disk = LocalDisk(tmp_path)
+    disk.write(f"{disk.root}/epoch=0-step=9.ckpt", data)
+    (found,) = Whole.layout.candidates(disk.store, disk.root, False)
+    return found.problem
+
+
+def test_a_second_one_of_a_step_is_a_checkpoint(tmp_path: Path) -> None:
+    disk = LocalDisk(tmp_path)
+    disk.write(f"{disk.root}/epoch=0-step=9-v1.ckpt", a_zip())
+    (found,) = Whole.layout.candidates(disk.store, disk.root, False)
+    assert found.complete and found.step == 9
+
+
+@pytest.mark.parametrize("members", [1, 3, 2000])
+def test_a_whole_zip_is_one_however_long_its_directory(tmp_path: Path, members: int) -> None:
+    assert problem_of(tmp_path, a_zip(members)) == ""
+
+
+def test_a_zip_with_a_64_bit_end_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)  # as a file of more than 4 GiB is written
+    data = a_zip()
+    assert b"PK\x06\x07" in data
+    assert problem_of(tmp_path, data) == ""
+
+
+def test_every_cut_is_seen(tmp_path: Path) -> None:
+    data = a_zip()
+    for count in (1, 10, 21, 22, 60, len(data) - 30):
+        assert "cut short" in problem_of(tmp_path, data[:-count])
+    assert "cut short" in problem_of(tmp_path, data + b"\0")  # left over from a longer file
+    assert problem_of(tmp_path, b"") == "the file is empty"
+
+
+def test_a_damaged_directory_is_seen(tmp_path: Path) -> None:
+    data = bytearray(a_zip())
+    data[data.index(b"PK\x01\x02")] = 0
+    assert problem_of(tmp_path, bytes(data)) == "the directory of the zip is damaged"
+    assert problem_of(tmp_path, a_zip(0)) == "the file is a zip without content"
+
+
+def test_a_folder_without_its_shards_is_seen(tmp_path: Path) -> None:
+    disk = LocalDisk(tmp_path)
+    disk.write(f"{disk.root}/epoch=0-step=9.ckpt/meta.pt", b"PK")
+    (found,) = Whole.layout.candidates(disk.store, disk.root, False)
+    assert found.problem == "no .metadata"

@@ -1,0 +1,109 @@
+"""The layout of Megatron-LM: folders of ranks or shards, and a tracker file in the root that is written last."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from herorun.core.evidence import Candidate
+from herorun.stores.layouts import megatron
+from ports.disks import PLACE, LocalDisk, Trainer
+from ports.layout_suite import LayoutSuite
+
+TRACKER = "latest_checkpointed_iteration.txt"
+
+
+class Distributed:
+    layout = megatron.connect(megatron.Options(), PLACE)
+
+    def name(self, step: int) -> str:
+        return f"iter_{step:07d}"
+
+    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+        written = {"__0_0.distcp": b"\0" * 9, "common.pt": b"PK"}
+        return {**written, ".metadata": b"\x80", "metadata.json": b"{}"} if finished else written
+
+    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+        return {TRACKER: str(step).encode()} if finished else {}
+
+
+class Ranked(Distributed):
+    """The older format."""
+
+    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+        ranks = ("mp_rank_00_000", "mp_rank_00_001", "mp_rank_01_000", "mp_rank_01_001")
+        return {f"{rank}/model_optim_rng.pt": b"PK" for rank in ranks[: None if finished else 1]}
+
+
+class TestMegatron(LayoutSuite):
+    requests = 3
+    near: ClassVar = {"iter_0001000.bak": 1000, "iter_0001000-old": 1000, "iter_100": 100}
+    strange = ("release", "iter_", "iteration_0000100", "0000100")
+    final = "iter_0000200"
+
+    @pytest.fixture(params=[Distributed, Ranked])
+    def trainer(self, request: pytest.FixtureRequest) -> Trainer:
+        trainer: Trainer = request.param()
+        return trainer
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> LocalDisk:
+    return LocalDisk(tmp_path)
+
+
+def newest(disk: LocalDisk) -> Candidate:
+    return Distributed.layout.candidates(disk.store, disk.root, False)[-1]
+
+
+def test_a_step_of_eight_digits_has_no_zeros(disk: LocalDisk) -> None:
+    disk.save(Distributed(), 12_345_678)
+    assert newest(disk).complete
+
+
+@pytest.mark.parametrize(
+    ("tracker", "problem"),
+    [
+        (b"100\n", ""),
+        (b"200", ""),
+        (b"99", f"{TRACKER} is at 99: the save was not finished"),
+        (b"release", f"{TRACKER} says 'release', which is no iteration"),
+        (b"", f"{TRACKER} says '', which is no iteration"),
+        (None, f"no {TRACKER} in the root"),
+    ],
+)
+def test_the_tracker_file_must_have_reached_it(disk: LocalDisk, tracker: bytes | None, problem: str) -> None:
+    path = disk.save(Distributed(), 100)
+    disk.prune(f"{disk.root}/{TRACKER}")
+    if tracker is not None:
+        disk.write(f"{disk.root}/{TRACKER}", tracker)
+    assert (newest(disk).path, newest(disk).problem) == (path, problem)
+
+
+@pytest.mark.parametrize(
+    ("gone", "problem"),
+    [
+        (".metadata", "no .metadata"),
+        ("__0_0.distcp", ""),
+        ("metadata.json", "no metadata.json and no mp_rank folder"),
+    ],
+)
+def test_a_part_that_is_missing_is_said(disk: LocalDisk, gone: str, problem: str) -> None:
+    path = disk.save(Distributed(), 100)
+    disk.write(f"{path}/__1_0.distcp", b"1")
+    disk.prune(f"{path}/{gone}")
+    assert newest(disk).problem == problem
+
+
+def test_a_missing_rank_is_said(disk: LocalDisk) -> None:
+    path = disk.save(Ranked(), 100)
+    for rank in ("mp_rank_00_000", "mp_rank_00_001"):
+        disk.prune(f"{path}/{rank}")
+    assert newest(disk).problem == "the folder of tensor rank 0 is missing"
+
+
+def test_metadata_alone_is_said(disk: LocalDisk) -> None:
+    path = disk.save(Distributed(), 100)
+    disk.prune(f"{path}/__0_0.distcp")
+    disk.prune(f"{path}/.metadata")
+    assert newest(disk).problem == "metadata.json is missing its data"

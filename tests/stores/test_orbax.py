@@ -1,0 +1,104 @@
+"""The Orbax layout: a rename says that a save is done, or a file where there is no rename."""
+
+import json
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from herorun.stores.layouts import orbax
+from ports.disks import PLACE, Disk, LocalDisk, MemoryDisk, Trainer
+from ports.layout_suite import LayoutSuite
+
+NANOSECONDS = 1_788_477_193_000_000_000
+
+
+class Manager:
+    """As the checkpoint manager writes on an object store: in place, the commit file last."""
+
+    layout = orbax.connect(orbax.Options(), PLACE)
+
+    def name(self, step: int) -> str:
+        return str(step)
+
+    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+        told = {
+            "init_timestamp_nsecs": NANOSECONDS - 9,
+            "commit_timestamp_nsecs": NANOSECONDS if finished else None,
+        }
+        files = {"default/_METADATA": b"{}", "_CHECKPOINT_METADATA": json.dumps(told).encode()}
+        return {**files, "commit_success.txt": b"done"} if finished else files
+
+    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+        return {}
+
+
+class Prefixed(Manager):
+    def name(self, step: int) -> str:
+        return f"checkpoint_{step:04d}"
+
+
+class TestOrbax(LayoutSuite):
+    near: ClassVar = {
+        "1000.bak": 1000,
+        "1000-old": 1000,
+        "70.orbax-checkpoint-tmp-1700000000": 70,
+        "checkpoint_8.orbax-checkpoint-tmp": 8,
+    }
+    strange = ("2026-01-01", "default", "_1", "1a", "checkpoint_", "metrics")
+    final = "200"
+
+    @pytest.fixture(params=[Manager, Prefixed])
+    def trainer(self, request: pytest.FixtureRequest) -> Trainer:
+        trainer: Trainer = request.param()
+        return trainer
+
+
+def problem_of(disk: Disk, files: dict[str, bytes]) -> str:
+    for name, data in files.items():
+        disk.write(f"{disk.root}/100/{name}", data)
+    (found,) = Manager.layout.candidates(disk.store, disk.root, False)
+    return found.problem
+
+
+ITEM = {"default/_METADATA": b"{}"}
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        (ITEM, ""),  # older versions write no metadata: that it was renamed is the proof
+        ({"commit_success.txt": b"x"}, "commit_success.txt is missing its data"),
+        (
+            {**ITEM, "params.orbax-checkpoint-tmp-17/d": b""},
+            "params.orbax-checkpoint-tmp-17/ is a temporary name: the save was begun and not finished",
+        ),
+        ({**ITEM, "_CHECKPOINT_METADATA": b"[]"}, "_CHECKPOINT_METADATA is not JSON"),
+        (
+            {**ITEM, "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": null}'},
+            "_CHECKPOINT_METADATA has no commit time: the save was begun and not finished",
+        ),
+        (
+            {"orbax.checkpoint": b"", "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": 17}'},
+            "_CHECKPOINT_METADATA is missing its data",
+        ),
+    ],
+)
+def test_what_is_wrong_with_it_is_said(tmp_path: Path, files: dict[str, bytes], problem: str) -> None:
+    assert problem_of(LocalDisk(tmp_path), files) == problem
+
+
+def test_where_nothing_is_renamed_the_commit_file_is_missed() -> None:
+    assert problem_of(MemoryDisk(), ITEM) == "no commit_success.txt"
+
+
+def test_the_commit_time_is_enough_where_folders_can_be_renamed_in_a_bucket() -> None:
+    told = json.dumps({"commit_timestamp_nsecs": NANOSECONDS}).encode()
+    assert problem_of(MemoryDisk(), {**ITEM, "_CHECKPOINT_METADATA": told}) == ""
+
+
+def test_the_commit_time_is_told(tmp_path: Path) -> None:
+    disk = LocalDisk(tmp_path)
+    disk.save(Manager(), 7)
+    (found,) = Manager.layout.candidates(disk.store, disk.root, False)
+    assert found.timestamp == "2026-09-03T23:13:13+00:00"

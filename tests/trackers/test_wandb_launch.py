@@ -1,0 +1,55 @@
+"""The launch gate of a run that reports to W&B, by the real command line, on a server on loopback."""
+
+import json
+import tomllib
+
+import pytest
+import tomli_w
+
+from services.wandb_service import WandbService
+from stories import SLUG, Story
+
+ASKED = {
+    "tracker-identity",
+    "ambiguous-tracker-run",
+    "invalid-tracker-id",
+    "tracker-environment",
+    "tracker-resume-auto",
+    "hidden-replay",
+}
+
+
+def report_to(story: Story, wandb: WandbService) -> None:
+    """Let the contract's run report to this server."""
+    path = story.work / "runs" / "tiny.toml"
+    told = tomllib.loads(path.read_text())
+    told["tracker"] = {"kind": "wandb", "entity": "ent", "project": "proj", "base_url": wandb.url}
+    path.write_text(tomli_w.dumps(told))
+    story.publish()
+
+
+def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
+    """What preflight says of the tracker's run, by check."""
+    capsys.readouterr()
+    story.herorun("preflight", SLUG, "--json")
+    told = json.loads(capsys.readouterr().out)
+    return {f["check"]: (f["outcome"], f["message"]) for f in told["findings"] if f["check"] in ASKED}
+
+
+def test_a_free_id_is_clear_and_a_strangers_run_blocks(
+    story: Story, wandb: WandbService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = {"displayName": "other", "state": "finished", "history": [{"_step": 7}]}
+    wandb.put({"ent/proj/other": other})
+    report_to(story, wandb)
+
+    free = asked(story, capsys)
+    assert {name: outcome for name, (outcome, _) in free.items()} == {
+        **dict.fromkeys(ASKED, "pass"),
+        "hidden-replay": "n/a",
+    }
+
+    wandb.put({"ent/proj/tiny": {**other, "displayName": "tiny"}})
+    outcome, said = asked(story, capsys)["tracker-identity"]
+    assert outcome == "fail"
+    assert "W&B would append to it" in said
