@@ -6,10 +6,10 @@ from pathlib import Path
 
 from herorun import discover
 from herorun.core.canonical import canonical
+from herorun.core.code.impact import of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.first_party import code_roots
-from herorun.core.impact import of_impact
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission
 from herorun.core.requirements import exact_versions

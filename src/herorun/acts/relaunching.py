@@ -3,7 +3,7 @@
 from herorun import discover
 from herorun.acts.launching import Order, admitted_plan, settle_launching, start_instance
 from herorun.acts.snapshots import patch_of
-from herorun.core.edits import blocking_changes, ignored
+from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, ImportClosure, WorkTree
 from herorun.core.journal import Memory

@@ -1,7 +1,7 @@
 """Whether the config command prints the same config twice: what it does not would make every plan another one."""
 
-from herorun.core.config_classes import is_volatile
-from herorun.core.config_diff import diff
+from herorun.core.config.classes import is_volatile
+from herorun.core.config.diff import diff
 from herorun.core.errors import HerorunError, in_words
 from herorun.system.resolved import printed_config
 from herorun.workspace import Run

@@ -9,7 +9,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from herorun.core.canonical import canonical, digest, plain
-from herorun.core.config_diff import without_volatile
+from herorun.core.config.diff import without_volatile
+from herorun.core.config.final_step import resolve_final_step
+from herorun.core.config.known_keys import look_up as look_up
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Candidate,
@@ -21,9 +23,7 @@ from herorun.core.evidence import (
     StartSiblings,
     WorkTree,
 )
-from herorun.core.final_step import resolve_final_step
 from herorun.core.finding import few
-from herorun.core.known_keys import look_up as look_up
 from herorun.core.lineage import acceptable, decided_on
 
 PLAN_SCHEMA = 1

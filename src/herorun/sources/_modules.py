@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from posixpath import dirname, join, normpath
 
-from herorun.core.python_imports import Imported
+from herorun.core.code.python_imports import Imported
 
 _INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.code.image_reference import ImageReference
 from herorun.core.errors import CouldNotLook
-from herorun.core.image_reference import ImageReference
 from herorun.sources._docker_login import docker_login
 
 _TIMES = (10.0, 20.0)  # seconds to connect, and between two bytes

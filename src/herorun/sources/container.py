@@ -4,10 +4,10 @@ import json
 import re
 from shutil import which
 
+from herorun.core.code.image_reference import parse_image
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Container, Nothing, WorkTree
-from herorun.core.image_reference import parse_image
 from herorun.sources._registry import REVISION, ask_image
 from herorun.sources._tips import changed_files, named_commit
 from herorun.system.deadline import within

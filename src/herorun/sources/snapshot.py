@@ -1,7 +1,7 @@
 """The approved dirty tree, where people approved one."""
 
+from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.edits import blocking_changes, ignored
 from herorun.core.evidence import ImportClosure, Nothing, Now, Snapshot, Unavailable, Waivers, WorkTree
 from herorun.system.git import Repository
 from herorun.system.snapshot import MEGABYTE, take_snapshot

@@ -4,7 +4,7 @@ import os
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerEnvironment, TrackerIdentity
-from herorun.core.intent import is_wandb
+from herorun.core.identity.intent import is_wandb
 from herorun.core.ports import Tracker
 
 # What W&B's client takes from the environment wherever the trainer's own code leaves it open.

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from herorun.core.config import UnreadableConfig, merge, parse_config, parse_json
+from herorun.core.config.files import UnreadableConfig, merge, parse_config, parse_json
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.system.git import Repository, environment

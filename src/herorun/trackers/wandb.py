@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import TrackerIdentity
-from herorun.core.fork import fork_point
+from herorun.core.identity.fork import fork_point
 from herorun.core.ports import Place, Rows
 from herorun.system.process import run
 from herorun.trackers.wandb_answers import identity_of, rows_of, said

@@ -6,10 +6,10 @@ reach the training, say so in `[code] impact`; or let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check
+from herorun.core.code.impact import listed, of_impact, worst
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import CodeChange, ImportClosure
 from herorun.core.finding import Verdict, failed, few, passed
-from herorun.core.impact import listed, of_impact, worst
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

@@ -9,11 +9,11 @@ the key in `[config] classes`; or let the DRI waive it, with the key as its subj
 from collections.abc import Iterable
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.config_diff import Change, diff_launches
+from herorun.core.config.diff import Change, diff_launches
 from herorun.core.contract import Contract, KeyClass
 from herorun.core.evidence import PriorLaunch
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.intent import is_same
+from herorun.core.identity.intent import is_same
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub_tree
 

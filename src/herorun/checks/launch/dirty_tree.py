@@ -8,10 +8,10 @@ or let the DRI waive it: the edits are then kept as a snapshot on the remote, an
 from collections.abc import Iterator
 
 from herorun.core.check import Gate, Response, check
+from herorun.core.code.impact import by_impact, listed
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed
-from herorun.core.impact import by_impact, listed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.config_values import whole
+from herorun.core.config.final_step import misnamed, steps_by_tokens
+from herorun.core.config.known_keys import Told, horizons, look_up, total_steps
+from herorun.core.config.values import whole
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
-from herorun.core.final_step import misnamed, steps_by_tokens
 from herorun.core.finding import Verdict, failed, few, not_applicable, passed
-from herorun.core.known_keys import Told, horizons, look_up, total_steps
 from herorun.core.plan import Plan
 
 TOLERANCE = 0.01  # of the steps that the tokens make: the last batch, a dropped document

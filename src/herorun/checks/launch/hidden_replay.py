@@ -8,9 +8,9 @@ Fix: nothing, if it is known; or fork from the checkpoint's step (`[tracker] id`
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, TrackerState
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.fork import first_row
-from herorun.core.identity import Intent
-from herorun.core.intent import goes_on, intent_of
+from herorun.core.identity.fork import first_row
+from herorun.core.identity.intent import goes_on, intent_of
+from herorun.core.identity.table import Intent
 from herorun.core.plan import Plan
 
 

@@ -10,7 +10,7 @@ import re
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.intent import is_wandb
+from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
 
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)

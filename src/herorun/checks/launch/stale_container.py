@@ -6,10 +6,10 @@ Fix: build the image from this commit, with the label org.opencontainers.image.r
 """
 
 from herorun.core.check import Gate, Response, check
+from herorun.core.code.impact import listed, of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import Container, ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed, unknown
-from herorun.core.impact import listed, of_impact
 
 SHORTEST = 7  # hexadecimal digits: fewer do not name a commit
 

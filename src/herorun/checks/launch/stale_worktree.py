@@ -5,10 +5,10 @@ Fix: pull and launch again; or let the DRI waive it, where the older code is wha
 """
 
 from herorun.core.check import Gate, Response, check
+from herorun.core.code.impact import listed, of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, Published
 from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
-from herorun.core.impact import listed, of_impact
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

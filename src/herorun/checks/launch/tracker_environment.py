@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Nothing, PriorLaunch, TrackerEnvironment
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.intent import is_same, is_wandb, option
+from herorun.core.identity.intent import is_same, is_wandb, option
 from herorun.core.plan import Plan, TrackerRun
 from herorun.core.scrub import scrub
 

@@ -11,9 +11,9 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
-from herorun.core.fork import judge_fork
-from herorun.core.identity import Intent, Weight, judge
-from herorun.core.intent import goes_on, intent_of, is_same, option, prior_identity, state_of
+from herorun.core.identity.fork import judge_fork
+from herorun.core.identity.intent import goes_on, intent_of, is_same, option, prior_identity, state_of
+from herorun.core.identity.table import Intent, Weight, judge
 from herorun.core.plan import Plan, TrackerRun
 
 ONE_HOST = 8  # accelerators

@@ -7,7 +7,7 @@ Fix: say `resume = "allow"` in `[tracker]`.
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.intent import is_wandb
+from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
 
 

@@ -35,9 +35,7 @@ def unpinned_output_root(contract: Contract, history: History, launcher: Launche
     return answers
 
 
-def _one(
-    contract: Contract, launcher: Launcher, root: str, earlier: str | None, permanent: bool
-) -> Verdict:
+def _one(contract: Contract, launcher: Launcher, root: str, earlier: str | None, permanent: bool) -> Verdict:
     login = launcher.owner.partition("@")[0]
     for pattern, what in TEMPLATES:
         if found := re.search(pattern, root):

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from herorun.core.canonical import canonical
-from herorun.core.config import UnreadableConfig, merge, parse_config
+from herorun.core.config.files import UnreadableConfig, merge, parse_config
 
 
 @pytest.mark.parametrize(

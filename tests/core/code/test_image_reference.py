@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.image_reference import ImageReference, parse_image
+from herorun.core.code.image_reference import ImageReference, parse_image
 
 DIGEST = "sha256:" + "ab" * 32
 

@@ -3,7 +3,7 @@
 import pytest
 
 from herorun.core.evidence import TrackerState
-from herorun.core.identity import POLICIES, Intent, Weight, judge
+from herorun.core.identity.table import POLICIES, Intent, Weight, judge
 
 # One line for each intent and state: the outcomes under allow, must, never, auto.
 #   +  goes ahead      ~  goes ahead, and is told      x  fails      ?  nobody could look

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import date, time
 from typing import Any
 
-from herorun.core.command_keys import command_keys
-from herorun.core.config_references import resolve_references
+from herorun.core.config.command_keys import command_keys
+from herorun.core.config.references import resolve_references
 
 OVERRIDES = "overrides"  # the table that Hydra's list of overrides becomes
 
@@ -41,7 +41,7 @@ def _parsed(name: str, data: bytes) -> Any:
         case "json":
             return parse_json(data.decode())
         case "yaml" | "yml":
-            from herorun.core.config_yaml import parse_yaml
+            from herorun.core.config.yaml_text import parse_yaml
 
             return resolve_references(parse_yaml(data))
     raise UnreadableConfig(f"{name}: a config file must end in .toml, .json, .yaml or .yml")

@@ -3,7 +3,7 @@ import pytest
 from builders import a_contract, a_plan
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import Outcome
-from herorun.core.fork import ForkPoint, fork_point, judge_fork
+from herorun.core.identity.fork import ForkPoint, fork_point, judge_fork
 from herorun.core.plan import StartPoint
 
 START = StartPoint("/data/parent/step-100", 100)

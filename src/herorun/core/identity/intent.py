@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
-from herorun.core.identity import Intent
+from herorun.core.identity.table import Intent
 from herorun.core.plan import Plan, TrackerRun
 
 _SKEW = timedelta(minutes=1)  # what two clocks may differ by

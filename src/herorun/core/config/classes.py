@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from herorun.core.config_table import ENVIRONMENT, KEYS
+from herorun.core.config.shipped_classes import ENVIRONMENT, KEYS
 from herorun.core.contract import Config, KeyClass
 
 UNCLASSIFIED = None

@@ -5,8 +5,8 @@ import pytest
 from builders import NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_job, a_plan
 from herorun.core.canonical import plain
 from herorun.core.evidence import JobState, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
-from herorun.core.identity import Intent
-from herorun.core.intent import goes_on, intent_of, is_same, is_wandb, state_of
+from herorun.core.identity.intent import goes_on, intent_of, is_same, is_wandb, state_of
+from herorun.core.identity.table import Intent
 
 TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
 

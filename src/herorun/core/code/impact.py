@@ -1,13 +1,13 @@
 """Whether a changed file can change the training: ordered globs, first match wins.
 
-The contract's `[code] impact` is asked first, then the shipped preset; what neither names blocks. `core.globs`
+The contract's `[code] impact` is asked first, then the shipped preset; what neither names blocks. `core.code.globs`
 says how a glob is written.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from herorun.core.code.globs import first_match
 from herorun.core.contract import Impact
-from herorun.core.globs import first_match
 
 _BESIDE = ("tests/",)
 _BUILT = (  # what is installed and built, wherever it lies but for tests and documentation

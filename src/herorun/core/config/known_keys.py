@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.config_classes import snake_parts
-from herorun.core.config_values import flatten, whole
+from herorun.core.config.classes import snake_parts
+from herorun.core.config.values import flatten, whole
 
 _TOTAL = "num_train_steps max_steps train_iters max_train_steps total_train_steps train_steps training_steps"
 TOTAL = frozenset(f"{_TOTAL} total_steps num_training_steps max_iters".split())

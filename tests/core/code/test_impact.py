@@ -2,8 +2,8 @@
 
 import pytest
 
+from herorun.core.code.impact import impact_of, of_impact, worst
 from herorun.core.contract import Impact
-from herorun.core.impact import impact_of, of_impact, worst
 
 IGNORE, NOTICE, BLOCK = Impact.IGNORE, Impact.NOTICE, Impact.BLOCK
 

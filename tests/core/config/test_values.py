@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from herorun.core.config_values import flatten, number, same, shown, whole
+from herorun.core.config.values import flatten, number, same, shown, whole
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from builders import a_contract
-from herorun.core.config_classes import class_of, is_volatile
-from herorun.core.config_table import KEYS
+from herorun.core.config.classes import class_of, is_volatile
+from herorun.core.config.shipped_classes import KEYS
 from herorun.core.contract import Config, KeyClass
 from herorun.core.errors import WrongUse
 

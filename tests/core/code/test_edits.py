@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_tree
+from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.contract import ContractFile
-from herorun.core.edits import blocking_changes, ignored
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import ImportClosure, Nothing, Submodule, Unavailable
 

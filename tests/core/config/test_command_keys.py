@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from herorun.core.command_keys import command_keys
+from herorun.core.config.command_keys import command_keys
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from builders import a_contract, a_plan
+from herorun.core.config.final_step import misnamed, steps_by_tokens
+from herorun.core.config.known_keys import horizons, total_steps
 from herorun.core.evidence import Sourced
-from herorun.core.final_step import misnamed, steps_by_tokens
-from herorun.core.known_keys import horizons, total_steps
 
 
 def final(config, **changes):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.config_references import resolve_references
+from herorun.core.config.references import resolve_references
 
 ROOT = {"a": {"b": 1, "list": [{"x": "q"}]}, "text": "t"}
 

@@ -1,9 +1,9 @@
 """Which edits of the work tree can change the training, and which of them a snapshot must be told of by name."""
 
+from herorun.core.code.impact import of_impact
 from herorun.core.contract import Contract, ContractFile, Impact
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import ImportClosure, Nothing, Unavailable, WorkTree
-from herorun.core.impact import of_impact
 
 
 def blocking_changes(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.config_values import flatten, shown, whole
+from herorun.core.config.known_keys import BATCH, RUN_WORDS, SEQUENCE, Told, counts, look_up, total_steps
+from herorun.core.config.values import flatten, shown, whole
 from herorun.core.contract import Contract
 from herorun.core.evidence.base import Sourced
-from herorun.core.known_keys import BATCH, RUN_WORDS, SEQUENCE, Told, counts, look_up, total_steps
 
 PERHAPS_TOKENS = 131_072  # from here on a batch may be counted in tokens, as OLMo-core does
 

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import a_contract, a_plan
-from herorun.core.config_diff import diff, diff_launches, without_volatile
+from herorun.core.config.diff import diff, diff_launches, without_volatile
 from herorun.core.contract import Config, KeyClass
 
 

@@ -1,0 +1,1 @@
+"""The repository's files: which of them can change the training."""
