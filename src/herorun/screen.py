@@ -36,30 +36,44 @@ def console() -> Any:
     return Console(soft_wrap=plain, highlight=False, markup=False, emoji=False)
 
 
+OPEN = ("fail", "unknown")
+
+
 def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
-    """One line a finding; what is open gets its details and its mend."""
+    """What passed, what has nothing to ask about in one line, and last, next to the verdict, what is open."""
     from rich.text import Text
 
     for finding in findings:
-        mark, colour = MARKS[finding["outcome"]]
-        signed = finding["waiver"]
-        style = "dim" if finding["outcome"] in ("pass", "n/a") else colour
-        line = Text.assemble(
-            (f"{mark} ", colour), (f"{finding['check']:<30}", style), clean(finding["message"])
-        )
-        out.print(line)
-        if finding["outcome"] not in ("fail", "unknown"):
-            continue
-        if signed:
-            out.print(
-                f"    waived by {clean(signed['approved_by'])} until {signed['expires']}: {clean(signed['reason'])}"
-            )
-            continue
-        for detail in finding["details"][:10]:
-            out.print(f"    {clean(detail)}", style="dim")
-        if len(finding["details"]) > 10:
-            out.print(f"    and {len(finding['details']) - 10} more", style="dim")
-        out.print(f"    fix: {finding['fix']}")
+        if finding["outcome"] == "pass":
+            out.print(_finding_line(finding))
+    silent = dict.fromkeys(finding["check"] for finding in findings if finding["outcome"] == "n/a")
+    if silent:
+        out.print(Text(f"- nothing to ask for: {', '.join(silent)}", style="dim"))
+    for finding in sorted(findings, key=lambda f: (f["waiver"] is None, f["outcome"] == "fail")):
+        if finding["outcome"] in OPEN:
+            out.print(_finding_line(finding))
+            _show_details(out, finding)
+
+
+def _finding_line(finding: Mapping[str, Any]) -> Any:
+    from rich.text import Text
+
+    mark, colour = MARKS[finding["outcome"]]
+    style = colour if finding["outcome"] in OPEN else "dim"
+    name = (f"{finding['check']:<30}", style)
+    return Text.assemble((f"{mark} ", colour), name, clean(finding["message"]))
+
+
+def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
+    if signed := finding["waiver"]:
+        who, why = clean(signed["approved_by"]), clean(signed["reason"])
+        out.print(f"    waived by {who} until {signed['expires']}: {why}")
+        return
+    for detail in finding["details"][:10]:
+        out.print(f"    {clean(detail)}", style="dim")
+    if len(finding["details"]) > 10:
+        out.print(f"    and {len(finding['details']) - 10} more", style="dim")
+    out.print(f"    fix: {finding['fix']}")
 
 
 def show_preflight(out: Any, slug: str, answer: Any) -> None:
