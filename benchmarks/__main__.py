@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import checking_in, finding, preflighting, recording, startup, ticking, work_tree
+from benchmarks import checking_in, finding, preflighting, recording, startup, ticking, triage, work_tree
 from benchmarks.timing import Row, said
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "Preflight": preflighting.rows,
     "Finding a checkpoint": finding.rows,
     "A large work tree": work_tree.rows,
+    "Reading a log": triage.rows,
 }
 INTRO = """\
 # How fast it is

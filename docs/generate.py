@@ -1,6 +1,7 @@
 """Print the reference from the code: `python docs/generate.py` writes it, `--check` fails where it is stale.
 
-checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the contract's schema.
+checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the contract's schema,
+triage.md from the catalogue of failures.
 """
 
 import sys
@@ -13,10 +14,12 @@ from typing import Any
 import click
 from pydantic import TypeAdapter
 
-from herorun import discover
+from herorun import catalogue, discover
 from herorun.cli import herorun
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration, say_duration
+from herorun.core.triage.catalogue import Signature
+from herorun.core.triage.kinds import FailureClass, Role, Strength
 from herorun.schema import ContractSchema
 
 FOLDER = Path(__file__).parent
@@ -25,7 +28,12 @@ Schema = Mapping[str, Any]
 
 def main(argv: list[str]) -> int:
     """Write the pages, or with `--check` name the stale ones and return 1."""
-    pages = {"checks.md": checks_page(), "cli.md": cli_page(), "contract.md": contract_page()}
+    pages = {
+        "checks.md": checks_page(),
+        "cli.md": cli_page(),
+        "contract.md": contract_page(),
+        "triage.md": triage_page(),
+    }
     stale = [name for name, text in pages.items() if read(FOLDER / name) != text]
     if "--check" in argv:
         for name in stale:
@@ -308,6 +316,63 @@ def toml(value: Any) -> str:
                 "{}" if not value else "{ " + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + " }"
             )
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- triage.md -------------------------------------------------------------------------------------
+
+TRIAGE_INTRO = """\
+`herorun triage FILE...` says what a log shows: the class of the failure, the line that is its root, and what to do.
+
+- Only the newest attempt of a log counts; a row with the role `restart` begins one.
+- Only a `root` anchors the answer: the strongest wins (`cause`, then `bug`, `symptom`, `faint`), among equals the earliest.
+- A `cascade` follows from a root somewhere: alone it is `unknown`.
+- A `confirmation` settles a faint root, and nothing else.
+- What stands behind words such as "this might be caused by" is a tool's guess and is not read; neither is source text that a log prints.
+- A line that a `benign` row matches anchors nothing; nor does what the training went on after for many steps, a preemption, a full disk and the like apart.
+- An exception that no row knows is a bug of the program: small where its type says so, or where all of the user's frames are in one file; the innermost of them is named.
+- `Killed` and exit code 137 are `unknown`, until an `oom_kill`, a peak at the limit or a preemption is there too.
+- The fingerprint is the same for every rank, node and attempt, and differs between failures.
+
+## Signatures of your own
+
+`herorun triage --catalogue FILE` adds rows, and a row with a shipped `id` takes its place:
+
+```toml
+[[signature]]
+id = "flux"                        # a name
+class = "data"                     # of the classes below
+role = "root"                      # root, cascade, confirmation, benign, restart
+strength = "cause"                 # of a root: cause (the default), bug, symptom, faint
+keywords = ["flux capacitor"]      # one of them must be in the line, in any case; it holds three characters that are no digits
+pattern = "flux capacitor .* broke"  # a regular expression of Python, in any case
+person = true                      # whether a person may be needed; false by default
+advice = "Mend it."
+source = "the flux driver"         # optional
+```"""
+
+
+def triage_page() -> str:
+    known = catalogue.shipped()
+    groups = [(kind, [s for s in known.signatures if s.failure is kind]) for kind in FailureClass]
+    parts = [class_part(kind, found) for kind, found in groups if found]
+    codes = [(str(row.code), row.failure.value, row.advice) for row in known.exit_codes.values()]
+    ends = "## Exit codes\n\nWhat an exit code says where the log does not.\n\n"
+    ends += table(("exit code", "class", "advice"), codes)
+    return page("What logs say", "the catalogue in src/herorun/catalogue", [TRIAGE_INTRO, *parts, ends])
+
+
+def class_part(kind: FailureClass, found: list[Signature]) -> str:
+    rows = [
+        (f"`{s.id}`", strength_words(s), ", ".join(f"`{k}`" for k in s.keywords), s.advice, s.source)
+        for s in found
+    ]
+    return f"## {kind}\n\n" + table(("signature", "role", "keywords", "advice", "source"), rows)
+
+
+def strength_words(signature: Signature) -> str:
+    plain = signature.role is not Role.ROOT or signature.strength is Strength.CAUSE
+    said = signature.role.value + ("" if plain else f", {signature.strength.name.lower()}")
+    return said + ("; a person may be needed" if signature.person else "")
 
 
 if __name__ == "__main__":

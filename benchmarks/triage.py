@@ -1,0 +1,91 @@
+"""Scanning a log for every signature, beside ripgrep (or grep, where there is none) searching the same keywords."""
+
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.timing import Row, in_turns
+from herorun.catalogue import shipped
+from herorun.core.triage.scan import Scan, finish, scan
+from herorun.core.triage.seen import Seen, see
+
+ROUNDS = 3
+MEGABYTES = 50
+BLOCK = 1 << 20
+
+
+def rows(home: Path) -> Iterator[Row]:
+    keywords = home / "keywords"
+    words = {keyword for signature in shipped().signatures for keyword in signature.keywords}
+    keywords.write_text("\n".join(sorted(words)) + "\n", encoding="utf-8")
+    for what, lines in (("a training log", training()), ("prose, no two lines alike", prose())):
+        log = filled(home / "log", lines)
+        program, searching = search(keywords, log)
+        taken = in_turns({"scan": scanning(log), "search": searching}, ROUNDS)
+        yield Row(
+            f"triage of {MEGABYTES} MB, {what}", taken["scan"], f"`{program}` the keywords", taken["search"]
+        )
+
+
+def scanning(log: Path) -> Callable[[], None]:
+    def act() -> None:
+        known, state, seen = shipped(), Scan(), Seen()
+        with log.open("rb") as file:
+            while block := file.read(BLOCK):
+                state, matches = scan(known, state, block)
+                seen = see(seen, matches)
+        see(seen, finish(known, state)[1])
+
+    return act
+
+
+def search(keywords: Path, log: Path) -> tuple[str, Callable[[], None]]:
+    """Lines with any keyword, counted; 1 is its exit code where there are none."""
+    program = "rg" if shutil.which("rg") else "grep"
+    argv = [program, "-c", "-i", "-F", "-f", str(keywords), str(log)]
+
+    def act() -> None:
+        done = subprocess.run(argv, capture_output=True, check=False)
+        if done.returncode > 1:
+            raise SystemExit(f"{program}: {done.stderr.decode()}")
+
+    return f"{program} -ciF", act
+
+
+def filled(path: Path, lines: Iterator[str]) -> Path:
+    with path.open("w", encoding="utf-8") as log:
+        size = 0
+        while size < MEGABYTES * 1_000_000:
+            size += log.write(next(lines) + "\n")
+    return path
+
+
+def training() -> Iterator[str]:
+    """What eight ranks print: progress, rows of JSON, checkpoints, a warning now and then."""
+    lot, step = random.Random(1), 0
+    while True:
+        step += 1
+        when = f"2026-01-01T{step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}Z"
+        numbers = {"step": step, "loss": lot.random() * 4, "grad_norm": lot.random(), "mfu": lot.random()}
+        yield json.dumps(numbers)
+        for rank in range(8):
+            yield f"{when} [rank{rank}] step {step}/500000 loss {lot.random() * 4:.4f} tokens/s {lot.randrange(10**6)}"
+        if step % 100 == 0:
+            yield f"{when} INFO Saved checkpoint to /ckpt/{lot.randbytes(8).hex()}/step-{step} for step {step}"
+        if step % 500 == 0:
+            yield "a.py:9: UserWarning: the loader's timeout is 1800 s and will be an error in a later version"
+
+
+def prose() -> Iterator[str]:
+    """Words as often as in a language, as where a model prints what it generates."""
+    lot = random.Random(2)
+    words = ["".join(lot.choices("etaoinshrdlucmfw", k=lot.randint(2, 9))) for _ in range(30_000)]
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    while True:
+        for begin in range(0, 12_000, 12):
+            if not begin:
+                drawn = lot.choices(words, weights, k=12_000)
+            yield " ".join(drawn[begin : begin + 12])

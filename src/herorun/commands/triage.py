@@ -1,0 +1,86 @@
+"""`herorun triage`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+_BLOCK = 1 << 20  # bytes
+
+
+@click.command(short_help="Say what a log shows: the root of the failure, and what to do.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--exit-code", type=int, metavar="N", help="How the job ended; -9 and 137 mean the same.")
+@click.option("--catalogue", "own", multiple=True, metavar="FILE", help="Signatures of your own, in TOML.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str, files: tuple[str, ...], exit_code: int | None, own: tuple[str, ...], as_json: bool
+) -> int:
+    """Find the root of a failure in the newest attempt of each log; `-` reads standard input.
+
+    Ends with 1 where a failure is found, and with 0 where there is none, or none that the log explains.
+
+    \b
+    Example:
+      herorun triage slurm-4711.out --exit-code 137
+      tail -c 100000000 train.log | herorun triage - --json
+    """
+    from herorun import catalogue, screen
+    from herorun.core.scrub import scrub
+    from herorun.core.triage.kinds import QUIET
+
+    known = catalogue.with_own(*(Path(start, name) for name in own))
+    found = [(name, judged(known, name, Path(start), exit_code)) for name in files]
+    if as_json:
+        screen.show_json({"files": [_plain(name, judgement) for name, judgement in found]})
+    for name, told in () if as_json else found:
+        where = f" at {told.where}" if told.where else ""
+        line = f", line {told.line}" if told.line else ""
+        click.echo(screen.clean(f"{name}: {told.failure}{where}{line}: {scrub(told.excerpt) or '(nothing)'}"))
+        click.echo(f"    {told.advice}")
+    return int(any(told.failure not in QUIET for _, told in found))
+
+
+def judged(known: Any, name: str, start: Path, exit_code: int | None) -> Any:
+    """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read."""
+    from herorun.core.triage.judge import judge
+    from herorun.core.triage.scan import Scan, finish, scan
+    from herorun.core.triage.seen import Seen, see
+
+    state, seen = Scan(), Seen()
+    for block in _blocks(name, start):
+        state, matches = scan(known, state, block)
+        seen = see(seen, matches)
+    state, matches = finish(known, state)
+    return judge(known, see(seen, matches), state.said, exit_code)
+
+
+def _blocks(name: str, start: Path) -> Iterator[bytes]:
+    from herorun.core.errors import WrongUse, in_words
+
+    try:
+        with click.open_file("-" if name == "-" else str(start / name), "rb") as log:
+            while block := log.read(_BLOCK):
+                yield block
+    except OSError as error:
+        raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
+
+
+def _plain(name: str, told: Any) -> dict[str, Any]:
+    from herorun.core.scrub import scrub
+
+    return {
+        "file": name,
+        "class": told.failure.value,
+        "role": told.role.value,
+        "line": told.line,
+        "excerpt": scrub(told.excerpt),
+        "fingerprint": told.fingerprint,
+        "advice": told.advice,
+        "signature": told.signature or None,
+        "where": str(told.where) if told.where else None,
+        "person": told.person,
+        "attempt": told.attempt,
+    }

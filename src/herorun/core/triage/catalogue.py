@@ -1,0 +1,60 @@
+"""Signatures of failures. They are data: a TOML table each, the shipped ones and a user's own."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.sieve import Sieve
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One row: a line that holds a keyword and matches the pattern means `failure`, in the role given."""
+
+    id: str
+    failure: FailureClass
+    role: Role
+    strength: Strength
+    keywords: tuple[str, ...]  # lower case; one of them must be there before the pattern is tried
+    pattern: re.Pattern[str]
+    person: bool  # whether a person may be needed
+    advice: str
+    source: str
+    hedged: bool  # matched against the whole line, behind "this might be caused by" too
+    confirms: tuple[str, ...]  # of a confirmation: the faint signatures and `exit-N` that it settles
+
+
+@dataclass(frozen=True)
+class ExitCode:
+    """What an exit code says where the log says nothing."""
+
+    code: int
+    failure: FailureClass
+    advice: str
+
+
+@dataclass(frozen=True)
+class Exceptions:
+    """How an exception that no signature knows is classed, by its type."""
+
+    small: frozenset[str]
+    small_in_one_file: frozenset[str]
+    cascade: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All that is known; made by `parse`."""
+
+    signatures: tuple[Signature, ...]
+    exit_codes: Mapping[int, ExitCode]
+    exceptions: Exceptions
+    hedges: re.Pattern[str]
+    source_text: re.Pattern[str]
+    by_stem: Mapping[str, tuple[int, ...]]
+    sieve: Sieve
+
+    def named(self, name: str) -> Signature:
+        """The signature of that id; KeyError where there is none."""
+        return {signature.id: signature for signature in self.signatures}[name]

@@ -1,0 +1,116 @@
+"""Python's tracebacks, read line by line: each rank's own, however their lines are mixed in one log."""
+
+import re
+from dataclasses import dataclass, replace
+
+_HEAD = re.compile(r"(?:^|\W)Traceback \(most recent call last\):\s*$")
+_FRAME = re.compile(r'^\s*File "?([^"\n]{1,400})", line (\d{1,9})(?:, in ([\w<>.]{1,200}).*)?\s*$')
+_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]{0,200})(?::\s?(.*)|\s*)$")
+_A_NAME = re.compile(  # dotted, in camel case, or with a usual end
+    r"\w\.(?!py$)\w+$|[A-Z][a-z0-9]+[A-Z]|[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Empty|Full|Fault)$"
+)
+_BARE = re.compile(
+    r"^((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Fault))(?::\s(.*)|\s*)$"
+)
+_HANDLING = "During handling of the above exception"
+_CAUSED = "The above exception was the direct cause"
+_NOT_OURS = re.compile(
+    r"[\\/](?:site|dist)-packages[\\/]|[\\/]lib(?:64)?[\\/]python\d|[\\/]python\d[\d.]*[\\/]lib[\\/]|^<|[\\/]bin[\\/]"
+    r"|[\\/]Python\d+[\\/][Ll]ib[\\/]|[\\/]runpy\.py$|^python\d"
+)
+_FOLDERS = re.compile(r"[\\/]")
+_PATIENCE = 40  # lines of others between a frame and its exception
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where it happened."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is the user's own code: not an installed package, the interpreter or a program."""
+        return not _NOT_OURS.search(self.file)
+
+    @property
+    def site(self) -> str:
+        """The same on every machine: without the folders."""
+        return f"{_FOLDERS.split(self.file)[-1]}:{self.function}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Open:
+    """A traceback whose exception is not there yet."""
+
+    stream: str
+    line: int
+    user: Frame | None = None
+    last: Frame | None = None
+    files: tuple[str, ...] = ()  # the user's, two at most
+    strangers: int = 0
+    earlier: int = 0  # the line of the exception that was being handled
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception, with or without its traceback."""
+
+    exception: str
+    message: str
+    where: Frame | None = None
+    one_file: bool = False
+    earlier: int = 0
+    traced: bool = False
+
+
+def begins(content: str) -> bool:
+    return bool(_HEAD.search(content))
+
+
+def frame_of(content: str) -> Frame | None:
+    found = _FRAME.match(content)
+    return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
+
+
+def handles(content: str) -> bool:
+    """Whether the next traceback was raised while the last one was handled."""
+    return content.lstrip().startswith(_HANDLING)
+
+
+def chained(content: str) -> bool:
+    return content.lstrip().startswith((_HANDLING, _CAUSED))
+
+
+def with_frame(traceback: Open, frame: Frame) -> Open:
+    if not frame.ours:
+        return replace(traceback, last=frame, strangers=0)
+    files = traceback.files
+    if frame.file not in files and len(files) < 2:
+        files = (*files, frame.file)
+    return replace(traceback, user=frame, last=frame, files=files, strangers=0)
+
+
+def raised_by(traceback: Open, content: str) -> Raised | None:
+    """The exception that ends the traceback, if this line is it."""
+    found = _EXCEPTION.match(content)
+    if not found or not _A_NAME.search(found[1]):
+        return None
+    one_file = len(traceback.files) == 1
+    return Raised(found[1], found[2] or "", traceback.user, one_file, traceback.earlier, traced=True)
+
+
+def bare(content: str) -> Raised | None:
+    """An exception's line that stands alone, as where only the last line was kept."""
+    found = _BARE.match(content)
+    return Raised(found[1], found[2] or "") if found else None
+
+
+def patient(traceback: Open) -> Open | None:
+    """One more line of somebody else; too many, and the traceback is taken for torn."""
+    return replace(traceback, strangers=traceback.strangers + 1) if traceback.strangers < _PATIENCE else None

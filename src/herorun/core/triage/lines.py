@@ -1,0 +1,51 @@
+"""One line of a log, made readable: no terminal escapes, no redrawn progress, no launcher's prefix."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
+_TIME = re.compile(
+    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?:[ \t]|$)"
+    r"|\[\d{4}-\d\d-\d\d[^\]\n]{0,40}\]:?[ \t]?"
+)
+_LABEL = re.compile(
+    r"\[[^\]\[\n]{1,80}(?:\([^)\n]{0,40}\))?\]:?(?:<std(?:err|out)>:?)?[ \t]?"  # [rank3]: [default0]: [1,0]<stderr>:
+    r"|\([^()\n]{0,60}(?:pid|rank|ip)[ =:][^()\n]{1,80}\)[ \t]?"  # Ray's (Actor pid=1, ip=10.0.0.1)
+    r"|(?:stderr|stdout)(?::| [FP])[ \t]?"
+    r"|task=\S{1,200} \|[ \t]?"  # Iris
+    r"|(?:ERROR|CRITICAL|FATAL|WARNING|INFO|DEBUG)(?::[\w.]{1,80}:|:|[ \t])[ \t]{0,3}"
+    r"|\d{1,5}:[ \t]?"  # srun --label
+    r"|(?![\w.-]*(?:error|exception|warning))[a-z][\w-]{0,60}\d[\w.-]{0,60}: "  # pdsh: node17:
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was printed, and by whom: `stream` tells the ranks of one log apart."""
+
+    text: str  # the whole, readable
+    content: str  # without times and labels, indentation kept
+    stream: str
+
+
+def readable(raw: bytes) -> Iterator[Line]:
+    """The lines that a terminal would have shown in turn where a carriage return redraws one."""
+    text = _ESCAPE.sub("", raw.decode("utf-8", "replace"))
+    for part in text.split("\r"):
+        if part.strip():
+            yield _line(_CONTROL.sub("", part))
+
+
+def _line(text: str) -> Line:
+    at, labels = 0, []
+    for _ in range(8):
+        found = _TIME.match(text, at)
+        if not found:
+            found = _LABEL.match(text, at)
+            if not found:
+                break
+            labels.append(found[0].strip())
+        at = found.end()
+    return Line(text.strip(), text[at:].rstrip(), " ".join(labels)[:200])

@@ -1,0 +1,115 @@
+"""What one line means: its signature, or the exception that it ends."""
+
+from dataclasses import dataclass
+
+from herorun.core.triage.catalogue import Catalogue, Signature
+from herorun.core.triage.fingerprint import fingerprint
+from herorun.core.triage.frames import Frame, Raised
+from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.lines import Line
+
+SMALL, COMPLEX = "code-bug-small", "code-bug-complex"  # the rows of exceptions that no row knows
+_EXCERPT = 400
+
+
+@dataclass(frozen=True)
+class Match:
+    """One line that says something."""
+
+    signature: str
+    failure: FailureClass
+    role: Role
+    strength: Strength
+    line: int  # of the log, from 1
+    excerpt: str
+    fingerprint: str
+    where: Frame | None = None  # in the user's code
+    earlier: int = 0  # the line of the exception that was being handled
+    confirms: tuple[str, ...] = ()
+
+
+def of_line(catalogue: Catalogue, line: Line, number: int) -> list[Match]:
+    """All that the line matches, in the catalogue's order; a benign row keeps the others quiet."""
+    return [_match(signature, start, line, number) for signature, start in _hits(catalogue, line.content)]
+
+
+def of_exception(catalogue: Catalogue, line: Line, number: int, raised: Raised) -> list[Match]:
+    """The signature of the exception's own line, if there is one; else what its type tells."""
+    hits = [s for s, _ in _hits(catalogue, line.content) if s.role in (Role.ROOT, Role.CASCADE)]
+    if not hits:
+        hits = [_by_type(catalogue, raised)]
+    site = raised.where.site if raised.where else ""
+    return [
+        Match(
+            hit.id,
+            hit.failure,
+            hit.role,
+            _strength(hit, raised),
+            number,
+            line.text[:_EXCERPT],
+            fingerprint(hit.id, raised.exception, site, raised.message),
+            raised.where,
+            raised.earlier,
+        )
+        for hit in hits
+    ]
+
+
+def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
+    """A traceback whose end was never written."""
+    mark = fingerprint("torn", "", where.site if where else "", "")
+    unknown = FailureClass.UNKNOWN
+    return Match("torn-traceback", unknown, Role.CASCADE, Strength.FAINT, traceback_line, text, mark, where)
+
+
+def _hits(catalogue: Catalogue, content: str) -> list[tuple[Signature, int]]:
+    lowered = content.lower()
+    stems = catalogue.sieve.stems_in(content.encode("utf-8", "replace"))
+    gated = {at for stem in stems for at in catalogue.by_stem[stem.decode()]}
+    asked = [catalogue.signatures[at] for at in sorted(gated)]
+    asked = [s for s in asked if any(keyword in lowered for keyword in s.keywords)]
+    if not asked or catalogue.source_text.match(content):
+        return []
+    hedge = catalogue.hedges.search(content)
+    known = content[: hedge.start()] if hedge else content
+    found = [(s, m.start()) for s in asked if (m := s.pattern.search(content if s.hedged else known))]
+    quiet = [hit for hit in found if hit[0].role is Role.BENIGN]
+    return quiet or found
+
+
+def _match(signature: Signature, start: int, line: Line, number: int) -> Match:
+    mark = fingerprint(signature.id, "", "", line.content[start:])
+    return Match(
+        signature.id,
+        signature.failure,
+        signature.role,
+        signature.strength,
+        number,
+        _around(line, start),
+        mark,
+        confirms=signature.confirms,
+    )
+
+
+def _around(line: Line, start: int) -> str:
+    """The line, or of a long one the part that matched."""
+    at = line.text.find(line.content[start : start + 40]) if start > _EXCERPT // 2 else 0
+    return line.text[max(at, 0) :][:_EXCERPT]
+
+
+def _by_type(catalogue: Catalogue, raised: Raised) -> Signature:
+    name = raised.exception.rpartition(".")[2]
+    known = catalogue.exceptions
+    if name in known.cascade:
+        return catalogue.named("slurm-cascade")
+    small = name in known.small or (name in known.small_in_one_file and raised.one_file)
+    return catalogue.named(SMALL if small else COMPLEX)
+
+
+def _strength(hit: Signature, raised: Raised) -> Strength:
+    """An exception's line without its traceback may have been caught: it explains less."""
+    if hit.strength is not Strength.BUG or raised.traced:
+        return hit.strength
+    return (
+        Strength.FAINT if hit.id == COMPLEX and not hit.pattern.search(raised.message) else Strength.SYMPTOM
+    )

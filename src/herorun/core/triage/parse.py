@@ -1,0 +1,139 @@
+"""From TOML to signatures: the shipped rows and a user's own, checked and compiled."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from herorun.core.errors import WrongUse
+from herorun.core.triage.catalogue import Catalogue, Exceptions, ExitCode, Signature
+from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.sieve import Sieve
+
+T = TypeVar("T", FailureClass, Role)
+_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")  # an exception's lines hold one
+_KEYS = {
+    "id",
+    "class",
+    "role",
+    "strength",
+    "keywords",
+    "pattern",
+    "person",
+    "advice",
+    "source",
+    "hedged",
+    "confirms",
+}
+
+
+def parse(
+    documents: Sequence[Mapping[str, Any]], own: Sequence[tuple[str, Mapping[str, Any]]] = ()
+) -> Catalogue:
+    """The catalogue of the shipped documents and of a user's own (name, document).
+
+    A user's row with a shipped id takes its place; the others come first, so that they win a tie.
+    Raises WrongUse for a row that is not as docs/triage.md says.
+    """
+    rules = next(d for d in documents if "rules" in d)["rules"]
+    mine = [_signature(row, name) for name, document in own for row in _rows(document, name)]
+    taken = {signature.id for signature in mine}
+    shipped = [
+        _signature(row, "the catalogue") for document in documents for row in document.get("signature", ())
+    ]
+    _demand(len(taken) == len(mine), "your catalogue", "one id stands there twice")
+    signatures = (*mine, *(s for s in shipped if s.id not in taken))
+    stems = _stems((*_FIRST, *rules["stems"]), signatures)
+    return Catalogue(
+        signatures,
+        {row["code"]: _exit_code(row) for row in rules["exit_code"]},
+        Exceptions(**{name: frozenset(types) for name, types in rules["exceptions"].items()}),
+        re.compile(rules["hedges"], re.IGNORECASE),
+        re.compile(rules["source_text"]),
+        {stem: _gated(signatures, stem) for stem in stems},
+        Sieve(stems),
+    )
+
+
+def _rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]:
+    _demand(set(document) <= {"signature"}, name, "it holds more than [[signature]] tables")
+    rows = document.get("signature", [])
+    _demand(
+        isinstance(rows, list) and all(isinstance(row, dict) for row in rows),
+        name,
+        "signature is no [[table]]",
+    )
+    return list(rows)
+
+
+def _signature(row: Mapping[str, Any], name: str) -> Signature:
+    what = f"{name}: signature {row.get('id', '?')}"
+    _demand(not set(row) - _KEYS, what, f"unknown keys {sorted(set(row) - _KEYS)}")
+    for key in ("id", "class", "role", "pattern", "advice"):
+        _demand(isinstance(row.get(key), str) and bool(row[key]), what, f"{key} is missing or no text")
+    keywords = row.get("keywords")
+    _demand(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
+    assert isinstance(keywords, list)
+    for keyword in keywords:
+        enough = isinstance(keyword, str) and len(_stem(keyword).strip()) > 2
+        _demand(enough, what, f"keyword {keyword!r} has no three characters in a row that are no digits")
+    return Signature(
+        row["id"],
+        _one_of(FailureClass, row["class"], what),
+        _one_of(Role, row["role"], what),
+        _strength(row.get("strength", "cause"), what),
+        tuple(keyword.lower() for keyword in keywords),
+        _pattern(row["pattern"], what),
+        bool(row.get("person", False)),
+        row["advice"],
+        str(row.get("source", "")),
+        bool(row.get("hedged", False)),
+        tuple(row.get("confirms", ())),
+    )
+
+
+def _one_of(kind: type[T], value: str, what: str) -> T:
+    try:
+        return kind(value)
+    except ValueError:
+        raise WrongUse(f"{what}: {value!r} is none of {', '.join(kind)}.") from None
+
+
+def _strength(value: object, what: str) -> Strength:
+    try:
+        return Strength[str(value).upper()]
+    except KeyError:
+        raise WrongUse(f"{what}: strength {value!r} is none of faint, symptom, bug, cause.") from None
+
+
+def _pattern(text: str, what: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise WrongUse(f"{what}: the pattern is no regular expression: {error}.") from None
+
+
+def _exit_code(row: Mapping[str, Any]) -> ExitCode:
+    return ExitCode(row["code"], FailureClass(row["class"]), row["advice"])
+
+
+def _demand(holds: bool, what: str, otherwise: str) -> None:
+    if not holds:
+        raise WrongUse(f"{what}: {otherwise}.")
+
+
+def _stems(known: Sequence[str], signatures: Iterable[Signature]) -> tuple[str, ...]:
+    """The few words by which lines are found fast; every keyword holds one, or is one itself."""
+    stems = list(known)
+    for keyword in (k for signature in signatures for k in signature.keywords):
+        if not any(stem in keyword for stem in stems):
+            stems.append(_stem(keyword))
+    return tuple(dict.fromkeys(stems))
+
+
+def _stem(keyword: str) -> str:
+    """Its longest part without digits: lines are compared without them."""
+    return max(re.split(r"\d+", keyword.lower()), key=len)
+
+
+def _gated(signatures: Sequence[Signature], stem: str) -> tuple[int, ...]:
+    return tuple(at for at, s in enumerate(signatures) if any(stem in keyword for keyword in s.keywords))

@@ -1,0 +1,47 @@
+"""Whether the training went on after what looked like its end: a caught exception, a node that came back."""
+
+import re
+from dataclasses import dataclass
+
+from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.match import Match
+
+ENOUGH = (
+    20  # steps that were each higher than all before; ranks that merely outlive a dead one do not come so far
+)
+_STEP = re.compile(
+    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})|(\d{1,12})/\d{1,12} \[",
+    re.IGNORECASE,
+)
+_LOOKED_AT = 4_096  # bytes of a line
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Begun by a root, until enough steps were made."""
+
+    on: bool = False
+    step: int = -1
+    advances: int = 0
+
+    def after(self, line: bytes) -> "Watch":
+        steps = [int(one or other) for one, other in _STEP.findall(line[:_LOOKED_AT])]
+        if not steps or max(steps) <= self.step:
+            return self
+        return Watch(True, max(steps), self.advances + 1)
+
+
+NOT_YET = Watch()
+
+
+def can_survive(match: Match) -> bool:
+    """A number that is no number, a preemption or a full disk is no less true because a step was still made."""
+    return (
+        match.role is Role.ROOT
+        and match.strength <= Strength.BUG
+        and match.failure is not FailureClass.NUMERIC
+    )
+
+
+def went_on(number: int) -> Match:
+    return Match("progress", FailureClass.NOT_A_FAILURE, Role.PROGRESS, Strength.FAINT, number, "", "")

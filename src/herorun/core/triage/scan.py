@@ -1,0 +1,103 @@
+"""One pass over a log, in blocks of any size: each byte is read once, and the memory is bounded.
+
+How the bytes are cut changes nothing: `scan` twice with the halves finds what `scan` once with the whole finds.
+A line longer than `LONGEST` is looked at in overlapping pieces.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+
+from herorun.core.triage.catalogue import Catalogue
+from herorun.core.triage.frames import Open
+from herorun.core.triage.match import Match, torn
+from herorun.core.triage.progress import ENOUGH, NOT_YET, Watch, went_on
+from herorun.core.triage.reading import Reading, look
+
+LONGEST = 16_384
+OVERLAP = 1_024
+
+
+@dataclass(frozen=True)
+class Scan:
+    """How far a log has been read. Begin with `Scan()`; `offset` is the byte to read next."""
+
+    offset: int = 0
+    lines: int = 0  # complete ones
+    said: int = 0  # the number of the last line that was not blank
+    carry: bytes = b""  # of the line that is not complete
+    inside: bool = False  # the carry continues a long line
+    open: tuple[Open, ...] = ()
+    ended: tuple[tuple[str, int], ...] = ()  # stream -> the line of its last exception
+    handled: tuple[tuple[str, int], ...] = ()  # the same, once it is said that another came meanwhile
+    watch: Watch = NOT_YET
+
+
+def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Match]]:
+    """The state after these bytes, and what the lines that they complete say."""
+    text = state.carry + data.replace(b"\0", b"")
+    body, _, carry = text.rpartition(b"\n")
+    opened = {traceback.stream: traceback for traceback in state.open}
+    now = Reading(catalogue, opened, dict(state.ended), dict(state.handled), state.watch)
+    lines, said, inside = state.lines, state.said, state.inside
+    if len(text) > len(carry):
+        said = _said(body, lines) or said
+        lines = _walk(now, body, lines, inside)
+        inside = False
+    while len(carry) > LONGEST:
+        look(now, carry[:LONGEST], lines + 1, inside)
+        carry, inside = carry[LONGEST - OVERLAP :], True
+    return _after(now, state.offset + len(data), lines, said, carry, inside), now.found
+
+
+def _after(now: Reading, offset: int, lines: int, said: int, carry: bytes, inside: bool) -> Scan:
+    ended, handled = tuple(now.ended.items()), tuple(now.handled.items())
+    return Scan(offset, lines, said, carry, inside, tuple(now.open.values()), ended, handled, now.watch)
+
+
+def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
+    """The end of the log: what its last line says, newline or not, and which tracebacks were never ended."""
+    after, found = scan(catalogue, state, b"\n") if state.carry else (state, [])
+    rest = [torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)") for o in after.open]
+    return replace(after, offset=state.offset), [*found, *rest]
+
+
+def _said(body: bytes, lines: int) -> int:
+    """The number of its last line that is not blank; 0 where all are."""
+    kept = body.rstrip()
+    return lines + kept.count(b"\n") + 1 if kept else 0
+
+
+def _walk(now: Reading, body: bytes, lines: int, inside: bool) -> int:
+    """Look at the lines that may matter: those that hold a stem, all of them while something is open or watched."""
+    at, place, starts = 0, 0, now.catalogue.sieve.starts(body)
+    while at <= len(body):
+        place = bisect_left(starts, at, place)
+        if not (now.open or now.watch.on):
+            if place == len(starts):
+                break
+            lines += body.count(b"\n", at, starts[place])
+            at = starts[place]
+        end = body.find(b"\n", at)
+        end = len(body) if end < 0 else end
+        lines += 1
+        torn_off = inside and at == 0
+        if now.open or (place < len(starts) and starts[place] == at):
+            _pieces(now, body[at:end], lines, torn_off)
+        if now.watch.on and not torn_off and end - at <= LONGEST:
+            _watched(now, body[at:end], lines)
+        at = end + 1
+    return lines + (body.count(b"\n", at) + 1 if at <= len(body) else 0)
+
+
+def _watched(now: Reading, line: bytes, number: int) -> None:
+    now.watch = now.watch.after(line)
+    if now.watch.advances >= ENOUGH:
+        now.watch = NOT_YET
+        now.found.append(went_on(number))
+
+
+def _pieces(now: Reading, line: bytes, number: int, inside: bool) -> None:
+    while len(line) > LONGEST:
+        look(now, line[:LONGEST], number, inside)
+        line, inside = line[LONGEST - OVERLAP :], True
+    look(now, line, number, inside)

@@ -1,0 +1,112 @@
+"""`herorun triage`."""
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from herorun.cli import run
+
+OOM = "step 1 loss 2.0\n[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "train.log"
+    path.write_text(OOM)
+    return path
+
+
+def test_the_promised_shape(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["triage", str(log), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    (told,) = document["files"]
+    assert document["schema"] == 1
+    assert {"file", "class", "role", "line", "excerpt", "fingerprint", "advice"} <= set(told)
+    assert (told["file"], told["class"], told["role"], told["line"]) == (
+        str(log),
+        "oom-accelerator",
+        "root",
+        2,
+    )
+    assert (
+        told["excerpt"].startswith("[rank1]: torch.OutOfMemoryError")
+        and told["advice"]
+        and told["fingerprint"]
+    )
+
+
+def test_one_line_a_file_for_people(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bug = log.with_name("bug.log")
+    bug.write_text('Traceback (most recent call last):\n  File "a.py", line 7, in f\n    x\nNameError: x\n')
+    assert run(["triage", str(log), str(bug)]) == 1
+    first, advice, second, _ = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{log}: oom-accelerator, line 2: ") and "memory" in advice
+    assert second == f"{bug}: code-bug-small at a.py:7, line 4: NameError: x"
+
+
+@pytest.mark.parametrize("text", ["step 1 loss 2.0\n", "", "Killed\n", "KeyboardInterrupt\n"])
+def test_no_failure_that_the_log_explains(log: Path, text: str) -> None:
+    log.write_text(text)
+    assert run(["triage", str(log)]) == 0
+
+
+def test_an_exit_code_is_evidence(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text("step 1\n")
+    assert run(["triage", str(log), "--exit-code", "78", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["files"][0]["class"] == "refused"
+    assert run(["triage", str(log), "--exit-code", "-9"]) == 0
+    assert run(["triage", str(log), "--exit-code", "0"]) == 0
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(
+        "sys.stdin", SimpleNamespace(buffer=io.BytesIO(OOM.encode()), encoding="utf-8", errors="strict")
+    )
+    assert run(["triage", "-"]) == 1
+    assert capsys.readouterr().out.startswith("-: oom-accelerator, line 2")
+
+
+@pytest.mark.parametrize("name", ["missing.log", "."])
+def test_what_cannot_be_read_is_wrong_use(log: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["-C", str(log.parent), "triage", log.name, name]) == 2
+    told = capsys.readouterr()
+    assert not told.out and len(told.err.splitlines()) == 1
+
+
+def test_signatures_of_ones_own(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = log.with_name("own.toml")
+    own.write_text(
+        '[[signature]]\nid = "flux"\nclass = "data"\nrole = "root"\nkeywords = ["flux"]\n'
+        'pattern = "flux capacitor"\nadvice = "Mend it."\n'
+    )
+    log.write_text("the FLUX capacitor broke\n")
+    assert run(["triage", str(log), "--catalogue", str(own)]) == 1
+    assert "Mend it." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["[[signature]]\nid = 'x'\n", "= 1", "[other]\n"])
+def test_a_wrong_catalogue_is_named(log: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    own = log.with_name("own.toml")
+    own.write_text(text)
+    assert run(["triage", str(log), "--catalogue", str(own)]) == 2
+    assert "own.toml" in capsys.readouterr().err
+    assert run(["triage", str(log), "--catalogue", str(own.with_name("none.toml"))]) == 2
+
+
+def test_a_secret_in_a_log_is_not_repeated(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text(
+        "botocore.exceptions.NoCredentialsError: https://u:hunter2secret@x.example/b token=abcdefgh12345678\n"
+    )
+    run(["triage", str(log)])
+    run(["triage", str(log), "--json"])
+    told = capsys.readouterr().out
+    assert "hunter2secret" not in told and "abcdefgh12345678" not in told
+
+
+def test_what_a_log_prints_moves_no_terminal(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text("CUDA out of memory \x9b2J\x1b]0;title\x07 here\n")
+    run(["triage", str(log)])
+    assert "\x1b" not in (out := capsys.readouterr().out) and "\x9b" not in out

@@ -1,0 +1,26 @@
+"""A log judged whole, as the command does it."""
+
+from herorun.catalogue import shipped
+from herorun.core.triage.catalogue import Catalogue
+from herorun.core.triage.judge import Judgement, judge
+from herorun.core.triage.match import Match
+from herorun.core.triage.scan import Scan, finish, scan
+from herorun.core.triage.seen import Seen, see
+
+
+def judged(
+    log: str | bytes, exit_code: int | None = None, catalogue: Catalogue | None = None, block: int = 1 << 20
+) -> Judgement:
+    known = catalogue or shipped()
+    state, matches = scanned(log, known, block)
+    return judge(known, see(Seen(), matches), state.said, exit_code)
+
+
+def scanned(log: str | bytes, known: Catalogue, block: int = 1 << 20) -> tuple[Scan, list[Match]]:
+    data = log.encode() if isinstance(log, str) else log
+    state, found = Scan(), []
+    for at in range(0, len(data), block):
+        state, some = scan(known, state, data[at : at + block])
+        found += some
+    state, rest = finish(known, state)
+    return state, found + rest

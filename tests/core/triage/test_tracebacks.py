@@ -1,0 +1,92 @@
+"""Tracebacks: whose they are, where they point, which of a chain ended the job."""
+
+import pytest
+
+from core.triage.judged import judged
+
+SITE = "/opt/conda/lib/python3.11/site-packages/torch/nn/module.py"
+
+
+def test_the_innermost_frame_of_the_user_is_named() -> None:
+    told = judged(
+        'Traceback (most recent call last):\n  File "/u/train.py", line 5, in <module>\n    main()\n'
+        f'  File "/u/train.py", line 3, in main\n    f()\n  File "{SITE}", line 10, in f\n    raise KeyError(key)\nKeyError: 1'
+    )
+    assert (told.failure, str(told.where), told.line) == ("code-bug-small", "/u/train.py:3", 8)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    ["[rank3]: ", "[rank3]:", "(Worker pid=12, ip=10.0.0.1) ", "2026-01-01 00:00:01,123 ", "3: ", "stderr: ", "[1,0]<stderr>:",
+     "task=/u/j/0 | ", "[00:00:01] task=/u/j/0 | ", "2026-01-01T00:00:01.000000001Z stderr F ", "node17: ",
+     "2023-04-29 06:01:12.977 [177/train/578 (pid 28936)] [09c561ee-a44c-4795-967c-7183a83b3160] "],
+)  # fmt: skip
+def test_a_launchers_prefix_hides_nothing(prefix: str) -> None:
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/u/a.py", line 7, in f',
+        "    x = d['k']",
+        "KeyError: 'k'",
+    ]
+    told = judged("\n".join(prefix + line for line in lines))
+    assert (told.failure, str(told.where)) == ("code-bug-small", "/u/a.py:7")
+
+
+def test_ranks_that_speak_at_once_are_kept_apart() -> None:
+    def rank(n: int) -> list[str]:
+        own = [
+            "Traceback (most recent call last):",
+            f'  File "/u/r{n}.py", line {n}, in f',
+            "    boom()",
+            f"NameError: n{n}",
+        ]
+        return [f"[rank{n}]: {line}" for line in own]
+
+    mixed = [line for pair in zip(rank(1), rank(2), strict=True) for line in pair]
+    assert str(judged("\n".join(mixed)).where) == "/u/r1.py:1"
+
+
+def test_lines_of_others_inside_a_traceback_do_not_end_it() -> None:
+    told = judged(
+        'Traceback (most recent call last):\nEpoch: 3\n  File "/u/a.py", line 7, in f\nwandb: syncing\n    x\nNameError: x'
+    )
+    assert (told.failure, str(told.where)) == ("code-bug-small", "/u/a.py:7")
+
+
+FIRST = 'Traceback (most recent call last):\n  File "/u/a.py", line 1, in f\n    x\nKeyError: 1\n\n'
+SECOND = 'Traceback (most recent call last):\n  File "/u/a.py", line 2, in g\n    y\nNameError: y'
+
+
+def test_of_a_direct_cause_the_cause_is_the_root() -> None:
+    log = f"{FIRST}The above exception was the direct cause of the following exception:\n\n{SECOND}"
+    assert str(judged(log).where) == "/u/a.py:1"
+
+
+def test_what_was_being_handled_is_not_the_root() -> None:
+    log = f"{FIRST}During handling of the above exception, another exception occurred:\n\n{SECOND}"
+    assert str(judged(log).where) == "/u/a.py:2"
+
+
+def test_frames_in_several_files_make_it_complex() -> None:
+    frames = "".join(f'  File "/u/{name}.py", line 1, in f\n    x\n' for name in "ab")
+    assert judged(f"Traceback (most recent call last):\n{frames}ValueError: 3").failure == "code-bug-complex"
+    one = '  File "/u/a.py", line 1, in f\n    x\n'
+    assert judged(f"Traceback (most recent call last):\n{one}ValueError: 3").failure == "code-bug-small"
+
+
+def test_a_frame_names_the_place_of_a_known_failure() -> None:
+    told = judged(
+        'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    loss.backward()\n'
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB"
+    )
+    assert (told.failure, str(told.where)) == ("oom-accelerator", "/u/a.py:9")
+
+
+def test_a_torn_traceback_is_unknown_and_says_where() -> None:
+    told = judged('Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    x')
+    assert (told.failure, str(told.where)) == ("unknown", "/u/a.py:9")
+
+
+def test_a_header_that_nothing_follows_is_forgotten() -> None:
+    log = "Traceback (most recent call last):\n" + "step 1\n" * 100 + "CUDA out of memory"
+    assert judged(log).failure == "oom-accelerator"
