@@ -285,6 +285,16 @@ def test_a_tree_behind_a_link_is_the_same_tree(world: World) -> None:
     assert world.item("modules")[0] == "pass"
 
 
+def test_pythons_own_modules_are_never_the_runs_own(world: World) -> None:
+    """A `src/types.py` that is imported as `src.types` does not make `types` the run's."""
+    with_model(world)
+    (world.code / "src").mkdir()
+    (world.code / "src" / "json.py").write_text("")
+    world.admitted["files"]["src/json.py"] = digest(world.code / "src" / "json.py")
+
+    assert world.item("modules") == ("pass", "2 of the run's own, all from the admitted tree")
+
+
 def test_a_package_of_another_name_may_come_from_anywhere(world: World) -> None:
     checkout = with_model(world)
     (checkout / "other.py").write_text("")

@@ -139,11 +139,14 @@ def _present(
 
 
 def _loaded() -> dict[str, str]:
-    """Every module that was loaded from a file, by its own name; the script under the name that it would import as."""
+    """Every module that was loaded from a file, by its own name; the script under the name that it would import as.
+
+    Python's own are left out: a `src/types.py` in the tree does not make `types` the run's.
+    """
     found = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str):
+        if isinstance(file, str) and name.partition(".")[0] not in sys.stdlib_module_names:
             found[name] = os.path.abspath(file)
     script = found.pop("__main__", "")
     if script.endswith(".py"):

@@ -56,8 +56,11 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """The reasons in one line."""
-        return "; ".join(f"{f.check}: {f.verdict.message}" for f in self.blocking)
+        """The reasons in one line, each once: one store that is out of reach leaves many checks without an answer."""
+        asked: dict[str, list[str]] = {}
+        for finding in self.blocking:
+            asked.setdefault(finding.verdict.message, []).append(finding.check)
+        return "; ".join(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items())
 
     def as_json(self) -> list[dict[str, Any]]:
         return [finding_json(finding, self.checks[finding.check]) for finding in self.findings]

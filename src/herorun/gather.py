@@ -116,5 +116,6 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
 
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
-    lost = sorted(f"{name_of(k)}: {v.why}" for k, v in evidence.items() if isinstance(v, Unavailable))
+    """What somebody asked for and nobody could read; what is given beside it is no gap."""
+    lost = sorted(f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable))
     return Gaps(tuple(lost), len(graph))

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from herorun.core.canonical import plain
-from herorun.core.scrub import scrub, scrub_argv
+from herorun.core.scrub import scrub, scrub_argv, scrub_tree
 
 MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "unknown": ("?", "yellow"), "n/a": ("-", "dim")}
 
@@ -49,10 +49,24 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
     silent = dict.fromkeys(finding["check"] for finding in findings if finding["outcome"] == "n/a")
     if silent:
         out.print(Text(f"- nothing to ask for: {', '.join(silent)}", style="dim"))
+    blind = _one_reason(findings)
     for finding in sorted(findings, key=lambda f: (f["waiver"] is None, f["outcome"] == "fail")):
-        if finding["outcome"] in OPEN:
+        if finding["outcome"] in OPEN and finding not in [f for alike in blind for f in alike[1:]]:
             out.print(_finding_line(finding))
-            _show_details(out, finding)
+            alike = next((alike for alike in blind if finding is alike[0]), None)
+            if alike is None:
+                _show_details(out, finding)
+            else:
+                out.print(f"    and so, for the same reason: {', '.join(f['check'] for f in alike[1:])}")
+
+
+def _one_reason(findings: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The unknown findings that one and the same reason explains: what would mend each is beside the point."""
+    by: dict[str, list[Mapping[str, Any]]] = {}
+    for finding in findings:
+        if finding["outcome"] == "unknown" and not finding["waiver"]:
+            by.setdefault(finding["message"], []).append(finding)
+    return [alike for alike in by.values() if len(alike) > 1]
 
 
 def _finding_line(finding: Mapping[str, Any]) -> Any:
@@ -158,7 +172,10 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
         if field.name == "config" or told.value in (None, (), {}, False):
             continue
         rows.append(
-            (field.name, f"{_words(told.value)} ({'inferred from ' if told.inferred else ''}{told.source})")
+            (
+                field.name,
+                f"{_words(scrub_tree(plain(told.value)))} ({'inferred from ' if told.inferred else ''}{told.source})",
+            )
         )
     return rows
 

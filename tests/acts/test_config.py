@@ -81,10 +81,11 @@ def checked_in(story: Story, config: str) -> int:
         ('{"a": 1, "a": 2}', "the key 'a' is given twice"),
         ("[1]", "printed no JSON object"),
         ("a: 1", "must print one JSON object"),
+        ("x" * 16_000_001, "printed more than 16 MB"),
     ],
 )
 def test_what_a_command_may_print(story: Story, capsys: CAPTURE, printed: str, words: str) -> None:
-    printing(story, f"print({printed!r})")
+    printing(story, f"print({printed!r})" if len(printed) < 1000 else "print('x' * 16_000_001)")
     answer = ask(story, capsys, "preflight", SLUG, "--json")
 
     assert answer.document["plan"] is None and words in answer.out
@@ -147,3 +148,43 @@ def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
 
     assert (told["flops"], told["cost"], told["wall_hours"], told["hero"]) == (6e19, 160, 10, False)
     assert "6 x 1e+09 parameters x 1e+10 tokens" in shown and "160.00" in shown
+
+
+def test_a_secret_that_a_failing_command_prints_is_not_told(story: Story, capsys: CAPTURE) -> None:
+    answer = ask(printing(story, "raise SystemExit('API_TOKEN=hunter2hunter2')"), capsys, "init", SLUG)
+
+    assert "could not be tried" in answer.err and "hunter2" not in answer.err
+
+
+def test_a_launch_whose_plan_no_relaunch_could_make_again_is_blocked(story: Story, capsys: CAPTURE) -> None:
+    printing(story)
+    story.init()
+    answer = ask(story, capsys, "launch", SLUG, "--no-babysit")
+
+    assert (answer.code, story.starts) == (1, [])
+    assert 'Add to [config]: volatile = ["run.pid", "run.stamp"].' in answer.err
+
+
+def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 5\n")
+    story.publish()
+    story.launched()
+    (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 9\n")
+    story.publish()
+    found = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+
+    assert {f["outcome"] for f in found if f["check"] in ("config-drift", "changed-trajectory")} == {"pass"}
+
+
+def test_one_reason_is_told_once(story: Story, capsys: CAPTURE) -> None:
+    told = ask(printing(story, "print('no config')"), capsys, "preflight", SLUG).out
+
+    assert told.count("must print one JSON object") == 1
+    assert "and so, for the same reason: config-drift, " in told
+
+
+def test_a_secret_in_the_environment_of_the_command_is_not_shown(story: Story, capsys: CAPTURE) -> None:
+    story.sign(command={"env": {"WANDB_API_KEY": "hunter2hunter2"}})
+    told = ask(story, capsys, "preflight", SLUG).out
+
+    assert "WANDB_API_KEY [scrubbed]" in told and "hunter2" not in told

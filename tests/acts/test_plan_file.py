@@ -82,6 +82,13 @@ def a_value_more(document: dict[str, Any]) -> None:
     document["plan"]["further"] = {"value": 1, "source": "", "inferred": False}
 
 
+def test_a_key_that_is_given_twice_is_no_plan(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.write_text(plan.read_text().replace('"plan":{', '"plan":{"final_step":{"value":9},', 1))
+    assert "is no plan" in refusal(story, capsys, plan, 2)
+
+
 EDITED = "it was edited: its values and its plan_digest do not belong together"
 
 

@@ -338,3 +338,11 @@ def test_files_that_could_not_be_read_are_unseen_and_named():
     assert (
         code.message.startswith("1 of 2 files as admitted") and "model.py: Permission denied" in code.message
     )
+
+
+def test_a_path_object_is_the_text_that_it_was_made_from():
+    from pathlib import Path
+
+    admission = {"config": {"data": "shards/web/"}}
+    assert item("resolved-config", admission=admission, config={"data": Path("shards/web/")}).outcome is PASS
+    assert item("resolved-config", admission=admission, config={"data": Path("shards/code/")}).outcome is FAIL

@@ -151,6 +151,7 @@ def test_it_cannot_be_changed():
         ({"start": {"kind": "half"}}, "`start.kind`"),
         ({"waiver": [{**WAIVER, "expires": "2026-12-01T12:00:00"}]}, "`waiver.0.expires`: needs a time zone"),
         ({"waiver": [{**WAIVER, "approved_by": ""}]}, "`waiver.0.approved_by`"),
+        ({"waiver": [{**WAIVER, "approved_by": " "}]}, "`waiver.0.approved_by`: is blank"),
         ({"waiver": [{"check": "dirty-tree"}]}, "missing key `waiver.0.reason`"),
     ],
 )

@@ -49,6 +49,9 @@ def test_a_known_shape_is_never_harmless(value: str) -> None:
         "    self.api_key = api_key",
         "password: SecretStr = field()",
         'headers = {"auth": auth, "token": os.environ["HF_TOKEN"]}',
+        'os.environ["HF_TOKEN"] = token',
+        'os.environ["TOKENIZERS_PARALLELISM"] = "false"',
+        'assert row["token"] == "hello"',
         "if token := read(file):",
         "credentials = await self.credentials()",
         "same = self.token == other.token",
@@ -67,6 +70,7 @@ def test_an_expression_in_python_is_no_secret(line: str) -> None:
         f"TOKEN = get('{KEY}')",
         'password: str = "correct-horse"',
         f'key = f("--token={RANDOM}")',
+        f'os.environ["WANDB_API_KEY"] = "{RANDOM}"',
     ],
 )
 def test_a_text_in_python_may_be_one(line: str) -> None:
@@ -86,4 +90,9 @@ def test_what_was_there_before_is_not_exposed_now() -> None:
 def test_a_binary_file_is_asked_for_known_shapes_alone() -> None:
     assert list(exposed("w.bin", b"", b"\0password=correct-horse")) == []
     assert list(exposed("w.bin", b"", b"\0" + KEY.encode())) == ["w.bin"]
-    assert list(exposed("wide.txt", b"", KEY.encode("utf-16"))) == ["wide.txt"]
+
+
+def test_a_text_of_two_bytes_a_character_is_read_as_text() -> None:
+    assert list(exposed("wide.txt", b"", f"a\n{KEY}\n".encode("utf-16"))) == ["wide.txt:2"]
+    assert list(exposed("wide.env", b"", f"WANDB_API_KEY={RANDOM}".encode("utf-16"))) == ["wide.env:1"]
+    assert list(exposed("w.bin", b"", KEY.encode("utf-16-le"))) == ["w.bin"]

@@ -1,6 +1,7 @@
 """Which checkpoints may be gone on from, which was written last, and what a choice throws away."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -119,6 +120,14 @@ def test_the_one_that_was_written_last_is_found():
     assert written_later(newest, [*others, newest]) == written(200, 20)
     assert written_later(newest, [newest, written(250, 5), written(300, 30)]) is None
     assert written_later(newest, [written(100, 20, problem="no metadata.json")]) is None
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(1, None), (-60, None), (61, 61.0), (-61, -61.0)])
+def test_two_stores_have_two_clocks(seconds, told):
+    here = written(300, 0, path="s3://bucket/tiny/step-300")
+    at = NOON + timedelta(seconds=seconds)
+    assert seconds_between(here, replace(here, path="gs://bucket/tiny/step-200", modified=at)) == told
+    assert seconds_between(here, replace(here, path="s3://bucket/tiny/step-200", modified=at)) == seconds
 
 
 def test_what_a_choice_throws_away_is_counted():

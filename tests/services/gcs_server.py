@@ -65,7 +65,8 @@ def _after(names: list[str], name: str, folder: bool) -> int:
 def inserted(request: Any, response: Any, storage: Any, *_: Any) -> None:
     """With `ifGenerationMatch`; 0 means that there must be nothing yet."""
     request._data = request.data or b""
-    bucket, name = request.params["bucket_name"], request.query["name"][0]
+    bucket = request.params["bucket_name"]
+    name = request.query["name"][0] if "name" in request.query else request.data["meta"]["name"]
     wanted = request.query.get("ifGenerationMatch", [None])[0]
     with _writing:
         there = storage.objects.get(bucket, {}).get(name)

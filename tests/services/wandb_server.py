@@ -196,7 +196,12 @@ def run_files(v: Variables) -> Any:
     return {"createRunFiles": {"runID": "B", "uploadHeaders": [], "files": files}}
 
 
+def organization(v: Variables) -> Any:
+    return {"entity": {"organization": {"coreWeaveOrganizationId": None}}}
+
+
 OPERATIONS: dict[str, Callable[[Variables], Any]] = {
+    "OrganizationCoreWeaveOrganizationID": organization,
     "Viewer": viewer,
     "GetDefaultEntity": viewer,
     "Run": one_run,

@@ -241,6 +241,17 @@ def test_the_ref_named_like_the_branch_counts_first(world: World) -> None:
     assert (world.read().ref, world.read().behind) == ("refs/heads/copy", 0)
 
 
+def test_else_the_ref_that_the_branch_follows(world: World) -> None:
+    world.push("HEAD:refs/heads/copy")
+    other = world.other()
+    tip = world.commit(where=other)
+    world.push("main", where=other)
+    git(world.work, "checkout", "-q", "-b", "mine", "--track", "origin/main")
+    assert (world.read().ref, world.read().tip, world.read().behind) == ("refs/heads/main", tip, 1)
+    world.push("mine")
+    assert (world.read().ref, world.read().behind) == ("refs/heads/mine", 0)
+
+
 def test_the_branch_is_asked_of_the_remote_even_where_another_tip_is_head(world: World) -> None:
     other = world.other()
     world.push("HEAD:refs/heads/copy", where=other)

@@ -387,6 +387,18 @@ def test_dubious_ownership_says_how_to_trust_it(work: Path) -> None:
         read(work)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_dubious_ownership_names_the_folder_wherever_one_stands(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "deep").mkdir()
+    for path in (work, work / ".git", work / "deep"):
+        os.chown(path, 12345, 12345)
+    monkeypatch.chdir(work / "deep")
+    with pytest.raises(WrongUse, match=rf"safe\.directory {work}`"):
+        find_repository(Path("."))
+
+
 # --- what leaks in from around ----------------------------------------------------------------------
 
 

@@ -91,3 +91,19 @@ def test_a_folder_that_no_import_can_name_counts_as_a_root(work: Path, command: 
     put(work, "jobs/my-job/ignored.py")
     assert found(work) == []
     assert found(work, **command) == ["jobs/my-job/ignored.py"]
+
+
+def test_a_tracked_link_to_modules_outside_of_the_work_tree(work: Path) -> None:
+    outside = work.parent / "outside"
+    put(outside, "lib/__init__.py", "one.py", "data/a.json")
+    for name, target in (
+        ("lib", outside / "lib"),
+        ("pkg/one.py", outside / "one.py"),
+        ("data", outside / "data"),
+        ("gone.py", outside / "gone.py"),
+        ("again", work / "pkg"),
+    ):
+        (work / name).symlink_to(target)
+    git(work, "add", "-A")
+    git(work, "commit", "-q", "-m", "links")
+    assert found(work) == ["lib", "pkg/one.py"]

@@ -1,5 +1,6 @@
 """The gs store, against a loopback server: the contract suite, then Cloud Storage's own traps."""
 
+import json
 import os
 import re
 import subprocess
@@ -90,9 +91,11 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(gcs: Service, root: 
     assert connect().names(f"{root}/step-1") == ()
 
 
-def test_a_bucket_that_does_not_exist_is_not_empty(gcs: Service) -> None:
-    with pytest.raises(FileNotFoundError, match="gs://nobody-has-this is not there"):
-        connect().names("gs://nobody-has-this")
+@pytest.mark.parametrize("path", ["gs://nobody-has-this", "gs://nobody-has-this/tiny"])
+def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(gcs: Service, path: str) -> None:
+    with pytest.raises(OSError, match=f"{path}: gs://nobody-has-this is no bucket, or") as caught:
+        connect().names(path)
+    assert not isinstance(caught.value, FileNotFoundError)
 
 
 def test_an_empty_bucket_is_empty(gcs: Service) -> None:
@@ -187,7 +190,7 @@ def test_a_probe_names_the_step_that_failed(
 # --- faults -----------------------------------------------------------------------------------------
 
 FAULTS: list[tuple[dict[str, Any], str]] = [
-    ({"status": 401}, "401"),
+    ({"status": 401}, "401 Unauthorized: the Google credentials have expired .*gcloud auth"),
     (
         {"status": 403, "body": '{"error": {"message": "caller has no storage.objects.list"}}'},
         "403 .*caller has no",
@@ -220,7 +223,7 @@ def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
 def test_not_found_is_not_found_everywhere(gcs: Service, root: str) -> None:
     store = connect()
     gcs.fault(status=404)
-    for look in (store.names, store.read, store.region, store.rules, store.modified):
+    for look in (store.read, store.region, store.rules, store.modified):
         with pytest.raises(FileNotFoundError):
             look(root)
 
@@ -247,6 +250,30 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
     monkeypatch.setenv("GCE_METADATA_HOST", "127.0.0.1:1")
     with pytest.raises(OSError, match=r"no Google credentials|no answer"):
         connect(deadline=SHORT).names("gs://bucket/x")
+
+
+def test_credentials_that_have_expired_are_said_so_and_at_once(
+    gcs: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cryptography.hazmat.primitives import serialization as told
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    key = rsa.generate_private_key(65537, 2048)
+    pem = key.private_bytes(told.Encoding.PEM, told.PrivateFormat.PKCS8, told.NoEncryption())
+    account = {
+        "type": "service_account",
+        "client_email": "a@example.org",
+        "private_key": pem.decode(),
+        "token_uri": f"{gcs.url}/token",
+    }
+    (tmp_path / "key.json").write_text(json.dumps(account))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
+    gcs.fault(url="/token", status=400, body='{"error": "invalid_grant", "error_description": "expired"}')
+    began = time.monotonic()
+    with pytest.raises(OSError, match=r"gs://bucket/x: .*have expired.*gcloud auth.*invalid_grant"):
+        connect(token="google_default").names("gs://bucket/x")
+    assert time.monotonic() - began < 5
+    assert capfd.readouterr().err == ""
 
 
 # --- what the bucket says of itself -----------------------------------------------------------------
@@ -325,7 +352,7 @@ store = gs.connect(gs.Options(), Place("tiny", "state", "gs://tiny", "."))
 assert "gcsfs" not in sys.modules
 before = dict(os.environ)
 try:
-    store.names("gs://nobody-has-this/x")
+    store.read("gs://nobody-has-this/x")
 except FileNotFoundError:
     pass
 assert dict(os.environ) == before

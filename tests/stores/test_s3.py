@@ -97,9 +97,11 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(s3: Service, root: s
     assert connect().names(f"{root}/step-1") == ()
 
 
-def test_a_bucket_that_does_not_exist_is_not_empty(s3: Service) -> None:
-    with pytest.raises(FileNotFoundError, match="s3://nobody-has-this is not there"):
-        connect().names("s3://nobody-has-this")
+@pytest.mark.parametrize("path", ["s3://nobody-has-this", "s3://nobody-has-this/tiny"])
+def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(s3: Service, path: str) -> None:
+    with pytest.raises(OSError, match=f"{path}: s3://nobody-has-this is no bucket, or") as caught:
+        connect().names(path)
+    assert not isinstance(caught.value, FileNotFoundError)
 
 
 def test_an_empty_bucket_is_empty(s3: Service) -> None:
@@ -176,7 +178,11 @@ def an_error(code: str) -> str:
 
 
 FAULTS: list[tuple[dict[str, Any], str]] = [
-    ({"status": 401}, "401"),
+    ({"status": 401}, "401: Unauthorized; the AWS credentials have expired"),
+    (
+        {"status": 400, "body": an_error("ExpiredToken")},
+        "400 ExpiredToken: so it is; the AWS credentials have",
+    ),
     ({"status": 403, "body": an_error("AccessDenied")}, "403 AccessDenied.*so it is"),
     ({"status": 429}, "429"),
     ({"status": 500, "body": an_error("InternalError")}, "500 InternalError"),
@@ -217,13 +223,7 @@ def test_no_question_takes_a_fault_for_an_answer(
 def test_not_found_is_not_found_everywhere(s3: Service, root: str) -> None:
     store = connect()
     s3.fault(status=404, body=an_error("NoSuchBucket"))
-    looks: list[Callable[[str], object]] = [
-        store.names,
-        store.read,
-        store.region,
-        store.rules,
-        store.modified,
-    ]
+    looks: list[Callable[[str], object]] = [store.read, store.region, store.rules, store.modified]
     for look in looks:
         with pytest.raises(FileNotFoundError):
             look(root)

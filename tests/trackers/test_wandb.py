@@ -116,6 +116,7 @@ def test_a_true_run_is_read_as_its_writer_left_it(
     assert datetime.fromisoformat(found.heartbeat).utcoffset() == timedelta(0)
     assert [(row.step, row.values["train/loss"]) for row in rows] == [(0, 3.0), (1, 2.0), (2, 1.0)]
     assert math.isnan(rows[0].values["bad"])
+    assert not [name for row in rows for name in row.values if name.startswith("_")]  # W&B's own columns
     assert all(row.at and row.at.tzinfo is UTC for row in rows)
 
 

@@ -9,7 +9,8 @@ from herorun.acts.leasing import hand_lease
 from herorun.acts.plan_file import moved_since, must_be
 from herorun.acts.preflight import Preflight, preflight
 from herorun.acts.probe import probe_roots
-from herorun.core.check import GateVerdict
+from herorun.acts.wavering import must_stand_still
+from herorun.core.check import GateVerdict, Mode
 from herorun.core.contract import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Launched
@@ -106,6 +107,8 @@ def _fresh(run: Run, reviewed: dict[str, Any] | None, babysit: bool) -> tuple[La
         return None, answer
     if reviewed is not None:
         must_be(reviewed, answer.plan)
+    if run.mode is Mode.ENFORCE:
+        must_stand_still(run, answer.plan)
     probe_roots(run)
     dirty = dirty_words(list(answer.report.findings), answer.plan)
     order = Order(

@@ -43,7 +43,7 @@ class Order:
     dirty: str = "no"
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
     policy: str = ""  # the logbook's word on a lenient `[policy] mode`
-    overlooked: tuple[str, ...] = ()  # the findings that were open
+    overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it
 
 
 def start_instance(run: Run, order: Order) -> Launched:
@@ -169,6 +169,9 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
         "Commit": f"`{plan.commit.value}`",
         "Tree dirty": order.dirty,
         **({"Policy": order.policy} if order.policy else {}),
+        **(
+            {"Warnings": scrub("; ".join(order.overlooked))} if order.relaunch_of and order.overlooked else {}
+        ),
         "Command": f"`{command_line(plan.command_line)}`",
         "Output root": f"`{plan.output_root.value}`",
         "Starts from": plan.start.value.path if plan.start.value else "scratch",

@@ -10,6 +10,7 @@ from typing import Any
 
 from herorun.acts.preflight import Preflight, plan_json
 from herorun.core.canonical import canonical, digest
+from herorun.core.config.files import parse_json
 from herorun.core.errors import Blocked, WrongUse, in_words
 from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
@@ -61,7 +62,9 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     """The document; a `WrongUse` says what is wrong with one that `preflight --out` did not write for this run."""
     again = f"write it with `herorun preflight {slug} --out {path}`"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(
+            path.read_text(encoding="utf-8")
+        )  # a key given twice would be read and launched otherwise
     except OSError as error:
         raise WrongUse(f"The plan file cannot be read: {in_words(error)}.") from None
     except (ValueError, RecursionError):

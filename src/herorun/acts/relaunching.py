@@ -3,13 +3,15 @@
 from herorun import discover
 from herorun.acts.launching import Order, admitted_plan, settle_launching, start_instance
 from herorun.acts.snapshots import patch_of
+from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, ImportClosure, WorkTree
 from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, refusal
 from herorun.core.plan import Plan
-from herorun.gates import ask_relaunch
+from herorun.core.scrub import scrub
+from herorun.gates import Report, ask_relaunch
 from herorun.gather import gather
 from herorun.system.snapshot import MEGABYTE, take_snapshot
 from herorun.workspace import Run
@@ -34,8 +36,21 @@ def relaunch(run: Run, instance: str, why: str) -> str:
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
         raise kind(f"The launch gate is {report.verdict}: {report.summary}")
     dirty = memory.launchings[instance].dirty
-    order = Order(plan, f"relaunch after {instance}: {why}", babysitter, relaunch_of=instance, dirty=dirty)
+    order = Order(
+        plan,
+        f"relaunch after {instance}: {why}",
+        babysitter,
+        relaunch_of=instance,
+        dirty=dirty,
+        overlooked=_warnings(report),
+    )
     return start_instance(run, order).instance
+
+
+def _warnings(report: Report) -> tuple[str, ...]:
+    """What the gate found and let pass: nobody reads a screen then, so the record and the issue say it."""
+    told = [f for f in report.findings if f.open and report.checks[f.check].response is not Response.INFO]
+    return tuple(scrub(f"{finding.check}: {finding.verdict.message}") for finding in told)
 
 
 def must_stand(run: Run, admitted: Plan) -> None:

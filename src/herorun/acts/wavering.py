@@ -1,9 +1,13 @@
 """Whether the config command prints the same config twice: what it does not would make every plan another one."""
 
+from collections.abc import Sequence
+
 from herorun.core.config.classes import is_volatile
-from herorun.core.config.diff import diff
-from herorun.core.errors import HerorunError, in_words
-from herorun.system.resolved import printed_config
+from herorun.core.config.diff import diff, without_volatile
+from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub
+from herorun.system.resolved import printed_config, resolved_config
 from herorun.workspace import Run
 
 
@@ -20,13 +24,28 @@ def wavering_keys(run: Run) -> tuple[str, ...]:
     return tuple(change.key for change in found if not is_volatile(change.key, contract.config))
 
 
+def must_stand_still(run: Run, plan: Plan) -> None:
+    """`Blocked` where the config command prints another config than the plan's: no relaunch could make it again."""
+    if not run.contract.config.command:
+        return
+    again, _ = resolved_config(run.repository, run.contract, plan.code_commit)
+    kept, _ = without_volatile(again, run.contract.config)
+    keys = [change.key for change in diff(plan.config.value, kept, run.contract.config)]
+    if keys:
+        raise Blocked(f"Nothing was submitted: {_advice(keys)} No relaunch could make this plan again.")
+
+
+def _advice(keys: Sequence[str]) -> str:
+    listed = ", ".join(f'"{key}"' for key in keys)
+    return f"[config] command prints another config each time. Add to [config]: volatile = [{listed}]."
+
+
 def advised(run: Run) -> tuple[tuple[str, ...], str]:
     """Those keys, and what to write into the contract; a command that cannot be tried is told, not raised."""
     try:
         keys = wavering_keys(run)
     except (HerorunError, OSError) as error:
-        return (), f"the [config] command could not be tried: {in_words(error)}"
+        return (), f"the [config] command could not be tried: {scrub(in_words(error))}"
     if not keys:
         return (), ""
-    listed = ", ".join(f'"{key}"' for key in keys)
-    return keys, f"[config] command prints another config each time. Add to [config]: volatile = [{listed}]."
+    return keys, _advice(keys)

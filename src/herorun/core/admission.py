@@ -221,7 +221,8 @@ def _plain(value: Any, like: Any = None) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, "__fspath__"):
-        return value.__fspath__()
+        alike = isinstance(like, str) and type(value)(like) == value  # a Path drops a last slash
+        return like if alike else value.__fspath__()
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "tolist"):

@@ -82,6 +82,15 @@ Duration = Annotated[
 Name = Annotated[str, Field(min_length=1)]
 
 
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is blank: a person must fill it in")
+    return value
+
+
+Said = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+
+
 def _no_nul(value: str) -> str:
     if "\0" in value:
         raise ValueError("holds a NUL character, which no command line or environment can")
@@ -379,8 +388,8 @@ class Waiver(_Table):
 
     check: Name = Field(description="The check's name.")
     subject: str | None = Field(None, description="The finding's exact subject; every one where absent.")
-    reason: Name = Field(description="Why it is accepted.")
-    approved_by: Name = Field(description="Who signs.")
+    reason: Said = Field(description="Why it is accepted.")
+    approved_by: Said = Field(description="Who signs.")
     expires: datetime = Field(description="Until when it holds.")
     unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
 

@@ -37,7 +37,7 @@ class Launching:
     where: str = ""  # machine and state folder: whose scheduler's "absent" counts
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch: never ours
     policy: str = ""  # the logbook's word on a lenient `[policy] mode`
-    overlooked: tuple[str, ...] = ()  # the findings that were open, as `check: message`
+    overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it, as `check: message`
 
     @property
     def key(self) -> str:

@@ -1,5 +1,6 @@
 """What would tell a secret: the values that scrubbing masks, but for those that cannot be one."""
 
+import codecs
 import re
 from collections.abc import Iterator
 
@@ -46,6 +47,7 @@ def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
     A binary file has no lines: it is named where something in it has the shape of a known kind of secret.
     """
+    before, after = _in_utf8(before), _in_utf8(after)
     if b"\0" in after[:8000]:
         if has_known_shape(after.replace(b"\0", b"").decode("ascii", "replace")):
             yield path
@@ -54,6 +56,12 @@ def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
     for number, line in enumerate(after.splitlines(), start=1):
         if line not in known and secrets_in(_as_data(path, line.decode("utf-8", "replace"))):
             yield f"{path}:{number}"
+
+
+def _in_utf8(data: bytes) -> bytes:
+    """Text that some systems write with two bytes a character is text all the same."""
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16", "replace").encode("utf-8", "replace") if marked else data
 
 
 def _as_data(path: str, line: str) -> str:

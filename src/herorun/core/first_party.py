@@ -42,19 +42,64 @@ def strays(
     """First-party modules that were loaded from outside the tree, and how many first-party modules are loaded.
 
     `loaded` is module -> file, `code` the spellings of the tree's own folder (itself, and where its links lead).
-    A module is first-party if the tree holds a file of its dotted name under one of the roots.
+    A module is first-party if the tree holds a file of its dotted name under one of the roots, or if it was loaded
+    from another checkout of the tree.
     """
     there = set(files)
     tops = {_top(name, root) for name in there for root in roots if not root or name.startswith(f"{root}/")}
     wrong, seen = {}, 0
     for module, file in loaded.items():
         top = module.partition(".")[0]
-        if top not in tops or top == OWN or not _of_tree(module, there, roots):
+        rooted = top in tops and _of_tree(module, there, roots)
+        if top == OWN or not (rooted or (not _is_installed(file) and _lies_alike(module, file, there))):
             continue
         seen += 1
         if not any(file.startswith(f"{folder}/") for folder in code):
             wrong[module] = file
-    return wrong, seen
+    kept = _without_namesakes(wrong, loaded, there, roots)
+    return kept, seen - len(wrong) + len(kept)
+
+
+def _lies_alike(module: str, file: str, there: set[str]) -> bool:
+    """Whether its path ends as one in the tree does: of a checkout, whatever folder of it modules are imported from."""
+    path = "/" + module.replace(".", "/")
+    ending = next((end for end in _ENDINGS if file.endswith(path + end)), None)
+    if ending is None:
+        return False
+    parts = file.split("/")
+    most = len(parts) - (path + ending).count("/")
+    return any("/".join(parts[n:]) in there for n in range(1, most + 1))
+
+
+def _without_namesakes(
+    wrong: Mapping[str, str], loaded: Mapping[str, str], there: set[str], roots: Sequence[str]
+) -> dict[str, str]:
+    """Without the installed packages that only share a name with the tree's: most of their modules are not in it.
+
+    The tree's `datasets/` is not the `datasets` that a script in another folder gets from its environment.
+    """
+    package_of = {name: _package(name, there, roots) for name, file in wrong.items() if _is_installed(file)}
+    namesakes = {
+        package
+        for package in set(package_of.values())
+        if 2 * _count(wrong, package) < _count(loaded, package)
+    }
+    return {name: file for name, file in wrong.items() if package_of.get(name) not in namesakes}
+
+
+def _package(module: str, there: set[str], roots: Sequence[str]) -> str:
+    """The outermost package that the tree holds: of a namespace package, the first below it."""
+    parts = module.split(".")
+    names = (".".join(parts[: n + 1]) for n in range(len(parts)))
+    return next(name for name in names if _of_tree(name, there, roots))
+
+
+def _count(modules: Iterable[str], package: str) -> int:
+    return sum(name == package or name.startswith(f"{package}.") for name in modules)
+
+
+def _is_installed(file: str) -> bool:
+    return "/site-packages/" in file or "/dist-packages/" in file
 
 
 def _top(name: str, root: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from herorun.core.contract import Contract
 from herorun.core.evidence import Candidate, Checkpoints, History, Metrics
 
-SKEW = timedelta(seconds=60)  # between our clock and the store's: more of it is a finding of its own
+SKEW = timedelta(seconds=60)  # between two clocks, ours or a store's: more of it is a finding of its own
 
 
 def is_under(path: str, roots: Iterable[str]) -> bool:
@@ -64,14 +64,21 @@ def decided_on(contract: Contract, candidates: Iterable[Candidate]) -> Candidate
 def seconds_between(one: Candidate, other: Candidate) -> float | None:
     """From the one's writing to the other's: by the trainer's own time, else by the store's. None: nobody can tell.
 
-    A time without a zone is only compared with another such.
+    A time without a zone is only compared with another such; two stores have two clocks.
     """
     first, second = _stamp(one), _stamp(other)
     if first and second and (first.tzinfo is None) == (second.tzinfo is None):
         return (second - first).total_seconds()
     if one.modified and other.modified:
-        return (other.modified - one.modified).total_seconds()
+        apart = other.modified - one.modified
+        told = _store(one) == _store(other) or abs(apart) > SKEW
+        return apart.total_seconds() if told else None
     return None
+
+
+def _store(candidate: Candidate) -> str:
+    scheme, separator, _ = candidate.path.partition("://")
+    return scheme if separator else ""
 
 
 def _stamp(candidate: Candidate) -> datetime | None:

@@ -123,7 +123,9 @@ def entry_of(event: Event) -> tuple[str, str] | None:
                 "Next": "submit, then confirm one live job",
             }
             if event.overlooked:
-                lines["Policy"] = one_line(f"{event.policy}. {'; '.join(event.overlooked)}")
+                overlooked = "; ".join(event.overlooked)
+                name, before = ("Policy", f"{event.policy}. ") if event.policy else ("Warnings", "")
+                lines[name] = one_line(before + overlooked)
             return _event(event.at, f"{event.instance} requested", lines)
         case CheckedIn():
             said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)

@@ -27,7 +27,7 @@ _RULES = (
 # Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
 _USERINFO = re.compile(r"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++://)[^/\s'\"?#]+@", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    rf"(?P<head>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++[\"']?(?:\s*[=:]\s*[\"']?|\s+[\"']?(?!-)))"
+    rf"(?P<head>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++[\"']?\]?(?:\s*[=:]\s*[\"']?|\s+[\"']?(?!-)))"
     r"(?P<value>[^\s\"',;&}\]]+)",
     re.IGNORECASE,
 )

@@ -19,7 +19,7 @@ def hidden_edits(looked: Look, git_dir: Path) -> list[str]:
         return []
     with TemporaryDirectory(prefix="herorun-index-") as folder:
         index = os.path.join(folder, "index")
-        shutil.copyfile(git_dir / "index", index)
+        shutil.copy2(git_dir / "index", index)  # with its time: git doubts entries as young as their index
         return _edited(looked.repository, wanted, QUIET | {"GIT_INDEX_FILE": index})
 
 

@@ -1,4 +1,4 @@
-"""Files that git ignores, and that Python or the dynamic loader would take all the same."""
+"""Files that no commit holds, and that Python or the dynamic loader would take all the same."""
 
 import os
 import re
@@ -33,6 +33,19 @@ def importable(top: str, ignored: Iterable[str], roots: Iterable[str]) -> list[s
         elif _loaded(top, path) and _within(dirname(path), roots):
             found.append(path)
     return found
+
+
+def led_out(top: str, links: Iterable[str], roots: Iterable[str]) -> list[str]:
+    """Tracked links to modules outside of the work tree: the commit holds where they lie, and not what they are."""
+    inside, roots = os.path.realpath(top) + os.sep, tuple(roots)
+    return [
+        path
+        for path in links
+        if not os.path.realpath(full := os.path.join(top, path)).startswith(inside)
+        and os.path.exists(full)
+        and _within(dirname(path), roots)
+        and _loaded(top, path)
+    ]
 
 
 def _within(folder: str, roots: tuple[str, ...]) -> bool:

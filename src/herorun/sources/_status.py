@@ -29,6 +29,7 @@ _STATUS = (
 )
 _FLAGGED = re.compile(rb"\0([a-zS]) \d{6} [0-9a-f]+ \d\t([^\0]+)")
 _GITLINK = re.compile(rb"\0\S 160000 ([0-9a-f]+) \d\t([^\0]+)")
+_LINK = re.compile(rb"\0\S 120000 [0-9a-f]+ \d\t([^\0]+)")
 _CONTROL = {n: f"\\x{n:02x}" for n in (*range(32), 127)} | {9: "\\t", 10: "\\n", 13: "\\r"}
 
 
@@ -70,6 +71,11 @@ class Look:
             elif change.path in found and change.staged:
                 del found[change.path]  # HEAD has none there yet
         return found
+
+    @property
+    def links(self) -> list[str]:
+        """Tracked symbolic links."""
+        return [text(path) for path in _LINK.findall(self.index)]
 
     def files(self, name: str) -> list[str]:
         """Tracked files of that base name, in any folder."""

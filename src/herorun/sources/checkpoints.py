@@ -23,6 +23,8 @@ from herorun.core.ports import Layout, Store
 from herorun.core.scrub import scrub
 
 OWN = "_herorun/"
+# Looked into where the listing tells no times, as on object stores; the one written last may be among them.
+FURTHER = 2
 
 
 def read_checkpoints(
@@ -102,7 +104,9 @@ def _looked_into(
         seen = known[candidate.path] = _seen(store, layout, candidate)
         if seen and (seen.unread or (seen.complete and not refused(seen))):
             break
-    for path in {latest.path if latest else "", named, *(c.path for c in newest_first if c.step == final)}:
+    older = [c.path for c in newest_first if known[c.path] == c]  # not yet looked into
+    also = [latest.path] if latest else older[:FURTHER]
+    for path in {*also, named, *(c.path for c in newest_first if c.step == final)}:
         candidate_then = known.get(path)
         if candidate_then and not candidate_then.examined and not candidate_then.unread:
             known[path] = _seen(store, layout, candidate_then)

@@ -31,12 +31,13 @@ def read_published(
     tips = answered(repository, remote)
     named = {name: oid for name, oid in tips.items() if is_named(name, contract.code.refs)}
     others = {name: oid for name, oid in tips.items() if name not in named and not name.startswith(_RECORDS)}
+    own = _own(repository, remote, tree)
     if tree.shallow:
-        return _by_tips(remote, tree, named, others)
+        return _by_tips(remote, tree, named, others, own)
     with Probe(repository, remote, contract.slug) as probe:
-        inside = _inside(probe, tree, named)
+        inside = _inside(probe, tree, named, own)
         if inside:
-            return _measured(repository, remote, tree, inside)
+            return _measured(repository, remote, tree, inside, own)
         elsewhere = containing(repository, tree.commit, known(repository, others))
         return Published(remote, tree.commit, (), tuple(sorted(elsewhere)))
 
@@ -49,12 +50,22 @@ def is_named(name: str, refs: tuple[str, ...]) -> bool:
     )
 
 
-def _inside(probe: Probe, tree: WorkTree, named: Mapping[str, str]) -> dict[str, str]:
-    """Those of the named refs that contain HEAD. The branch's own is always asked; the rest until one does."""
+def _own(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:
+    """The remote's refs that the branch belongs to: the one of its name, else the one that it was set to follow."""
+    if tree.branch is None:
+        return ()
+    branch = f"refs/heads/{tree.branch}"
+    told = repository.git("for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref)", branch)
+    where, _, upstream = told.text.strip().partition(" ")
+    return (branch, upstream) if where == remote and upstream not in ("", branch) else (branch,)
+
+
+def _inside(probe: Probe, tree: WorkTree, named: Mapping[str, str], own: tuple[str, ...]) -> dict[str, str]:
+    """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until one does."""
     here = known(probe.repository, named)
-    own = f"refs/heads/{tree.branch}"
-    if own in named and own not in here:
-        here |= probe.fetch([own])
+    missing = [ref for ref in own if ref in named and ref not in here]
+    if missing:
+        here |= probe.fetch(missing)
     inside = containing(probe.repository, tree.commit, here)
     unknown = sorted(named.keys() - here.keys())
     if not inside and unknown:
@@ -62,13 +73,17 @@ def _inside(probe: Probe, tree: WorkTree, named: Mapping[str, str]) -> dict[str,
     return inside
 
 
-def _measured(repository: Repository, remote: str, tree: WorkTree, inside: Mapping[str, str]) -> Published:
-    """Against the ref named like the branch; else one that HEAD is the tip of; else the one that is least ahead."""
-    own = f"refs/heads/{tree.branch}"
+def _measured(
+    repository: Repository, remote: str, tree: WorkTree, inside: Mapping[str, str], own: tuple[str, ...]
+) -> Published:
+    """Against the ref named like the branch, or that it follows; else one that HEAD is the tip of; else the one
+    that is least ahead.
+    """
     exact = sorted(name for name, tip in inside.items() if tip == tree.commit)
     found = Published(remote, tree.commit, tuple(sorted(inside)))
-    if own in inside or exact:
-        ref = own if own in inside else exact[0]
+    first = [*(ref for ref in own if ref in inside), *exact]
+    if first:
+        ref = first[0]
         behind = ahead(repository, tree.commit, inside[ref])
     else:
         behind, ref = min((ahead(repository, tree.commit, tip), name) for name, tip in inside.items())
@@ -76,14 +91,20 @@ def _measured(repository: Repository, remote: str, tree: WorkTree, inside: Mappi
     return replace(found, ref=ref, tip=inside[ref], behind=behind, behind_files=files)
 
 
-def _by_tips(remote: str, tree: WorkTree, named: Mapping[str, str], others: Mapping[str, str]) -> Published:
+def _by_tips(
+    remote: str,
+    tree: WorkTree,
+    named: Mapping[str, str],
+    others: Mapping[str, str],
+    own: tuple[str, ...],
+) -> Published:
     """What a shallow clone can tell: the refs whose very tip HEAD is."""
     exact = tuple(sorted(name for name, tip in named.items() if tip == tree.commit))
     elsewhere = tuple(sorted(name for name, tip in others.items() if tip == tree.commit))
-    own = f"refs/heads/{tree.branch}"
-    if not exact or named.get(own, tree.commit) != tree.commit:
+    first = next((ref for ref in own if ref in named), None)
+    if not exact or (first and named[first] != tree.commit):
         return Published(remote, tree.commit, exact, elsewhere, why_not=_SHALLOW)
-    ref = own if own in exact else exact[0]
+    ref = first or exact[0]
     return Published(remote, tree.commit, exact, elsewhere, ref, tree.commit)
 
 

@@ -11,7 +11,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import WorkTree
 from herorun.sources._hidden import hidden_edits
-from herorun.sources._importable import importable, roots_of
+from herorun.sources._importable import importable, led_out, roots_of
 from herorun.sources._likeness import likeness
 from herorun.sources._place import keeps_modes, replaced, whereabouts
 from herorun.sources._pointers import pointers
@@ -36,6 +36,8 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
         looked = look(repository, "core.fileMode=false")
     roots = roots_of(contract.command, str(repository.top))
     alike, inside = likeness(looked), insides(looked, roots)
+    top = str(repository.top)
+    loose = [*importable(top, looked.ignored, roots), *led_out(top, looked.links, roots)]
     return WorkTree(
         commit=commit,
         branch=shown(looked.branch) if looked.branch else None,
@@ -43,7 +45,7 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
         unstaged=_shown(change.path for change in looked.changes if change.modified),
         untracked=_shown(looked.untracked),
         hidden=_shown(hidden_edits(looked, facts.git_dir)),
-        importable=_shown([*importable(str(repository.top), looked.ignored, roots), *inside.importable]),
+        importable=_shown([*loose, *inside.importable]),
         mode_only=_shown(alike.mode_only),
         eol_only=_shown(alike.eol_only),
         submodules=tuple(inside.rows),

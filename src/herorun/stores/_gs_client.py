@@ -5,22 +5,43 @@ from threading import Lock
 from typing import Any
 
 from herorun.core.errors import in_words
-from herorun.stores._fsspec import NOW
+from herorun.stores._fsspec import NOW, Attempts
 
 SWITCH = "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"  # on by default: a gRPC call for every bucket, which may hang
+EXPIRED = "the Google credentials have expired or are not valid: run `gcloud auth application-default login`"
 _importing = Lock()
 
 
 def opened(token: str | None, endpoint: str | None) -> Any:
     """A client that asks afresh each time; an emulator, where the environment names one, knows no credentials."""
     emulated = os.environ.get("STORAGE_EMULATOR_HOST")
-    return _client()(
+    system = _client()(
         token=token or ("anon" if emulated else "google_default"),
         endpoint_url=endpoint,
         use_listings_cache=False,
         skip_instance_cache=True,
         session_kwargs={"trace_configs": [_traced()]},
     )
+    _say_expired(system.credentials)
+    return system
+
+
+def _say_expired(credentials: Any) -> None:
+    """Credentials that cannot be renewed are said at once: gcsfs tries them again in silence until our deadline."""
+    renew = credentials.maybe_refresh
+
+    def renewed(*words: Any) -> None:
+        try:
+            renew(*words)
+        except Exception as error:
+            why = error.__cause__ or error
+            said = f"{EXPIRED} ({in_words(why)})"
+            if not getattr(why, "retryable", False):
+                raise OSError(said) from None
+            NOW.get(Attempts()).met(said)
+            raise
+
+    credentials.maybe_refresh = renewed
 
 
 def _client() -> Any:
@@ -49,7 +70,8 @@ def _traced() -> Any:
 
     async def answered(session: Any, context: Any, told: Any) -> None:
         status = told.response.status
-        NOW.get().met(f"{status} {told.response.reason or ''}".strip() if status >= 400 else "")
+        why = f"{status} {told.response.reason or ''}".strip() if status >= 400 else ""
+        NOW.get().met(f"{why}: {EXPIRED}" if status == 401 else why)
 
     async def failed(session: Any, context: Any, told: Any) -> None:
         if not isinstance(told.exception, CancelledError):  # by our own deadline
@@ -68,7 +90,8 @@ def words(error: Exception) -> str:
         return "no Google credentials: run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS"
     if name == "JSONDecodeError":
         return "an answer that is no JSON"
-    message = getattr(error, "message", None) or str(error)
+    message = getattr(error, "message", None)
+    message = str(error) if message is None else message
     return (
         str(message).rpartition("\n")[2]
         if name in ("OSError", "HttpError", "ValueError")

@@ -24,7 +24,7 @@ class ObjectStore:
 
     def entries(self, path: str) -> tuple[Entry, ...]:
         at = self._at(path)
-        found = self.objects.listed(at)
+        found = self._listed(at)
         if not found and at.key:
             self._missing(at)
         inside = [replace(entry, name=entry.name.removeprefix(at.prefix)) for entry in found]
@@ -119,6 +119,16 @@ class ObjectStore:
         except Refused:
             return True
         return False
+
+    def _listed(self, at: At) -> list[Entry]:
+        """A folder without objects is an empty answer: "not found" is said of buckets alone, and is no empty folder."""
+        try:
+            return self.objects.listed(at)
+        except FileNotFoundError:
+            bucket = f"{at.scheme}://{at.bucket}"
+            raise OSError(
+                scrub(f"{at}: {bucket} is no bucket, or these credentials may not know of it")
+            ) from None
 
     def _missing(self, at: At) -> None:
         """Nothing lies under a prefix: say whether a file stands there instead."""

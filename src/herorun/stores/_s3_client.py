@@ -8,6 +8,14 @@ from urllib.parse import urlsplit
 from herorun.core.errors import WrongUse, in_words
 from herorun.stores._fsspec import NOW, Refused
 
+EXPIRED = {
+    "401",
+    "ExpiredToken",
+    "InvalidAccessKeyId",
+    "InvalidToken",
+    "SignatureDoesNotMatch",
+    "TokenRefreshRequired",
+}
 MISSING = {"NoSuchBucket", "NoSuchKey", "404"}
 REFUSALS = {"PreconditionFailed", "ConditionalRequestConflict", "412"}
 SETTINGS = {
@@ -67,6 +75,17 @@ def error_code(error: BaseException) -> str:
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
+def _told(error: Exception) -> str:
+    """The service's own words, without botocore's decoration."""
+    response: Any = getattr(error, "response", None)
+    said = str(response["Error"].get("Message") or response["Error"]["Code"])
+    if error_code(error) in EXPIRED:
+        return (
+            f"{said}; the AWS credentials have expired or are not valid: renew them, as with `aws sso login`"
+        )
+    return said
+
+
 @asynccontextmanager
 async def refusing() -> AsyncIterator[None]:
     """A precondition that did not hold, as `Refused`."""
@@ -84,4 +103,6 @@ def clients_words(error: Exception) -> str:
         return "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     if name == "ResponseParserError":
         return "an answer that is no XML"
+    if error_code(error):
+        return _told(error)
     return in_words(error)

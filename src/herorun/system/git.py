@@ -75,6 +75,7 @@ class GitFailed(CouldNotLook):
 _REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
 _REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 _NO_REASON = "Could not read from remote repository."
+_DISTRUSTED = re.compile(r"in repository at '([^'\n]+)'")
 
 
 def _complaint(answer: Answer) -> str:
@@ -223,6 +224,7 @@ def find_repository(start: Path) -> Repository:
 
     if not start.exists():
         raise WrongUse(f"{start} does not exist.")
+    start = start.absolute()  # what is said of it must hold in another folder too
     try:
         with Repo(start, search_parent_directories=True) as found:
             bare, top, common = found.bare, found.working_tree_dir, found.common_dir
@@ -239,8 +241,10 @@ def find_repository(start: Path) -> Repository:
 
 def _why_not(start: Path, error: Exception) -> str:
     if "dubious ownership" in str(error):
+        told = _DISTRUSTED.search(str(error))
+        top = told[1] if told else start
         return (
-            f"git does not trust {start}, because another user owns it. If you do: "
-            f"`git config --global --add safe.directory {start}`."
+            f"git does not trust {top}, because another user owns it. If you do: "
+            f"`git config --global --add safe.directory {top}`."
         )
     return f"{start} is not in a git repository: run herorun in the repository of the training code, or name it with -C."

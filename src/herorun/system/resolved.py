@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from herorun.core.config.files import UnreadableConfig, merge, parse_config, parse_json
+from herorun.core.config.files import LARGEST, UnreadableConfig, merge, parse_config, parse_json
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.system.git import Repository, environment
@@ -80,6 +80,10 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
         answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
     if answer.code:
         raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
+    if len(answer.out) > LARGEST:
+        raise WrongUse(
+            f"[config] command `{' '.join(command)}` printed more than {LARGEST // 1_000_000} MB: that is no config."
+        )
     try:
         printed = parse_json(answer.out.decode())
     except (ValueError, RecursionError) as error:

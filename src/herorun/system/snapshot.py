@@ -130,7 +130,7 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
         ours = Path(folder) / "index"
         with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(theirs, ours)
+            shutil.copy2(theirs, ours)  # with its time: git doubts entries as young as their index
         index = {"GIT_INDEX_FILE": str(ours)}
         listed = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
         marked = [(record[0], record[2:]) for record in listed if record]

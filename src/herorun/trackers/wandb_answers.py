@@ -85,7 +85,7 @@ def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
     problems: list[str] = []
     for number, told in enumerate(answer["rows"], 1):
         try:
-            row = parse_row(json.dumps(told).encode(), ("_step",))
+            row = parse_row(json.dumps(_logged(told)).encode(), ("_step",))
         except Unusable as why:
             problems.append(f"W&B history from step {answer['start']}, row {number}: {why}")
             continue
@@ -94,6 +94,14 @@ def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
     run = answer["run"]
     cursor = f"1:{answer['next']}:{run['created']}"
     return Rows(tuple(rows), cursor, _utc(run["heartbeat"]), restarted, tuple(problems[-KEPT_PROBLEMS:]))
+
+
+def _logged(told: Any) -> Any:
+    """A row without W&B's own columns (`_runtime`, `_wandb`): the trainer measured none of them."""
+    if not isinstance(told, Mapping):
+        return told
+    kept = ("_step", "_timestamp")
+    return {name: value for name, value in told.items() if name in kept or not name.startswith("_")}
 
 
 def _utc(text: str) -> datetime | None:

@@ -72,3 +72,13 @@ def test_rules_can_say_that_a_file_is_operational():
 
 def test_a_commit_that_is_not_here_is_unknown():
     assert answer(changed_trajectory, {CodeChange: Unavailable("fetch it")}).outcome is Outcome.UNKNOWN
+
+
+def test_the_config_files_are_left_to_config_drift():
+    contract = a_contract(config={"files": ["config.toml", "../more.toml"]}, command={"cwd": "jobs"})
+
+    assert (
+        answer(changed_trajectory, a_change("jobs/config.toml", "more.toml"), contract).outcome
+        is Outcome.PASS
+    )
+    assert answer(changed_trajectory, a_change("config.toml"), contract).outcome is Outcome.FAIL

@@ -17,7 +17,7 @@ def test_a_clean_tree_passes():
         ("unstaged", "modified"),
         ("untracked", "untracked"),
         ("hidden", "hidden"),
-        ("importable", "ignored by git, importable"),
+        ("importable", "importable, in no commit"),
     ],
 )
 def test_every_kind_of_change_is_named(kind, word):

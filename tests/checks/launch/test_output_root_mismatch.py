@@ -100,3 +100,26 @@ def test_a_tracker_that_cannot_be_asked_is_another_checks_matter():
     assert (
         answer(output_root_mismatch, {TrackerIdentity: Unavailable("503")}).outcome is Outcome.NOT_APPLICABLE
     )
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["--output-dir", "results"], ["trainer.save_dir=./ckpt"], ["--checkpoint_dir=.."]],
+)
+def test_a_folder_of_the_exported_copy_is_no_root(argv):
+    assert wrong(argv=argv) == [f"argv {argv[0].partition('=')[0]}"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"argv": ["--checkpoint-dir", "checkpoints", "--output-dir", ROOT]},
+        {"argv": ["--checkpoint-dir", "checkpoints"], "config": {"output_dir": ROOT}},
+        {"argv": ["--output-dir", ROOT.rpartition("/")[2]]},  # joined to a base
+        {"argv": ["--output-dir", "${base}/results"]},
+        {"argv": ["--output", "json", "--save", "500"]},
+        {"argv": ["--log-output-dir", "logs"]},
+    ],
+)
+def test_a_relative_folder_beside_the_root_or_joined_to_it_passes(told):
+    assert wrong(**told) == []

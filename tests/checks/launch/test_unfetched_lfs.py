@@ -18,3 +18,17 @@ def test_pointers_are_counted_and_named():
 
 def test_an_unread_tree_is_unknown():
     assert answer(unfetched_lfs, {WorkTree: Unavailable("no answer")}).outcome is Outcome.UNKNOWN
+
+
+def test_pointers_that_cannot_change_the_training_pass():
+    verdict = answer(unfetched_lfs, a_tree(pointers=("docs/logo.png", "tests/data/x.bin")))
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.details == ("docs/logo.png", "tests/data/x.bin")
+
+
+def test_only_those_that_can_are_named():
+    verdict = answer(unfetched_lfs, a_tree(pointers=("docs/logo.png", "model/tokenizer.bin")))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.details == ("model/tokenizer.bin",)

@@ -117,6 +117,23 @@ def test_what_the_entry_point_imports_blocks_whatever_the_rules_say() -> None:
     assert impact_of("train.py", {}, closure) is BLOCK
 
 
+def test_a_repository_inside_that_is_imported_from_blocks() -> None:
+    closure = frozenset({"tests/lib/data/__init__.py"})
+    for path in ("tests/lib/", "tests/lib"):  # untracked, and as a submodule
+        assert impact_of(path, {}, closure) is BLOCK
+    assert impact_of("tests/library/", {}, closure) is NOTICE
+
+
+def test_a_config_of_the_experiment_that_runs_is_not_unrelated() -> None:
+    closure = frozenset({"experiments/grug/train.py", "experiments/shared.py"})
+    assert impact_of("experiments/grug/conf/model/big.yaml", {}, closure) is BLOCK
+    assert impact_of("experiments/defaults.yaml", {}, closure) is BLOCK
+    assert impact_of("experiments/grug/other.py", {}, closure) is NOTICE
+    assert impact_of("experiments/grug/loss.png", {}, closure) is NOTICE
+    assert impact_of("experiments/other/conf/big.yaml", {}, closure) is NOTICE
+    assert impact_of("experiments/grug/conf/big.yaml", {"experiments/": NOTICE}, closure) is NOTICE
+
+
 def test_paths_are_sorted_out_in_their_order() -> None:
     paths = ["z.py", "README.md", "a.py", "tests/t.py"]
     assert of_impact(paths, {}, (), BLOCK) == ("z.py", "a.py")

@@ -29,6 +29,7 @@ def test_each_kind_of_file(name, text):
         ("a.yaml", b"", "a.yaml holds NoneType, not a table"),
         ("a.toml", b"\xff", "a.toml is not UTF-8"),
         ("a.ini", b"", "must end in .toml"),
+        ("a.json", b" " * 16_000_001, "a.json is larger than 16 MB"),
     ],
 )
 def test_what_cannot_be_read_names_the_file(name, data, words):
@@ -130,3 +131,11 @@ def test_hydras_overrides_are_a_table_of_their_own():
     config = parse_config("overrides.yaml", b"- trainer.lr=3\n- +seed=7\n- model=big\n- ~wandb")
 
     assert config == {"overrides": {"trainer.lr": "3", "seed": "7", "model": "big", "wandb": "~"}}
+
+
+def test_aliases_that_stand_for_millions_of_values_are_refused():
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 8)]
+
+    with pytest.raises(UnreadableConfig, match="stand for more than 1,000,000 values"):
+        parse_config("a.yaml", "\n".join(lines).encode())

@@ -6,7 +6,7 @@ reach the training, say so in `[code] impact`; or let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.code.impact import listed, of_impact, worst
+from herorun.core.code.impact import config_paths, listed, of_impact, worst
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import CodeChange, ImportClosure
 from herorun.core.finding import Verdict, failed, few, passed
@@ -14,18 +14,23 @@ from herorun.core.finding import Verdict, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def changed_trajectory(change: CodeChange, contract: Contract, closure: ImportClosure) -> Verdict:
-    """Judged by impact: none (ignored files), operational (notice), trajectory (block)."""
+    """Judged by impact: none (ignored files), operational (notice), trajectory (block).
+
+    The `[config] files` are left to config-drift, which compares them key by key.
+    """
     rules = contract.code.impact
-    impact = worst(change.files, rules, closure.files)
+    settings = config_paths(contract)
+    changed = tuple(path for path in change.files if path not in settings)
+    impact = worst(changed, rules, closure.files)
     since = f"since {change.instance} ({change.before:.9})"
     if impact in (None, Impact.IGNORE):
         return passed(f"no change of code {since}", *listed(change.files), subject=change.instance)
     if impact is Impact.NOTICE:
-        told = of_impact(change.files, rules, closure.files, Impact.NOTICE)
+        told = of_impact(changed, rules, closure.files, Impact.NOTICE)
         return passed(
             f"only operational changes {since}: {few(told)}", *listed(told), subject=change.instance
         )
-    files = of_impact(change.files, rules, closure.files, Impact.BLOCK)
+    files = of_impact(changed, rules, closure.files, Impact.BLOCK)
     identity = contract.tracker.id or contract.slug
     if change.tracker_id and identity != change.tracker_id:
         message = f"the trajectory changes {since}, under the new tracker id {identity}"

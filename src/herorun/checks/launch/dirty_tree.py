@@ -42,7 +42,7 @@ def _changes(tree: WorkTree) -> Iterator[tuple[str, str]]:
             yield path, _how(tree, path)
     yield from ((path, "untracked") for path in tree.untracked)
     yield from ((path, "hidden") for path in tree.hidden)
-    yield from ((path, "ignored by git, importable") for path in tree.importable)
+    yield from ((path, "importable, in no commit") for path in tree.importable)
 
 
 def _how(tree: WorkTree, path: str) -> str:

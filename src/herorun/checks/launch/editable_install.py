@@ -1,8 +1,8 @@
 """The command's Python imports from the user's checkout, not from the copy of the commit that would run.
 
-Why: the job runs from an exported copy of the planned commit; an editable install or a PYTHONPATH that leads to the
-checkout makes it import whatever lies there by then, reviewed or not. Check-in refuses such a job.
-Fix: `pip uninstall` the editable install and put the package on the path by its place in the tree, for example
+Why: the job runs from an exported copy of the planned commit; an editable install, a PYTHONPATH or a script's full
+path that leads to the checkout makes it run whatever lies there by then, reviewed or not. Check-in refuses such a job.
+Fix: name the script relative to `[command] cwd`; `pip uninstall` the editable install and put the package on the path by its place in the tree, for example
 `[command] env = { PYTHONPATH = "src" }`; or set `[code] in_place = true` and run from the checkout.
 """
 
@@ -14,7 +14,7 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.WARN)
 def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
-    """One answer for each install and each folder."""
+    """One answer for each install, each folder and each word of the command."""
     if plan.in_place.value:
         return [passed("the run is started in the checkout itself")]
     wrong = [
@@ -26,6 +26,11 @@ def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
         failed(f"{path} is on the module path of {installed.interpreter}", subject=path)
         for path in installed.paths
         if not any(path == f or path.startswith(f"{f}/") for f in installed.editable.values())
+    ]
+    wrong += [
+        failed(f"{word} of the command lies in the checkout, and is run from there", subject=word)
+        for word in dict.fromkeys((*plan.argv.value[1:], *plan.resume_argv.value[1:]))
+        if word.endswith((".py", ".sh")) and _leads_here(word, installed)
     ]
     return wrong or [passed(f"{installed.interpreter} imports nothing from this checkout")]
 

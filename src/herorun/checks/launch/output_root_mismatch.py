@@ -20,6 +20,7 @@ NAMES = re.compile(
     r"|default_root_dir"
 )
 IN_A_TABLE = re.compile(r"(temporary_)?(base_path|root)|dirpath|dir|directory|folder")
+A_FOLDER = re.compile(r"(output|out|save|checkpoints?|ckpt|run)_(dir|root|folder)|default_root_dir")
 A_TABLE = re.compile(
     r"(model_)?checkpoint(s|er|ing)?|ckpt|outputs?"
 )  # of checkpoints, or of all that is written
@@ -46,9 +47,11 @@ def output_root_mismatch(
         *(_values("tracker", tracker.config, []) if isinstance(tracker, TrackerIdentity) else ()),
     ]
     places = {where: value for where, value in told if _is_place(value)}
+    names = {contract.slug, plan.tracker.value.id}
+    if not any(_fits(value, plan.roots, names) for value in places.values()):
+        places |= _relative(plan)
     if not places:
         return [not_applicable("neither the command, its environment, the config nor the tracker names one")]
-    names = {contract.slug, plan.tracker.value.id}
     wrong = {where: value for where, value in places.items() if not _fits(value, plan.roots, names)}
     if not wrong:
         return [passed(f"{', '.join(places)} agree with the contract")]
@@ -67,6 +70,24 @@ def _flags(word: str, argv: Sequence[str]) -> Iterator[Named]:
             value = argv[at + 1]
         if value and _is_output(name.lstrip("-+").split(".")):
             yield f"{word} {name}", value
+
+
+def _relative(plan: Plan) -> dict[str, str]:
+    """Folders of the command line that would lie in the exported copy, where nothing lasts.
+
+    Only where nothing else names the root: a trainer may join a name to it.
+    """
+    if plan.in_place.value or plan.cwd.value.startswith("/"):
+        return {}
+    words = (*_flags("argv", plan.argv.value), *_flags("resume_argv", plan.resume_argv.value))
+    return {
+        where: value
+        for where, value in words
+        if A_FOLDER.fullmatch(_plain(re.split(r"[ .]-*", where)[-1].lstrip("-+")))
+        and not _is_place(value)
+        and not A_TEMPLATE.search(value)
+        and not any(root.endswith(f"/{value.strip('./')}") for root in plan.roots)
+    }
 
 
 def _values(word: str, config: Any, keys: list[str]) -> Iterator[Named]:

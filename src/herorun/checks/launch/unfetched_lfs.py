@@ -2,17 +2,23 @@
 
 Why: the job would read a few lines of text where weights, a tokenizer or data should be, and may not even fail.
 Fix: `git lfs pull` (after `git lfs install`), and see that `git lfs fsck` is content; if the run does not read
-these files, let the DRI say so in a waiver.
+these files, say so in `[code] impact`, or let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import WorkTree
+from herorun.core.code.impact import listed, of_impact
+from herorun.core.contract import Contract, Impact
+from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def unfetched_lfs(tree: WorkTree) -> Verdict:
+def unfetched_lfs(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Verdict:
+    """Pictures of the documentation and what only tests read do not matter to the run."""
     if not tree.pointers:
         return passed("no file is an LFS pointer")
-    count = f"{len(tree.pointers)} file{'s are' if len(tree.pointers) > 1 else ' is'}"
-    return failed(f"{count} a Git LFS pointer only: {few(tree.pointers)}", *tree.pointers)
+    wanted = of_impact(tree.pointers, contract.code.impact, closure.files, Impact.BLOCK)
+    if not wanted:
+        return passed("no LFS pointer can change the training", *listed(tree.pointers))
+    count = f"{len(wanted)} file{'s are' if len(wanted) > 1 else ' is'}"
+    return failed(f"{count} a Git LFS pointer only: {few(wanted)}", *listed(wanted))

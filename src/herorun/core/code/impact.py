@@ -4,10 +4,13 @@ The contract's `[code] impact` is asked first, then the shipped preset; what nei
 says how a glob is written.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from posixpath import dirname
 
 from herorun.core.code.globs import first_match
-from herorun.core.contract import Impact
+from herorun.core.contract import Contract, Impact
 
 _BESIDE = ("tests/",)
 _BUILT = (  # what is installed and built, wherever it lies but for tests and documentation
@@ -23,10 +26,11 @@ _TEXT = (
     *(".gitignore", ".git-blame-ignore-revs", ".mailmap", ".editorconfig", ".DS_Store"),
     *("/docs/", "/doc/", ".agents/**", ".vscode/", ".idea/"),
 )
+_EXPERIMENTS = "experiments/**"
 _ASIDE = (
     *(".github/**", ".gitlab/**", ".gitlab-ci.yml", ".circleci/**", ".buildkite/**", ".travis.yml"),
     *("azure-pipelines.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
-    *("*.ipynb", "test_*.py", "*_test.py", "conftest.py", "experiments/**"),
+    *("*.ipynb", "test_*.py", "*_test.py", "conftest.py", _EXPERIMENTS),
     "runs/*.toml",  # other contracts; whether the run's own is committed has a check of its own
 )
 PRESET: Mapping[str, Impact] = {
@@ -35,6 +39,7 @@ PRESET: Mapping[str, Impact] = {
     **dict.fromkeys(_BUILT, Impact.BLOCK),
     **dict.fromkeys(_ASIDE, Impact.NOTICE),
 }
+_CONFIG = (".yaml", ".yml", ".toml", ".json", ".jsonnet", ".cfg", ".ini", ".gin", ".conf")
 _MOST = 200  # lines of a finding's details
 _ORDER = (Impact.IGNORE, Impact.NOTICE, Impact.BLOCK)
 
@@ -45,13 +50,43 @@ def impact_of(path: str, rules: Mapping[str, Impact], closure: Collection[str] =
     >>> impact_of("README.md", {}), impact_of("train.py", {})
     (<Impact.IGNORE: 'ignore'>, <Impact.BLOCK: 'block'>)
     """
-    if path in closure:
+    imported = frozenset(closure)
+    if path in imported or path.rstrip("/") in _around(
+        imported
+    ):  # a repository inside: its folder stands for it
         return Impact.BLOCK
     for ordered in (rules, PRESET):
         place = first_match(tuple(ordered), path)
         if place is not None:
-            return tuple(ordered.values())[place]
+            found = tuple(ordered)[place]
+            ours = ordered is PRESET and found == _EXPERIMENTS and _configures(path, imported)
+            return Impact.BLOCK if ours else ordered[found]
     return Impact.BLOCK
+
+
+def _configures(path: str, closure: frozenset[str]) -> bool:
+    """Whether it is a config beside what is run, or below: that experiment is not an unrelated one."""
+    if not path.endswith(_CONFIG):
+        return False
+    beside, *further = _folders(path)
+    own = _own(closure)
+    return beside in own or any(folder in own for folder in further if "/" in folder)
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The folders around a path, the nearest first."""
+    while path := dirname(path):
+        yield path
+
+
+@lru_cache(maxsize=8)
+def _own(closure: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(dirname, closure))
+
+
+@lru_cache(maxsize=8)
+def _around(closure: frozenset[str]) -> frozenset[str]:
+    return frozenset(folder for path in closure for folder in _folders(path))
 
 
 def of_impact(
@@ -72,6 +107,12 @@ def worst(paths: Iterable[str], rules: Mapping[str, Impact], closure: Collection
     """The highest impact among the paths; None where there are none."""
     found = {impact_of(path, rules, closure) for path in paths}
     return max(found, key=_ORDER.index) if found else None
+
+
+def config_paths(contract: Contract) -> tuple[str, ...]:
+    """The `[config] files` as the tree lists them."""
+    cwd = contract.command.cwd
+    return tuple(posixpath.normpath(posixpath.join(cwd, name)) for name in contract.config.files)
 
 
 def listed(lines: Sequence[str]) -> tuple[str, ...]:

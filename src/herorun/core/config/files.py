@@ -10,6 +10,7 @@ from herorun.core.config.command_keys import command_keys
 from herorun.core.config.references import resolve_references
 
 OVERRIDES = "overrides"  # the table that Hydra's list of overrides becomes
+LARGEST = 16_000_000  # bytes of a config: what is larger is data, and no run's settings
 
 
 class UnreadableConfig(ValueError):
@@ -18,6 +19,8 @@ class UnreadableConfig(ValueError):
 
 def parse_config(name: str, data: bytes) -> dict[str, Any]:
     """TOML, JSON or YAML, told by the file's ending. A key that is given twice is an error."""
+    if len(data) > LARGEST:
+        raise UnreadableConfig(f"{name} is larger than {LARGEST // 1_000_000} MB: it is no config")
     try:
         parsed = _parsed(name, data)
         tables = _without_times(_overrides(parsed))

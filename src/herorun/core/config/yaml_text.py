@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+MOST = 1_000_000  # values of a document, its aliases written out
 KIND = "!"  # the key under which a table of a Python class names it
 _PYTHON = "tag:yaml.org,2002:python/"
 _CLASS = (f"{_PYTHON}object:", f"{_PYTHON}object/new:", f"{_PYTHON}object/apply:")
@@ -22,9 +23,22 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 def parse_yaml(data: bytes) -> Any:
     """The value of one document; ValueError says in one line where it is broken."""
     try:
-        return yaml.load(data, _Loader)
+        found = yaml.load(data, _Loader)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
+    if _values(found, {}) > MOST:
+        raise ValueError(f"its aliases (*name) stand for more than {MOST:,} values")
+    return found
+
+
+def _values(value: Any, known: dict[int, int]) -> int:
+    """How many values it comes to when every alias is written out; each shared one is counted once and multiplied."""
+    if not isinstance(value, (dict, list, tuple, set)):
+        return 1
+    if id(value) not in known:
+        below = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_values(item, known) for item in below)
+    return known[id(value)]
 
 
 def _table(loader: _Loader, node: yaml.MappingNode) -> Any:

@@ -93,6 +93,13 @@ class OutputRoots:
 
 
 @dataclass(frozen=True)
+class OtherRoots:
+    """The output roots of the repository's other contracts, by slug."""
+
+    roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class RootFacts:
     """What the stores say of the roots themselves: region, and rules that delete what lies there.
 

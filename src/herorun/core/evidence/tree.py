@@ -27,7 +27,7 @@ class WorkTree:
     unstaged: tuple[str, ...] = ()
     untracked: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()  # edits behind assume-unchanged or skip-worktree
-    importable: tuple[str, ...] = ()  # ignored by git, and Python would import them from a code root
+    importable: tuple[str, ...] = ()  # in no commit, and Python would import them from a code root
     mode_only: tuple[str, ...] = ()  # of the modified: nothing but the mode differs
     eol_only: tuple[str, ...] = ()  # of the modified: nothing but the line endings differ
     submodules: tuple[Submodule, ...] = ()
@@ -44,7 +44,7 @@ class WorkTree:
             ("modified", self.unstaged),
             ("untracked", self.untracked),
             ("hidden", self.hidden),
-            ("ignored by git, importable", self.importable),
+            ("importable, in no commit", self.importable),
         )
         return tuple(f"{path} ({word})" for word, paths in named for path in paths)
 

@@ -1,0 +1,30 @@
+"""Another run's contract names the same output root.
+
+Why: two runs in one root prune each other's checkpoints and resume from them; a temporary root that was copied along
+with a contract is the usual way, and stays unseen while it is still empty.
+Fix: give every run roots of its own in `[output]`; remove the contract of a run that will never be launched again.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import OtherRoots
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def shared_root(contract: Contract, others: OtherRoots) -> list[Verdict]:
+    """One answer for each of the run's roots; a root inside another run's, or around it, is shared as well."""
+    mine = [contract.output.root, contract.output.temporary_root]
+    return [_one(root.rstrip("/"), others) for root in mine if root]
+
+
+def _one(root: str, others: OtherRoots) -> Verdict:
+    for slug, roots in sorted(others.roots.items()):
+        for theirs in roots:
+            if _overlap(root, theirs.rstrip("/")):
+                return failed(f"{root} overlaps {theirs} of the run {slug}", subject=root)
+    return passed(f"no other contract of this commit names {root}", subject=root)
+
+
+def _overlap(one: str, other: str) -> bool:
+    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")

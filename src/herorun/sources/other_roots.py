@@ -1,0 +1,28 @@
+"""The output roots that the other contracts of HEAD name."""
+
+import tomllib
+
+from herorun.core.contract import Contract, ContractFile
+from herorun.core.evidence import OtherRoots, WorkTree
+from herorun.system.git import Repository
+
+
+def read_other_roots(
+    repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree
+) -> OtherRoots:
+    """Of every other `runs/<slug>.toml` that can be read as a contract's TOML. A sealed run's root is its own still."""
+    names = [path for _, _, path in repository.entries(tree.commit, "runs") if path.endswith(".toml")]
+    paths = [f"runs/{name}" for name in names if f"runs/{name}" != file.path and "/" not in name]
+    found = repository.read(tree.commit, paths)
+    roots = {path[5:-5]: _roots(data) for path, data in found.items() if data}
+    return OtherRoots({slug: told for slug, told in roots.items() if told and slug != contract.slug})
+
+
+def _roots(data: bytes) -> tuple[str, ...]:
+    """A file that is no contract names none."""
+    try:
+        output = tomllib.loads(data.decode()).get("output")
+    except ValueError:
+        return ()
+    named = [output.get(name) for name in ("root", "temporary_root")] if isinstance(output, dict) else []
+    return tuple(root for root in named if isinstance(root, str) and root.rstrip("/"))

@@ -1,0 +1,23 @@
+"""shared-root."""
+
+import pytest
+
+from builders import ROOT, TEMPORARY, answers
+from herorun.checks.launch.shared_root import shared_root
+from herorun.core.evidence import OtherRoots
+
+
+def test_roots_of_its_own_pass() -> None:
+    verdicts = answers(shared_root, OtherRoots({"other": ("/data/other", f"{ROOT}-2")}))
+    assert [(v.subject, v.outcome) for v in verdicts] == [(ROOT, "pass"), (TEMPORARY, "pass")]
+
+
+@pytest.mark.parametrize("theirs", [TEMPORARY, f"{TEMPORARY}/", f"{TEMPORARY}/checkpoints"])
+def test_a_temporary_root_that_was_copied_along_fails(theirs: str) -> None:
+    verdicts = answers(shared_root, OtherRoots({"other": ("/data/other", theirs)}))
+    assert [(v.subject, v.outcome) for v in verdicts] == [(ROOT, "pass"), (TEMPORARY, "fail")]
+    assert verdicts[1].message == f"{TEMPORARY} overlaps {theirs} of the run other"
+
+
+def test_a_root_around_this_one_fails() -> None:
+    assert {v.outcome for v in answers(shared_root, OtherRoots({"other": ("/data",)}))} == {"fail"}

@@ -1,0 +1,22 @@
+"""What a gate says in one line."""
+
+from herorun.core.check import Gate, GateVerdict
+from herorun.core.finding import Finding, failed, unknown
+from herorun.discover import checks
+from herorun.gates import Report
+
+OUT_OF_REACH = unknown("gs://kept/tiny: 403 Forbidden")
+
+
+def test_one_reason_of_many_findings_is_said_once() -> None:
+    found = [
+        Finding("output-root-in-use", OUT_OF_REACH),
+        Finding("wrong-lineage", OUT_OF_REACH),
+        Finding("wrong-lineage", OUT_OF_REACH),
+        Finding("dirty-tree", failed("1 file was edited", subject="train.py")),
+    ]
+    by_name = {check.name: check for check in checks(Gate.LAUNCH)}
+    said = Report(Gate.LAUNCH, GateVerdict.BLOCKED, found, by_name, {}).summary
+    assert said == (
+        "dirty-tree: 1 file was edited; output-root-in-use, wrong-lineage: gs://kept/tiny: 403 Forbidden"
+    )
