@@ -41,7 +41,7 @@ def save(root: str, step: int) -> None:
 
 
 step = json.loads(STORES[START[:2]].cat_file(f"{START}/metadata.json"))["step"]
-SOON = wandb.Settings(x_file_stream_transmit_interval=0.1)  # seconds
+SOON = wandb.Settings(x_file_stream_transmit_interval=1)  # seconds; less counts as none
 run = wandb.init(entity="ent", project="proj", id=TOLD["id"], resume="allow", config=CONFIG, settings=SOON)
 while step < TOLD["steps"]:
     run.log({"train/loss": 2.5 - 0.01 * step}, step=step, commit=True)

@@ -1,6 +1,6 @@
 """A W&B server for the real client: as much of its GraphQL as reading and writing a run takes.
 
-`python wandb_server.py` prints its port and serves on loopback until it is killed. A test looks and steers by HTTP:
+`python wandb_server.py` prints its port and serves on loopback until its standard input ends. A test looks and steers by HTTP:
 GET and PUT /_state, PUT and DELETE /_fault. Runs are kept as `entity/project/id` -> display name, state, config and
 history; a run that is `deleted` is hidden and its id is never given again, as W&B does it; a `hidden` project is there,
 and this key may not know.
@@ -10,6 +10,7 @@ import base64
 import gzip
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -326,4 +327,5 @@ if __name__ == "__main__":
     http = Server(("127.0.0.1", 0), Answering)
     ADDRESS = f"127.0.0.1:{http.server_port}"
     print(http.server_port, flush=True)
-    http.serve_forever()
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    sys.stdin.read()  # until whoever started it is gone

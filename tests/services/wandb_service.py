@@ -50,7 +50,8 @@ class WandbService:
 
 @contextmanager
 def running() -> Iterator[WandbService]:
-    process = subprocess.Popen([sys.executable, str(HERE / "wandb_server.py")], stdout=subprocess.PIPE)
+    argv = [sys.executable, str(HERE / "wandb_server.py")]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         yield WandbService(f"http://127.0.0.1:{int(process.stdout.readline())}")
