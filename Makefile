@@ -7,6 +7,9 @@ FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" -c "$(FITS)" >/dev/null 2>&1 && echo "$$p" && break; done)
 DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])
 
+# Many tests wait for processes and servers of their own: two workers a core.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && echo 8 || echo $$((2 * n)))
+
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
@@ -27,12 +30,12 @@ demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
 test: $(DEV) $(SERVICES)  ## Run the tests.
-	$(BIN)/python -m pytest -n auto --maxprocesses=8 --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 services: $(SERVICES)  ## Install the servers that the tests talk to, in an environment of their own.
 
 crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
-	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist worksteal tests/crash
+	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/crash
 
 lint: $(DEV)  ## Style, purity and the one way that imports run.
 	$(BIN)/ruff check .

@@ -6,7 +6,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import checking_in, finding, preflighting, recording, startup, ticking, triage, work_tree
+from benchmarks import (
+    backtesting,
+    checking_in,
+    finding,
+    preflighting,
+    recording,
+    startup,
+    ticking,
+    trackers,
+    triage,
+    work_tree,
+)
 from benchmarks.timing import Row, said
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -19,6 +30,8 @@ PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "Finding a checkpoint": finding.rows,
     "A large work tree": work_tree.rows,
     "Reading a log": triage.rows,
+    "Reading a tracker": trackers.rows,
+    "A backtest": backtesting.rows,
 }
 INTRO = """\
 # How fast it is

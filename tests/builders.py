@@ -16,18 +16,23 @@ from herorun.core.evidence import (
     Container,
     ContractDrift,
     DataFound,
+    Disk,
+    Disks,
     Excursion,
     FinalStep,
     Gaps,
+    Heartbeat,
     History,
     ImportClosure,
     Installed,
     Instance,
     IssuePage,
     Job,
+    JobLog,
     JobState,
     Judged,
     Launcher,
+    LeaseSeen,
     LiveJobs,
     Metrics,
     Nothing,
@@ -35,12 +40,15 @@ from herorun.core.evidence import (
     Offered,
     OtherRoots,
     OutputRoots,
+    OwnSecrets,
     PriorLaunch,
     Published,
     Receipt,
     RecordState,
+    RecoverySource,
     Remotes,
     RootFacts,
+    SaveTime,
     SecretNames,
     Snapshot,
     SourceRun,
@@ -185,7 +193,11 @@ def an_instance(number: int = 1, **changes: Any) -> Instance:
 
 
 def a_history(count: int = 1, **changes: Any) -> History:
-    told = {"initialised": True, "instances": tuple(an_instance(n + 1) for n in range(count))}
+    told = {
+        "initialised": True,
+        "instances": tuple(an_instance(n + 1) for n in range(count)),
+        "last_tick": NOON - EVERY if count else None,
+    }
     return History(**{**told, **changes})
 
 
@@ -232,6 +244,13 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Remotes({"origin": "https://example.org/tiny.git"}),
         StartSiblings(),
         Unfinished(),
+        Disks({ROOT: Disk(100 << 30, 200 << 30, 1_000_000)}),
+        Heartbeat(True, NOON - EVERY),
+        JobLog(),
+        LeaseSeen("dri@here", "tiny", NOON - EVERY, NOON - EVERY),
+        OwnSecrets(),
+        RecoverySource(f"{ROOT}/step-100", 100),
+        SaveTime(40.0),
     ]
     given: dict[Any, Any] = {type(value): value for value in values}
     return given | dict.fromkeys(_NOT_YET, Nothing("there is none in a healthy first launch"))

@@ -151,6 +151,7 @@ def limits(contract: Contract) -> dict[str, Any]:
     known: dict[str, type[Any] | None] = {}
     for check in checks():
         known[check.name] = check.limits or known.get(check.name)
+    _must_be_health(contract.babysit.stop_on)
     set_here: dict[str, Any] = {}
     for name, values in contract.babysit.thresholds.items():
         kind = known.get(name)
@@ -162,6 +163,16 @@ def limits(contract: Contract) -> dict[str, Any]:
             raise WrongUse(f"[babysit.thresholds.{name}]: that check has no thresholds.")
         set_here[name] = _limits(kind, name, values)
     return set_here
+
+
+def _must_be_health(names: tuple[str, ...]) -> None:
+    """Only what the babysitter asks can stop a job."""
+    known = {check.name for check in checks(Gate.HEALTH)} if names else set()
+    for name in names:
+        if name not in known:
+            raise WrongUse(
+                f"[babysit] stop_on names {name!r}, which is no health check: see `herorun explain --list`."
+            )
 
 
 def _limits(kind: type[Any], name: str, values: Mapping[str, Any]) -> Any:

@@ -224,6 +224,21 @@ def show_turn(slug: str, turn: Any) -> None:
     sys.stdout.flush()
 
 
+def show_summary(run: Any, turn: Any, until: str) -> None:
+    """How the run stands where a watch ends."""
+    memory = run.record.memory()
+    told = turn.as_json()
+    firing = [alert["check"] for alert in told["alerts"] if alert["state"] == "firing"]
+    out = console()
+    out.print(f"{run.slug}: watched until {until}: {told['run']}, {told['progress']}", style="bold")
+    current = memory.current.name if memory.current else "none"
+    again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
+    out.print(f"  instance   {current}, relaunches {again}")
+    out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
+    out.print(f"  goes on    herorun babysit {run.slug}")
+    sys.stdout.flush()
+
+
 def show_status(told: Mapping[str, Any]) -> None:
     out = console()
     out.print(f"{told['slug']}: {told['stage']}", style="bold")
@@ -238,6 +253,8 @@ def show_status(told: Mapping[str, Any]) -> None:
         out.print(
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: {clean(alert['message'])}"
         )
+    for line in _orders(told):
+        out.print(line)
     for doubt in told["unfinished"]:
         out.print(f"  unfinished {clean(doubt)}")
     if told["sealed"]:
@@ -248,6 +265,29 @@ def show_status(told: Mapping[str, Any]) -> None:
     out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
     if told["next"]:
         out.print(f"  next       {told['next']}")
+
+
+def _orders(told: Mapping[str, Any]) -> list[str]:
+    """What people said: a pause, notes taken, and what is asked of them."""
+    lines = []
+    if held := told["paused"]:
+        lines.append(f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}")
+    if told["stopped"]:
+        lines.append(f"  stopped    through herorun, for {clean(told['stopped'])}")
+    for noted in told["acked"]:
+        lines.append(
+            f"  noted      {clean(noted['alert'])} by {clean(noted['by'])}{_because(noted['reason'])}"
+        )
+    if told["answer"]:
+        lines.append(f"  answer     {clean(told['answer'])}")
+    if told["questions"]:
+        asked = ", ".join(clean(key.rpartition("/")[2]) for key in told["questions"])
+        lines.append(f"  asked      relaunch? ({asked}): `herorun approve {told['slug']}`, or `deny`")
+    return lines
+
+
+def _because(reason: str) -> str:
+    return f": {clean(reason)}" if reason else ""
 
 
 def check_json(check: Any) -> dict[str, Any]:

@@ -3,11 +3,15 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from commands.answers import ask
 from herorun.acts import babysitter
 from herorun.acts.babysitter import last_heartbeat
 from herorun.system.files import is_locked
@@ -30,7 +34,7 @@ def log(story: Story) -> str:
 
 
 def test_a_launch_starts_one_that_relaunches_tells_and_ends_with_the_run(story: Story) -> None:
-    story.sign(babysit={"cadence": "100ms"})
+    story.sign(babysit={"cadence": "1s"})
     story.order("tiny-1", f"{WAIT}; {CRASH}")
     story.init()
     assert story.herorun("launch", SLUG) == 0
@@ -81,7 +85,7 @@ def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
 
 
 def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    story.launched()
+    story.launched(WAIT)
     capsys.readouterr()
     story.herorun("status", SLUG, "--json")
     assert json.loads(capsys.readouterr().out)["babysitter"] == "none was seen on this machine"
@@ -94,6 +98,87 @@ def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["babysitter"].startswith("monitor stale: ")
     heart.write_text("{torn")
     assert last_heartbeat(story.run) is None
+
+
+def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.finished()
+    heart = story.work / ".herorun" / SLUG / "heartbeat.json"
+    heart.write_text(json.dumps({**json.loads(heart.read_text()), "at": "2026-01-01T00:00:00Z"}))
+    said = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    assert said == "gone, with nothing left to watch (last heartbeat 2026-01-01T00:00:00Z)"
+
+
+# --- when it looks --------------------------------------------------------------------------------------
+
+
+def test_a_loop_that_is_started_again_goes_on_when_the_one_before_meant_to(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rest is cut short by nothing but an order."""
+    story.finished()
+    rests: list[float] = []
+    monkeypatch.setattr(time, "sleep", rests.append)
+    heart = story.work / ".herorun" / SLUG / "heartbeat.json"
+    due = datetime.now(UTC) + timedelta(seconds=100)
+    heart.write_text(json.dumps({**json.loads(heart.read_text()), "next": due.isoformat()}))
+    assert story.herorun("babysit", SLUG) == 0
+    assert 90 < sum(rest for rest in rests if rest > 0.5) <= 100  # shorter ones are not ours
+
+    rests.clear()
+    assert "next" not in json.loads(heart.read_text())  # that one ended for good
+    assert story.herorun("babysit", SLUG) == 0 and max(rests, default=0) < 0.5
+
+
+def test_an_order_wakes_the_loop(story: Story) -> None:
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    story.tick()
+    babysitter.start_babysitter(story.run)
+    eventually(lambda: "next" in json.loads((story.state / "heartbeat.json").read_text()))
+    assert story.herorun("approve", SLUG) == 0
+    story.ended("tiny-2")
+    assert len(story.starts) == 2
+
+
+def test_a_watch_ends_where_it_is_told_to_with_a_summary(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched(WAIT)
+    for until in ("step=2", "time=1s"):
+        answer = ask(story, capsys, "babysit", SLUG, "--until", until)
+        assert answer.code == 0 and "tiny: watched until " in answer.out and "instance   tiny-1" in answer.out
+    assert ask(story, capsys, "babysit", SLUG, "--until", "soon").code == 2
+    (story.data / "go").touch()
+    story.ended()
+
+
+def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -> None:
+    story.sign(babysit={"recovery": "observe", "cadence": "1s"})
+    story.launched(CRASH)
+    babysitter.start_babysitter(story.run)
+    eventually(lambda: "escalate/relaunch/tiny-1/recovery" in story.comments)
+    assert is_locked(lock(story))
+    assert story.herorun("ack", SLUG) == 0
+    eventually(lambda: not is_locked(lock(story)))
+
+
+def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.finished()
+    (story.work / "runs" / "other.toml").write_text("nonsense")
+    done = subprocess.run(
+        [sys.executable, "-m", "herorun", "-C", str(story.work), "babysit", "other", SLUG, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2 and "other" in done.stderr
+    (told,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (told["slug"], told["run"]) == (SLUG, "finished")
 
 
 def test_a_run_in_another_clone_is_watched_from_its_record(story: Story) -> None:

@@ -1,12 +1,14 @@
 """One turn of the babysitter: what it sees, says and does, and what it must not do."""
 
 import json
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from herorun.acts import turn
 from herorun.core.errors import CouldNotLook
 from herorun.record import Record
 from herorun.schedulers.local import Local
@@ -135,7 +137,7 @@ def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str
 
 def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
     story.sign(babysit={"budgets": {"relaunches": 1}})
-    story.order("tiny-2", CRASH)
+    story.order("tiny-2", f"save 3; {CRASH}")
     story.launched(CRASH)
     story.tick()
     story.ended("tiny-2")
@@ -167,9 +169,12 @@ def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixtur
     assert len(story.starts) == 1
 
 
-def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_says(story: Story) -> None:
+def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_says(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The file is changed, then gone, and the code is edited: the admitted commit is run."""
-    story.order("tiny-2", CRASH)
+    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})  # both end after step 3
+    story.order("tiny-2", "exit 7")
     story.launched(CRASH)
     contract = story.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text().replace('"train.sh"', '"other.sh"'))
@@ -178,6 +183,9 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
     story.ended("tiny-2")
     signed = contract.read_text()
     contract.unlink()
+    story.tick()
+    later = datetime.now(UTC) + timedelta(minutes=2)  # its back-off is over
+    monkeypatch.setattr(turn, "now", lambda: later)
     story.tick()
     story.ended("tiny-3")
     contract.write_text(signed)
@@ -300,12 +308,13 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
     def down(*_: object) -> None:
         raise OSError(110, "Connection timed out")
 
-    story.sign(babysit={"cadence": "1ms"})
+    story.sign(babysit={"cadence": "1s"})
     story.launched()
     with monkeypatch.context() as patch:
         patch.setattr(LocalIssue, "post", down)
         story.tick()
         assert keys(story, "tell/") == []
+    time.sleep(1)
     story.tick()
     assert keys(story, "tell/") == ["tell/tiny-1/finished"]
     done = [event.key for event in story.events("Done")]
@@ -313,10 +322,6 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
 
 
 def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    from datetime import timedelta
-
-    from herorun.acts import turn
-
     story.launched(WAIT)
     day_two = datetime.now(UTC) + timedelta(hours=30)
     monkeypatch.setattr(turn, "now", lambda: day_two)

@@ -8,11 +8,12 @@ from builders import EVERY, NOON, ROOT, healthy, some_metrics
 from herorun.core.alert import State
 from herorun.core.canonical import canonical
 from herorun.core.check import Gate
-from herorun.core.decide import Policy, Relaunch
+from herorun.core.decide import Relaunch
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Launched, Launching
-from herorun.core.evidence import History, Metrics, Now, Unfinished
+from herorun.core.evidence import History, Job, Metrics, Now, Unfinished
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory, fold
+from herorun.core.policy import Policy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.discover import checks
 
@@ -28,7 +29,8 @@ def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
 
 def begun() -> Memory:
     start = NOON - timedelta(hours=1)
-    return fold([Initialised(start, "tiny", {}), *launched(1, start)])
+    looked = Decided(NOON - EVERY, "healthy", "fresh", "~1/2")
+    return fold([Initialised(start, "tiny", {}), *launched(1, start), looked])
 
 
 class Story:
@@ -44,14 +46,16 @@ class Story:
     def ticks(self, seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY) -> Iterator[Tick]:
         for index, changes in enumerate(seen):
             now = NOON + index * every
-            evidence = {**healthy(Gate.HEALTH), **self._known(now, index), **changes}
+            job = changes.get(Job)
+            wrote = job.ended if isinstance(job, Job) and job.ended else now
+            evidence = {**healthy(Gate.HEALTH), **self._known(now, index, wrote), **changes}
             turn = tick(self.memory.alerts, self.memory.ledger, evidence, self.rules, now)
             self._journal(turn, index in self.fails)
             yield turn
 
-    def _known(self, now: datetime, index: int) -> dict[Any, Any]:
-        """What moves by itself: the clock, the memory, and the newest row."""
-        rows = some_metrics(100 + index, advanced_at=now - timedelta(seconds=20))
+    def _known(self, now: datetime, index: int, wrote: datetime) -> dict[Any, Any]:
+        """What moves by itself: the clock, the memory, and the newest row, until the job has ended."""
+        rows = some_metrics(100 + index, advanced_at=wrote - timedelta(seconds=20))
         return {
             Now: Now(now),
             History: self.memory.history,
@@ -61,7 +65,7 @@ class Story:
 
     def _journal(self, turn: Tick, submit_fails: bool) -> None:
         alerts = tuple(turn.alerts.values())
-        events: list[Any] = [Decided(turn.at, turn.run, turn.monitor, "~1/2", alerts)]
+        events: list[Any] = [Decided(turn.at, turn.run, turn.monitor, "~1/2", alerts, failure=turn.ending)]
         for action in turn.actions:
             attempt = self.memory.attempt(action.key)
             events.append(Intended(turn.at, action.key, attempt, action.why))

@@ -185,15 +185,30 @@ def test_what_is_no_toml_says_so(text):
     [("570s", 570), ("15m", 900), ("1.5h", 5400), ("2d", 172800), ("250ms", 0.25), (" 15 m ", 900)],
 )
 def test_durations_have_a_unit(text, seconds):
-    assert least(babysit={"cadence": text}).babysit.cadence == timedelta(seconds=seconds)
+    told = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
+    assert told == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("text", ["570s", "15m", "2d", "36h", "0.25s"])
 def test_durations_are_said_as_they_are_written(text):
-    cadence = least(babysit={"cadence": text}).babysit.cadence
+    told = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
 
-    assert say_duration(cadence) == text
-    assert least(babysit={"cadence": say_duration(cadence)}).babysit.cadence == cadence
+    assert say_duration(told) == text
+    again = least(checkpoints={"temporary_every": say_duration(told)}).checkpoints.temporary_every
+    assert again == told
+
+
+@pytest.mark.parametrize("text", ["1ms", "250ms", "0.9s"])
+def test_a_cadence_is_at_least_a_second(text):
+    with pytest.raises(WrongUse, match="shorter than a second"):
+        least(babysit={"cadence": text})
+    assert least(babysit={"cadence": "1s"}).babysit.cadence == timedelta(seconds=1)
+
+
+def test_nothing_is_deleted_without_a_zone():
+    with pytest.raises(WrongUse, match="needs tpu_zone"):
+        least(babysit={"tpu_bad_node": "delete"})
+    assert least(babysit={"tpu_bad_node": "delete", "tpu_zone": "z"}).babysit.tpu_zone == "z"
 
 
 @pytest.mark.parametrize(

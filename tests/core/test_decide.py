@@ -8,20 +8,11 @@ from builders import EVERY, MINUTE, NOON
 from herorun.core.alert import Alert, State
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Recovery
-from herorun.core.decide import (
-    MOST_TRIES,
-    Escalate,
-    Ledger,
-    Policy,
-    Relaunch,
-    Stop,
-    Tell,
-    Tries,
-    back_off,
-    decide,
-)
+from herorun.core.decide import Case, Escalate, Relaunch, Stop, Tell, back_off, decide
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
+from herorun.core.policy import Ledger, Policy, Tries
+from herorun.core.recovery import MOST_TRIES
 
 HOUR = 60 * MINUTE
 
@@ -52,9 +43,9 @@ def alert(name, state=State.FIRING, seen=NOON, subject="", since=NOON):
     return Alert(name, subject, since, seen, state, f"{name} message")
 
 
-def act(*alerts, policy=None, now=NOON, **ledger):
+def act(*alerts, policy=None, now=NOON, case=None, **ledger):
     told = {"instance": "tiny-1", **ledger}
-    return decide({a.id: a for a in alerts}, CHECKS, policy or Policy(), Ledger(**told), now)
+    return decide({a.id: a for a in alerts}, CHECKS, policy or Policy(), Ledger(**told), now, case)
 
 
 def kinds(actions):
@@ -125,7 +116,9 @@ def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
 
 
 def test_stop_outranks_relaunch():
-    actions = act(alert("burning"), alert("crashed"))
+    actions = act(
+        alert("burning"), alert("crashed"), policy=Policy(stop_on=("burning",)), case=Case(live=True)
+    )
 
     assert [a for a in actions if isinstance(a, (Stop, Relaunch))] == [
         Stop("stop/tiny-1", "tiny-1", "burning message")

@@ -9,6 +9,7 @@ import pytest
 from builders import EVERY, NOON, ROOT, a_plan
 from herorun.core.alert import Alert, State
 from herorun.core.canonical import canonical, digest
+from herorun.core.ending import Cause, Ending
 from herorun.core.event import (
     KINDS,
     CheckedIn,
@@ -23,8 +24,11 @@ from herorun.core.event import (
     Newer,
     Noted,
     Observed,
+    Ordered,
     Sealed,
+    Word,
 )
+from herorun.core.evidence import End, JobState
 from herorun.core.journal import (
     START,
     BrokenJournal,
@@ -49,6 +53,10 @@ ALERT = Alert(
     2,
     400,
     "tiny-1",
+)
+END = End("tiny-1", JobState.FAILED, NOON, 1, "SIGKILL", 7, 4, "f1", ("node-1",))
+ENDING = Ending(
+    "tiny-1", Cause.INFRA, "f1", "exit code 1", NOON, True, "train.py:7", True, "10.0.0.7", "node-failure"
 )
 INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md")
 LAUNCHING = Launching(
@@ -82,10 +90,11 @@ EVENTS = [
     LAUNCHED,
     CheckedIn(NOON, "tiny-1", 1, "pass", (("argv", "pass", "as admitted"),), f"{ROOT}/step-1"),
     Observed(NOON, "0.1.0", "sha256:00", {"Job": "sha256:01"}, ("Metrics: 503",)),
-    Decided(NOON, "degraded", "fresh", "~1/2", (ALERT,), ("tell/x",), "all quiet"),
+    Decided(NOON, "degraded", "fresh", "~1/2", (ALERT,), ("tell/x",), "all quiet", END, 3, ENDING),
     Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}),
     Failed(NOON, "tell/x", 1, "503 \u2028 café 🤖", True),
     Done(NOON, "tell/x", 2, "title", {"Status": "s"}, "issue.md#1"),
+    Ordered(NOON, "ada@here", Word.PAUSE, ("tiny",), "maintenance", NOON + EVERY),
     Noted(NOON, "ada@here", "title", {"Status": "x"}, "caveat"),
     HandedOff(NOON, "bob@there", {"lease": "7"}),
     Sealed(NOON, "herorun/tiny/seal-1", "c0ffee", "sha256:02", {"Tag": "x"}),

@@ -24,7 +24,7 @@ from builders import (
 from core.story import Story, actions, firing, written
 from herorun.core.check import Gate
 from herorun.core.contract import Recovery
-from herorun.core.decide import Ledger, Policy, Tell
+from herorun.core.decide import Tell
 from herorun.core.evidence import (
     FinalStep,
     Gaps,
@@ -38,6 +38,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.finding import Outcome, Waiver
+from herorun.core.policy import Ledger, Policy
 from herorun.core.tick import (
     MonitorHealth,
     Rules,

@@ -80,6 +80,7 @@ STAGES = (
     Stage("launch", _waiting, ("launch", SLUG, "--no-babysit"), good=(0, 1), rest=_go_on),
     Stage("tick", _crashed, ("babysit", SLUG, "--once"), good=(0, 1), rest=_until_told),
     Stage("note", Story.init, ("note", SLUG, *NOTE)),
+    Stage("relaunch", _crashed, ("relaunch", SLUG, "--no-babysit"), good=(0, 1), rest=_until_told),
     Stage("seal", _ready_to_seal, ("seal", SLUG)),
 )
 

@@ -17,7 +17,7 @@ from crash.faults import Fault, is_read
 from crash.stages import STAGES, Stage, must_hold, outcome, undisturbed
 from stories import Story, copy
 
-SAMPLE = {"init": 1, "launch": 2, "tick": 3, "note": 1, "seal": 2}
+SAMPLE = {"init": 1, "launch": 2, "tick": 3, "note": 1, "relaunch": 2, "seal": 2}
 SOURCES = Path(__file__).parents[2]
 
 

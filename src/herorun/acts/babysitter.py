@@ -13,14 +13,15 @@ from pathlib import Path
 from types import FrameType
 
 from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
+from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical import canonical, timestamp
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.scrub import scrub
+from herorun.core.until import Until
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked, write_whole
 from herorun.workspace import Run, watched_run
 
-FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an immediate failure
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 HEARTBEAT_WAIT = 30.0  # seconds
 
@@ -60,19 +61,27 @@ def _log(run: Run) -> Path:
 
 def last_heartbeat(run: Run) -> datetime | None:
     """When a babysitter of this machine last wrote that it is alive; None if never."""
+    return _heart(run, "at")
+
+
+def _heart(run: Run, name: str) -> datetime | None:
     try:
         found = json.loads((run.state / "heartbeat.json").read_text())
-        return datetime.fromisoformat(found["at"])
+        moment = datetime.fromisoformat(found[name])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    return moment if moment.tzinfo else None
 
 
-def beat(run: Run) -> None:
+def beat(run: Run, due: datetime | None = None) -> None:
+    """Say that a babysitter is alive, and when its loop looks next."""
     heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": run.launcher.owner}
+    if due is not None:
+        heart["next"] = timestamp(due)
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
 
 
-def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
+def watch(name: str, start: Path, report: Callable[[Run, Turn], None], until: Until | None = None) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine."""
     run, _ = watched_run(name, start)
     must_be_launched(run, run.record.memory())
@@ -80,8 +89,12 @@ def watch(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     signal.signal(signal.SIGTERM, _interrupted)
     try:
-        beat(run)
-        return _loop(name, start, report)
+        due, called = next_due(run), _written(_bell(run)) > _written(run.state / "heartbeat.json")
+        beat(run, due)
+        if due is not None and not called:
+            longest = run.contract.babysit.cadence.total_seconds()
+            _rest(_bell(run), min((due - now()).total_seconds(), longest), _written(_bell(run)))
+        return _loop(name, start, report, until or Until(), _bell(run))
     finally:
         os.close(keep)
 
@@ -109,32 +122,62 @@ def unattended() -> Iterator[None]:
             os.environ[UNATTENDED] = before
 
 
-def _loop(name: str, start: Path, report: Callable[[Run, Turn], None]) -> int:
+def _loop(name: str, start: Path, report: Callable[[Run, Turn], None], until: Until, bell: Path) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
-        began = time.monotonic()
+        began, heard = time.monotonic(), _written(bell)
         try:
             run, drift = watched_run(name, start)
             with unattended():
                 turn = take_turn(run, drift)
-            beat(run)
+            ends = until.reached(turn.step, now())
+            pause = _seconds(turn, until)
+            beat(run, None if turn.over or ends else now() + timedelta(seconds=pause))
             report(run, turn)
-            if turn.over:
+            if turn.over or ends:
                 return turn_code(turn)
-            pause = _pause(run).total_seconds()
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
             words = f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
                 print(words, file=sys.stderr, flush=True)
-        time.sleep(max(0.0, pause - (time.monotonic() - began)))
+        _rest(bell, pause - (time.monotonic() - began), heard)
 
 
-def _pause(run: Run) -> timedelta:
-    """One cadence; sooner within the first minutes of an instance."""
-    cadence = run.contract.babysit.cadence
-    current = run.record.memory().current
-    young = current is not None and now() - current.started < FIRST_CHECK
-    return min(cadence, FIRST_CHECK) if young else cadence
+def _seconds(turn: Turn, until: Until) -> float:
+    """Until the next tick; not beyond the end of the watch."""
+    pause = (turn.pause or FIRST_CHECK).total_seconds()
+    left = (until.time - now()).total_seconds() if until.time else pause
+    return max(0.0, min(pause, left))
+
+
+def ring(run: Run) -> None:
+    """Wake the loop of this machine: a person has ordered something."""
+    run.prepare()
+    write_whole(_bell(run), b"")
+
+
+def _bell(run: Run) -> Path:
+    return run.state / "ordered"
+
+
+def _rest(bell: Path, seconds: float, heard: float) -> None:
+    """Sleep so long, or until the bell rings."""
+    while seconds > 0 and _written(bell) == heard:
+        time.sleep(min(1.0, seconds))
+        seconds -= 1.0
+
+
+def _written(path: Path) -> float:
+    """When a file was last written; 0 for one that is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def next_due(run: Run) -> datetime | None:
+    """When the loop of this machine meant to look next; None where none was under way."""
+    return _heart(run, "next")
 
 
 def _interrupted(signal_number: int, frame: FrameType | None) -> None:

@@ -61,7 +61,7 @@ def launch(run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = 
         return Launch(answer, None, warnings=told)
     pushed = run.record.push()
     unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
-    watched, unwatched = _watched(run, babysit)
+    watched, unwatched = start_watch(run, babysit)
     warnings = tuple(warning for warning in (*told, unpushed, unwatched) if warning)
     return Launch(answer, launched, watched, _log(run, launched), warnings, unwatched)
 
@@ -74,7 +74,7 @@ def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: Preflig
     return (moved,) if moved else ()
 
 
-def _watched(run: Run, babysit: bool) -> tuple[str, str]:
+def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
     """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what was launched."""
     told = run.contract.babysit
     try:

@@ -10,10 +10,12 @@ from datetime import datetime
 
 from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
-from herorun.core.decide import Action, Escalate, Relaunch, Stop, Tell, back_off, not_relaunched
+from herorun.acts.replacing import delete_node
+from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, back_off
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
+from herorun.core.recovery import not_relaunched
 from herorun.core.render import unmentioned
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
@@ -53,6 +55,9 @@ def _intent(run: Run, action: Action, at: datetime) -> Intended:
             return Intended(at, key, run.record.memory().attempt(key), f"relaunch after {instance}: {why}")
         case Stop(key, instance, why):
             return Intended(at, key, run.record.memory().attempt(key), f"stop {instance}: {why}")
+        case DeleteNode(key, instance, _, worker, zone):
+            what = f"delete the machine of worker {worker} of {instance} in {zone}"
+            return Intended(at, key, run.record.memory().attempt(key), what)
 
 
 def perform(run: Run, action: Action) -> Performed:
@@ -69,28 +74,31 @@ def perform(run: Run, action: Action) -> Performed:
                 deliver(run, intended)
                 run.terminal.post(Post(action.key, intended.what, action.why))
             case Relaunch(_, instance, why):
-                _relaunch(run, intended, instance, why)
+                relaunch_once(run, intended, instance, why)
             case Stop(_, instance, why):
-                _stop(run, intended, instance, why)
+                stop_once(run, intended, instance, why)
+            case DeleteNode():
+                delete_node(run, intended, action)
     except (HerorunError, OSError) as error:
         return Performed(action, scrub(in_words(error)))
     return Performed(action)
 
 
-def _relaunch(run: Run, intended: Intended, instance: str, why: str) -> None:
-    """Through the launch gate. What the gate refuses is put to a person at once."""
+def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
+    """Through the launch gate. What the gate refuses is put to a person at once, unless it was their own order."""
     try:
         started = relaunch(run, instance, why)
     except (HerorunError, OSError) as error:
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
-        if isinstance(error, Blocked):
+        if ask and isinstance(error, Blocked):
             title = f"{instance} is not relaunched"
             perform(run, Escalate(not_relaunched(instance, "gate"), title, f"{why}. {in_words(error)}"))
         raise
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 
 
-def _stop(run: Run, intended: Intended, instance: str, why: str) -> None:
+def stop_once(run: Run, intended: Intended, instance: str, why: str) -> None:
+    """Tell the scheduler; that it ended is another matter."""
     try:
         run.scheduler.stop(instance, run.launcher.owner)
     except (HerorunError, OSError) as error:
@@ -120,7 +128,7 @@ def settle(run: Run, sure: bool = True) -> list[str]:
         try:
             if intended.body:
                 deliver(run, intended)
-            elif sure and key.startswith(("relaunch/", "stop/")):
+            elif sure and key.startswith(("relaunch/", "stop/", "node/")):
                 run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {in_words(error)}"))

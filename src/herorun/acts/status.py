@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
+from herorun.acts.answering import open_questions
 from herorun.acts.babysitter import last_heartbeat
 from herorun.acts.turn import Turn, alert_json, judge, progress_of
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
+from herorun.core.journal import Memory
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth
 from herorun.gates import finding_json
 from herorun.system.clock import now
+from herorun.system.files import is_locked
 from herorun.workspace import Run, watched_run
 
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
@@ -30,9 +33,10 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
         ],
         "sealed": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
-        "babysitter": babysitter_words(run),
+        "babysitter": babysitter_words(run, over=bool(memory.sealed)),
         **_standing(run, drift, [f"{DRIFT}{drift}{STANDS}"] if drift else []),
         "unfinished": list(memory.unfinished.actions),
+        **_people(memory),
     }
     if not memory.instances or memory.sealed:
         quiet = {
@@ -43,6 +47,8 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
         return {**quiet, "findings": [], "alerts": [], "actions": [], **facts, "next": _next(run, "")}
     seen, evidence = judge(run)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
+        facts["babysitter"] = babysitter_words(run, over=True)
     return {
         "run": seen.run.value,
         "monitor": seen.monitor.value,
@@ -52,6 +58,23 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
         "actions": [],
         **facts,
         "next": _next(run, seen.run.value),
+    }
+
+
+def _people(memory: Memory) -> dict[str, Any]:
+    """What people ordered, as far as it still holds."""
+    held = memory.pause if memory.ledger.paused(now()) else None
+    current = memory.current.name if memory.current else ""
+    answered = memory.answers.get(current)
+    noted = [
+        (key, memory.acked[key]) for key in (a.key for a in memory.alerts.values()) if key in memory.acked
+    ]
+    return {
+        "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason} if held else None,
+        "questions": list(open_questions(memory)),
+        "answer": answered.words if answered else None,
+        "acked": [{"alert": key, "by": said.by, "reason": said.reason} for key, said in noted],
+        "stopped": memory.stopped.get(current),
     }
 
 
@@ -91,13 +114,15 @@ def _stage(run: Run) -> str:
     return "initialised" if memory.initialised else "not initialised"
 
 
-def babysitter_words(run: Run) -> str:
-    """Whether somebody watches: apart from how the run itself is."""
+def babysitter_words(run: Run, over: bool = False) -> str:
+    """Whether somebody watches: apart from how the run itself is. One that has nothing left to watch has gone."""
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
     seen = last_heartbeat(run)
     if seen is None:
         return "none was seen on this machine"
     age = (now() - seen).total_seconds()
+    if over and not is_locked(run.lock("babysitter")):
+        return f"gone, with nothing left to watch (last heartbeat {timestamp(seen.replace(microsecond=0))})"
     stale = age > 2 * run.contract.babysit.cadence.total_seconds() + 60
     return f"{'monitor stale: ' if stale else ''}last heartbeat {age:.0f} s ago"

@@ -2,19 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
 from herorun.acts.launching import settle_launching
 from herorun.acts.leasing import take_lease
 from herorun.acts.perform import Performed, intents, perform, settle
-from herorun.core.alert import Alert
+from herorun.core.alert import Alert, State
+from herorun.core.cadence import next_look
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
-from herorun.core.decide import Action, Escalate, Policy, Tell
+from herorun.core.decide import Action, Escalate, Tell
+from herorun.core.ending import Ending
+from herorun.core.ends import end_to_record, saved_to_record
 from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
 from herorun.core.event import CheckedIn, Decided, Event, Observed
 from herorun.core.evidence import (
+    Checkpoints,
     Evidence,
     FinalStep,
     Gaps,
@@ -22,10 +27,12 @@ from herorun.core.evidence import (
     Nothing,
     Now,
     Receipt,
+    Triage,
     Unavailable,
     Unfinished,
 )
 from herorun.core.journal import Memory
+from herorun.core.policy import Policy
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, progress, tick
 from herorun.gates import finding_json
@@ -51,13 +58,23 @@ class Turn:
     performed: tuple[Performed, ...] = ()
     doubts: tuple[str, ...] = ()
     push: str = ""
+    paused: bool = False
+    pause: timedelta | None = None  # until the next one
+
+    @property
+    def step(self) -> int | None:
+        metrics = self.evidence.get(Metrics)
+        return metrics.step if isinstance(metrics, Metrics) else None
 
     @property
     def over(self) -> bool:
-        """Nothing is left to watch: it is sealed, or it ended well and that was told."""
+        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person knows that it is down."""
         if self.tick is None:
             return True
-        return self.tick.run == "finished" and self.tick.monitor == "fresh" and not self.tick.actions
+        seen = self.tick
+        if seen.monitor != "fresh" or seen.actions or self.paused:
+            return False
+        return seen.run == "finished" or (seen.run == "down" and seen.settled and seen.wake is None)
 
     @property
     def progress(self) -> str:
@@ -122,7 +139,35 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         _journal(run, seen, evidence, actions)
         performed = tuple(perform(run, action) for action in actions)
         pushed = run.record.push()
-    return Turn(run, seen, evidence, performed, tuple(doubts), pushed.why)
+        after = run.record.memory()
+    return Turn(
+        run,
+        seen,
+        evidence,
+        performed,
+        tuple(doubts),
+        pushed.why,
+        after.ledger.paused(seen.at),
+        pause_after(run, seen, after),
+    )
+
+
+def pause_after(run: Run, seen: Tick, memory: Memory) -> timedelta:
+    """The time until the next turn is due."""
+    at, current = now(), memory.current
+    asked = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
+    news = [
+        a for a in memory.alerts.values() if asked.get(a.check) == "critical" and a.key not in memory.acked
+    ]
+    born = memory.launchings.get(current.name) if current else None
+    return next_look(
+        run.contract.babysit.cadence,
+        at - current.started if current else None,
+        bool(born and born.relaunch_of),
+        any(alert.state is State.PENDING for alert in news),
+        any(alert.firing for alert in news),
+        seen.wake - at if seen.wake and seen.wake > at else None,
+    )
 
 
 def _unread_lines(evidence: Evidence) -> list[str]:
@@ -161,13 +206,29 @@ def judge(run: Run, sure: bool = False) -> tuple[Tick, Evidence]:
     if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
         given[Unfinished] = replace(memory, unsettled=None).unfinished
     wanted = [need for check in rules.checks for need in check.needs]
-    evidence = gather([*wanted, Metrics, Receipt, FinalStep], discover.sources(), given, READ_DEADLINE)
+    evidence = gather(
+        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage], discover.sources(), given, READ_DEADLINE
+    )
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
 
 
 def rules_of(run: Run) -> Rules:
     told = run.contract.babysit
-    policy = Policy(told.recovery, told.budgets.relaunches, told.budgets.window, told.cadence)
+    policy = Policy(
+        told.recovery,
+        told.budgets.relaunches,
+        told.budgets.window,
+        told.cadence,
+        told.budgets.infra,
+        told.budgets.unknown,
+        told.budgets.code_bug,
+        told.budgets.oom,
+        told.stop_on,
+        run.contract.budget.accelerator_hours,
+        run.contract.hardware.count,
+        told.tpu_bad_node == "delete",
+        told.tpu_zone or "",
+    )
     return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)
 
 
@@ -203,12 +264,24 @@ def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action]
             tuple(seen.alerts.values()),
             tuple(action.key for action in actions),
             _quiet_line(seen, evidence, memory),
+            end_to_record(evidence, memory.history, seen.at),
+            saved_to_record(evidence, memory.history),
+            _new_failure(seen, memory),
         ),
         *_checked_in(seen, evidence, memory),
         *intents(run, [a for a in actions if a.key not in {*memory.done, *memory.intended}], seen.at),
     ]
     run.record.append(*events)
     keep_metrics(run.place, evidence.get(Metrics))
+
+
+def _new_failure(seen: Tick, memory: Memory) -> Ending | None:
+    """How the instance failed, unless the record says the same already."""
+    ending = seen.ending
+    known = memory.endings.get(ending.instance) if ending else None
+    if ending is None or (known and replace(known, ended=ending.ended) == ending):
+        return None
+    return ending
 
 
 def rules_digest(run: Run) -> str:

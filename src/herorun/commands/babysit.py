@@ -13,12 +13,25 @@ import click
     is_flag=True,
     help="Print one JSON document; without --once one a tick, each on one line (JSON Lines).",
 )
+@click.option(
+    "--until",
+    "until",
+    metavar="step=N|time=T",
+    help="Watch so far and end with a summary; T is a time with its zone, or a duration.",
+)
 @click.pass_obj
-def command(start: str, runs: tuple[str, ...], once: bool, every: bool, as_json: bool) -> int:
-    """Tick at the contract's cadence until the run is finished or sealed; `--once` for a single tick.
+def command(
+    start: str, runs: tuple[str, ...], once: bool, every: bool, as_json: bool, until: str | None
+) -> int:
+    """Tick at the contract's cadence until the run is over; `--once` for a single tick.
 
-    With --once several runs can be named; one that cannot be read does not stop the others. For several, or with
-    --all, the document is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
+    It is over when it is sealed, when it ended well, and when it is down and a person has taken note of that (`ack`,
+    `deny`, `stop`). After a start, a relaunch, and while something critical is open it looks more often. A loop that
+    is started again goes on when the one before it meant to.
+
+    Several runs are watched by a process each, so that a slow one delays no other. With --once they are looked at one
+    after another; one that cannot be read does not stop the others. For several, or with --all, the document of --once
+    is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
 
     Exit code 0: clear. 1: a critical alert fires, or the run is down. 3: the monitor is not fresh. Of several runs the
     worst counts: 1, then 3, then 2.
@@ -26,6 +39,7 @@ def command(start: str, runs: tuple[str, ...], once: bool, every: bool, as_json:
     \b
     Example:
       herorun babysit grug --once --json
+      herorun babysit grug --until step=5000
       */15 * * * * cd ~/grug && herorun babysit --all --once
     """
     from pathlib import Path
@@ -41,13 +55,13 @@ def command(start: str, runs: tuple[str, ...], once: bool, every: bool, as_json:
             if not every
             else "No run here is launched and unsealed."
         )
+    if once and until:
+        raise WrongUse("--once looks one time: leave --until away, or --once.")
     if once:
         return _several(names, start, as_json) if every or len(names) > 1 else _one(names[0], start, as_json)
     if len(names) > 1:
-        raise WrongUse(
-            "Several runs are watched with --once (as from cron), or each by its own `herorun babysit RUN`."
-        )
-    return _watch(names[0], start, as_json)
+        return _each_by_itself(names, start, as_json, until)
+    return _watch(names[0], start, as_json, until)
 
 
 def _one(name: str, start: str, as_json: bool) -> int:
@@ -89,19 +103,33 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     return worst(codes)
 
 
-def _watch(name: str, start: str, as_json: bool) -> int:
+def _each_by_itself(names: list[str], start: str, as_json: bool, until: str | None) -> int:
+    from herorun.acts.many import worst
+    from herorun.acts.workers import watch_each
+
+    words = [*(["--json"] if as_json else []), *(["--until", until] if until else [])]
+    return worst(watch_each(names, start, words))
+
+
+def _watch(name: str, start: str, as_json: bool, until: str | None) -> int:
     from pathlib import Path
 
     from herorun import screen
     from herorun.acts.babysitter import watch
     from herorun.acts.status import turn_json
     from herorun.acts.turn import Turn
+    from herorun.core.until import Until, parse_until
+    from herorun.system.clock import now
     from herorun.workspace import Run
+
+    end = parse_until(until, now()) if until else Until()
 
     def report(run: Run, turn: Turn) -> None:
         if as_json:
-            screen.show_json_line(turn_json(turn))
+            screen.show_json_line({"slug": run.slug, **turn_json(turn)})
         else:
             screen.show_turn(run.slug, turn)
+            if end.reached(turn.step, now()):
+                screen.show_summary(run, turn, str(end))
 
-    return watch(name, Path(start), report)
+    return watch(name, Path(start), report, end)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,7 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
     field_validator,
+    model_validator,
 )
 
 from herorun.core.errors import WrongUse
@@ -89,6 +90,15 @@ def _said(value: str) -> str:
 
 
 Said = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+
+
+def _slow_enough(value: timedelta) -> timedelta:
+    if value < timedelta(seconds=1):
+        raise ValueError("is shorter than a second: a tick reads the scheduler, the tracker and the store")
+    return value
+
+
+Cadence = Annotated[Duration, AfterValidator(_slow_enough)]
 
 
 def _no_nul(value: str) -> str:
@@ -305,6 +315,12 @@ class Budgets(_Table):
         6, ge=0, description="Relaunches within the window; beyond them a person is asked."
     )
     window: Duration = Field(timedelta(hours=24), description="The time that relaunches are counted over.")
+    infra: Whole = Field(6, ge=0, description="Of these, after a fault of the hardware, network or cluster.")
+    unknown: Whole = Field(3, ge=0, description="Of these, after an end that nothing explains.")
+    code_bug: Whole = Field(
+        1, ge=0, description="Fix attempts by a person before the same error ends the matter."
+    )
+    oom: Whole = Field(0, ge=0, description="Of these, after running out of memory.")
 
 
 class Recovery(StrEnum):
@@ -316,17 +332,31 @@ class Recovery(StrEnum):
 class Babysit(_Table):
     """Who watches, how often, and what they may do."""
 
-    cadence: Duration = Field(timedelta(minutes=15), description="Time between two ticks.")
+    cadence: Cadence = Field(timedelta(minutes=15), description="Time between two ticks, at least a second.")
     owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
     recovery: Recovery = Field(
         Recovery.RELAUNCH,
         description="What follows a crash: a relaunch, a question to the DRI, or telling only.",
     )
     budgets: Budgets = Budgets()
+    stop_on: tuple[Name, ...] = Field(
+        (), description="Health checks whose firing alert stops a running job; without it nothing does."
+    )
+    tpu_bad_node: Literal["print", "delete"] = Field(
+        "print",
+        description="What is done about a bad TPU: the commands that replace its machine are printed, or run.",
+    )
+    tpu_zone: Name | None = Field(None, description="The zone of the TPU machines; `delete` needs it.")
     thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
     declined: str | None = Field(
         None, min_length=1, description="Why nobody watches: the only way out of it."
     )
+
+    @model_validator(mode="after")
+    def _knows_the_zone(self) -> Self:
+        if self.tpu_bad_node == "delete" and self.tpu_zone is None:
+            raise ValueError('tpu_bad_node = "delete" needs tpu_zone, the zone that the machines are in')
+        return self
 
 
 class Budget(_Table):

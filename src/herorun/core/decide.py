@@ -3,14 +3,17 @@
 Every action has a key, and a key that is done is never acted on again: that is what makes a tick safe to repeat.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from herorun.core.alert import Alert, AlertId, State
+from herorun.core.bad_node import steps_in_words
 from herorun.core.check import Check, Response, Severity
-from herorun.core.contract import Recovery
+from herorun.core.ending import BAD_ACCELERATOR, Ending
+from herorun.core.policy import Ledger, Policy
+from herorun.core.recovery import MOST_TRIES, Doubt, doubt, due_at, not_relaunched, why_recoverable
 
 
 @dataclass(frozen=True)
@@ -43,41 +46,29 @@ class Stop:
     why: str
 
 
-Action: TypeAlias = Tell | Escalate | Relaunch | Stop
+@dataclass(frozen=True)
+class DeleteNode:
+    """Delete the virtual machine of a bad accelerator; only where the contract says so."""
+
+    key: str
+    instance: str
+    why: str
+    worker: str  # its address
+    zone: str
+
+
+Action: TypeAlias = Tell | Escalate | Relaunch | Stop | DeleteNode
 
 
 @dataclass(frozen=True)
-class Policy:
-    """What the contract allows the babysitter to do."""
+class Case:
+    """What this tick saw of the job itself. Nothing is done to one that it could not see."""
 
-    recovery: Recovery = Recovery.RELAUNCH
-    relaunches: int = 6
-    window: timedelta = timedelta(hours=24)
-    cadence: timedelta = timedelta(minutes=15)
+    live: bool = False
+    ending: Ending | None = None
 
 
-@dataclass(frozen=True)
-class Tries:
-    """What was tried under one key and failed."""
-
-    count: int
-    last: datetime
-    why: str = ""
-    interrupted: bool = False  # the last one: nothing said no, so there is nothing to wait for
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """What was done and tried before, as `decide` needs it."""
-
-    done: frozenset[str] = frozenset()
-    failed: Mapping[str, Tries] = field(default_factory=dict)
-    unfinished: frozenset[str] = frozenset()  # intended, and nobody knows the outcome
-    relaunched: tuple[datetime, ...] = ()
-    instance: str = ""
-
-
-MOST_TRIES = 3  # of one action, before a person is asked instead
+AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=24)}
 
 
 def decide(
@@ -86,13 +77,17 @@ def decide(
     policy: Policy,
     ledger: Ledger,
     now: datetime,
+    case: Case | None = None,
 ) -> list[Action]:
-    """What to do about the alerts, in order: news, escalations, then at most one intervention."""
+    """What to do about the alerts, in order: news, escalations, reminders, then at most one intervention."""
     ordered = [alerts[key] for key in sorted(alerts)]
+    case = case or Case()
     wanted = [
         *(tell for alert in ordered for tell in _news(alert, checks[alert.check])),
-        *_escalations(ordered, checks),
-        *_intervention(ordered, checks, policy, ledger, now),
+        *_escalations(ordered, checks, policy),
+        *_again(ordered, checks, policy, ledger, case, now),
+        *_bad_node(policy, case),
+        *_intervention(ordered, checks, policy, ledger, case, now),
     ]
     return [action for action in wanted if _due(action, policy, ledger, now)]
 
@@ -105,64 +100,132 @@ def _news(alert: Alert, check: Check) -> list[Action]:
     return [Tell(f"tell/{alert.key}/firing", f"{_named(alert)} ({check.severity})", alert.message)]
 
 
-def _escalations(alerts: Sequence[Alert], checks: Mapping[str, Check]) -> list[Action]:
+def _escalations(alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy) -> list[Action]:
+    """A check that would stop a job asks instead, unless the contract names it."""
+    asking = [
+        name
+        for name, check in checks.items()
+        if check.response is Response.ESCALATE
+        or (check.response is Response.STOP and name not in policy.stop_on)
+    ]
     return [
         Escalate(f"escalate/{alert.key}", _named(alert), alert.message)
         for alert in alerts
-        if alert.firing and checks[alert.check].response is Response.ESCALATE
+        if alert.firing and alert.check in asking
     ]
 
 
+def _again(
+    alerts: Sequence[Alert],
+    checks: Mapping[str, Check],
+    policy: Policy,
+    ledger: Ledger,
+    case: Case,
+    now: datetime,
+) -> list[Action]:
+    """What nobody recovers from is said again, until a person takes note, a relaunch or a seal."""
+    said: list[Action] = []
+    for alert in alerts:
+        check = checks[alert.check]
+        every = AGAIN.get(check.severity)
+        if every is None or not alert.firing or alert.key in ledger.acked or _denied(check, ledger):
+            continue
+        times = (now - alert.since) // every
+        if times >= 1:
+            why = _with_cause(alert, check, doubt(alerts, checks, policy, ledger, case.ending, now))
+            hours = times * every // timedelta(hours=1)
+            title = f"{_named(alert)} still fires after {hours} h"
+            kind = Escalate if check.severity is Severity.CRITICAL else Tell
+            said.append(kind(f"again/{alert.key}/{times}", title, why))
+    return said
+
+
+def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
+    """Whether a person has taken note of everything critical that fires, or has said no to a relaunch."""
+    return all(
+        alert.key in ledger.acked or _denied(checks[alert.check], ledger)
+        for alert in alerts
+        if alert.firing and checks[alert.check].severity is Severity.CRITICAL
+    )
+
+
+def waiting_until(
+    alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger, case: Case, now: datetime
+) -> datetime | None:
+    """When a relaunch that backs off is due; None where none waits."""
+    calls = [a.since for a in alerts if a.firing and checks[a.check].response is Response.RELAUNCH]
+    if case.live or not calls:
+        return None
+    due = due_at(min(calls), ledger, case.ending)
+    return due if due > now else None
+
+
+def _denied(check: Check, ledger: Ledger) -> bool:
+    """A person has said that this instance is not relaunched."""
+    answer = ledger.answer
+    return check.response is Response.RELAUNCH and answer is not None and not answer.yes
+
+
+def _with_cause(alert: Alert, check: Check, found: Doubt | None) -> str:
+    if check.response is not Response.RELAUNCH or found is None:
+        return alert.message
+    return f"{alert.message}. {found.why}"
+
+
 def _intervention(
-    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy, ledger: Ledger, now: datetime
+    alerts: Sequence[Alert],
+    checks: Mapping[str, Check],
+    policy: Policy,
+    ledger: Ledger,
+    case: Case,
+    now: datetime,
 ) -> list[Action]:
     """At most one, only on what was seen this tick. A person's question outranks a machine's answer."""
+    if ledger.paused(now):
+        return []
     seen = [alert for alert in alerts if alert.firing and alert.seen == now]
-    if stops := [a for a in seen if checks[a.check].response is Response.STOP]:
+    stops = [alert for alert in seen if alert.check in policy.stop_on]
+    if stops and case.live:
         return [Stop(f"stop/{ledger.instance}", ledger.instance, _reasons(stops))]
     calls = [a for a in seen if checks[a.check].response is Response.RELAUNCH]
-    if not calls:
+    if not calls or case.live or ledger.instance in ledger.stopped:
+        return []
+    if ledger.answer and not ledger.answer.yes:
         return []
     why = _reasons(calls)
-    if doubt := _doubt(alerts, checks, policy, ledger, now):
-        key = not_relaunched(ledger.instance, doubt.kind)
-        return [Escalate(key, f"{ledger.instance} is not relaunched", f"{why}. {doubt.why}")]
+    if found := doubt(alerts, checks, policy, ledger, case.ending, now):
+        key = not_relaunched(ledger.instance, found.kind)
+        return [Escalate(key, f"{ledger.instance} is not relaunched", f"{why}. {found.why}")]
+    if now < due_at(min(alert.since for alert in calls), ledger, case.ending):
+        return []
+    if node := _node_first(policy, ledger, case):
+        return [node]
+    if case.ending is not None:
+        why = f"{why}; {why_recoverable(case.ending, policy, ledger, now)}"
     return [Relaunch(f"relaunch/{ledger.instance}", ledger.instance, why)]
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """Why a person must decide instead. Each kind is asked once an instance."""
-
-    kind: str
-    why: str
-
-
-def not_relaunched(instance: str, kind: str) -> str:
-    """The key of that question."""
-    return f"escalate/relaunch/{instance}/{kind}"
+def _bad_node(policy: Policy, case: Case) -> list[Action]:
+    """The steps that replace a bad accelerator's machine, for a person, unless the contract lets us take them."""
+    ending = case.ending
+    if ending is None or ending.seen != BAD_ACCELERATOR or (policy.delete_bad_node and ending.worker):
+        return []
+    title = f"{ending.instance} ran on a bad accelerator"
+    steps = steps_in_words(ending.worker, policy.zone)
+    why = f"{ending.why}. Nothing is deleted; a person may: {steps}"
+    return [Tell(f"tell/{ending.instance}/bad-node", title, why)]
 
 
-def _doubt(
-    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy, ledger: Ledger, now: datetime
-) -> Doubt | None:
-    """None if nothing stands against a relaunch.
-
-    A veto holds for the instance, also when its alert is over: what was numeric trouble when the job ended does not
-    become a hardware fault by the next tick. A person launches again.
-    """
-    vetoes = [a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch]
-    if vetoes or not_relaunched(ledger.instance, "veto") in ledger.done | ledger.unfinished:
-        return Doubt("veto", f"Held back by {', '.join(sorted(set(vetoes))) or 'what was seen before'}.")
-    if policy.recovery is not Recovery.RELAUNCH:
-        return Doubt("recovery", f"The contract says recovery = {policy.recovery}.")
-    recent = [at for at in ledger.relaunched if now - at <= policy.window]
-    if len(recent) >= policy.relaunches:
-        return Doubt("budget", f"The budget of {policy.relaunches} relaunches is spent.")
-    tries = ledger.failed.get(f"relaunch/{ledger.instance}")
-    if tries and tries.count >= MOST_TRIES:
-        return Doubt("tries", f"{tries.count} attempts failed; the last one: {tries.why}")
-    return None
+def _node_first(policy: Policy, ledger: Ledger, case: Case) -> DeleteNode | None:
+    """The bad node goes before the relaunch, which would else land on it again; not if that cannot be done."""
+    ending = case.ending
+    if ending is None or not (policy.delete_bad_node and ending.worker):
+        return None
+    key = f"node/{ending.instance}"
+    tries = ledger.failed.get(key)
+    if key in ledger.done or (tries and tries.count >= MOST_TRIES):
+        return None
+    return DeleteNode(key, ending.instance, ending.why, ending.worker, policy.zone)
 
 
 def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:
@@ -172,6 +235,8 @@ def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:
     tries = ledger.failed.get(action.key)
     if tries is None or tries.interrupted:
         return True
+    if isinstance(action, Relaunch) and ledger.answer and ledger.answer.at > tries.last:
+        return True  # a person says: now
     return now - tries.last >= back_off(tries.count, policy.cadence)
 
 

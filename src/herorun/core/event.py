@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from herorun.core.alert import Alert
+from herorun.core.ending import Ending
+from herorun.core.evidence import End
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,9 @@ class Decided:
     alerts: tuple[Alert, ...] = ()
     actions: tuple[str, ...] = ()  # keys
     summary: str = ""  # one line for the logbook, at most once an hour when all is quiet
+    ended: End | None = None  # the instance's end, once it is seen, and again when more of it is known
+    saved: int | None = None  # how many checkpoints there are, whenever there are more than ever before
+    failure: Ending | None = None  # the instance's, once it is seen, and again when it is judged otherwise
 
 
 @dataclass(frozen=True)
@@ -146,6 +152,31 @@ class Noted:
     caveat: str = ""
 
 
+class Word(StrEnum):
+    """What a person can say to the babysitter."""
+
+    ACK = "ack"
+    APPROVE = "approve"
+    DENY = "deny"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    RELAUNCH = "relaunch"
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """What a person ordered."""
+
+    kind: ClassVar[str] = "Ordered"
+    at: datetime
+    by: str
+    word: Word
+    about: tuple[str, ...] = ()  # alerts that are taken note of, questions that are answered, or the instance
+    reason: str = ""
+    until: datetime | None = None  # of a pause
+
+
 @dataclass(frozen=True)
 class Sealed:
     kind: ClassVar[str] = "Sealed"
@@ -177,6 +208,7 @@ Event: TypeAlias = (
     | Failed
     | HandedOff
     | Noted
+    | Ordered
     | Sealed
     | Newer
 )
@@ -196,6 +228,7 @@ KINDS: Mapping[str, type[Event]] = {
         Failed,
         HandedOff,
         Noted,
+        Ordered,
         Sealed,
     )
 }

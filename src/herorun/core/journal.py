@@ -13,7 +13,7 @@ from typing import Any
 from herorun.core.alert import Alert, AlertId, State
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
-from herorun.core.decide import Ledger, Tries
+from herorun.core.ending import Cause, Ending
 from herorun.core.event import (
     KINDS,
     CheckedIn,
@@ -27,9 +27,12 @@ from herorun.core.event import (
     Launching,
     Newer,
     Noted,
+    Ordered,
     Sealed,
+    Word,
 )
-from herorun.core.evidence import History, Instance, Unfinished
+from herorun.core.evidence import End, History, Instance, Unfinished
+from herorun.core.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health, decided, launched
 
 VERSION = 1
@@ -153,6 +156,14 @@ class Memory:
     last_decided: Decided | None = None
     last_summary: datetime | None = None
     health: Health = field(default_factory=Health)
+    ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
+    most_saved: int = 0  # checkpoints at once
+    endings: Mapping[str, Ending] = field(default_factory=dict)  # failures by instance, in the same order
+    spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
+    answers: Mapping[str, Answer] = field(default_factory=dict)  # by instance: relaunch it?
+    acked: Mapping[str, Ordered] = field(default_factory=dict)  # by the alert's key
+    pause: Pause | None = None
+    orders: tuple[Ordered, ...] = ()  # all that people ordered
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
 
     @property
@@ -176,6 +187,37 @@ class Memory:
             unfinished=frozenset(self.intended) | frozenset(self.queued),
             relaunched=self.relaunched,
             instance=self.current.name if self.current else "",
+            spent=self.spent,
+            endings=tuple(self.endings.values()),
+            answers=self.answers,
+            acked=frozenset(self.acked),
+            pause=self.pause,
+            stopped=self.stopped,
+            start_step=self._start_step(),
+            spans=self._spans(),
+        )
+
+    @property
+    def stopped(self) -> dict[str, str]:
+        """The instances that herorun itself was told to stop, and who told it."""
+        told = {name: one.by for one in self.orders if one.word is Word.STOP for name in one.about}
+        keys = (*self.done, *self.intended)
+        under = {key.removeprefix("stop/"): "the contract" for key in keys if key.startswith("stop/")}
+        return {**under, **told}
+
+    def _start_step(self) -> int:
+        """The step that the current instance went on from; -1 for one from scratch."""
+        launching = self.launchings.get(self.current.name) if self.current else None
+        start = _value(launching.plan, "start") if launching else None
+        return int(start["step"]) if isinstance(start, Mapping) and start.get("step") is not None else -1
+
+    def _spans(self) -> tuple[Span, ...]:
+        """When each instance ran: until its failure, or until the next one was started."""
+        nexts = [*(each.started for each in self.instances), None][1:]
+        failed = {name: ending.ended for name, ending in self.endings.items()}
+        return tuple(
+            Span(each.name, each.started, failed.get(each.name, after))
+            for each, after in zip(self.instances, nexts, strict=True)
         )
 
     @property
@@ -189,6 +231,10 @@ class Memory:
             caveats=self.caveats,
             foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
             taints=self.health.taints,
+            ends=tuple(self.ends.values()),
+            most_saved=self.most_saved,
+            last_tick=self.last_decided.at if self.last_decided else None,
+            stopped=tuple(sorted(self.stopped.items())),
         )
 
     @property
@@ -225,7 +271,19 @@ def _remember(memory: Memory, event: Event) -> Memory:
             kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
             said = event.at if event.summary else memory.last_summary
             health = decided(memory.health, event)
-            return replace(memory, alerts=kept, last_decided=event, last_summary=said, health=health)
+            ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
+            most = max(memory.most_saved, event.saved or 0)
+            failed = {event.failure.instance: event.failure} if event.failure else {}
+            return replace(
+                memory,
+                alerts=kept,
+                last_decided=event,
+                last_summary=said,
+                health=health,
+                ends=ends,
+                most_saved=most,
+                endings={**memory.endings, **failed},
+            )
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})
         case Done():
@@ -239,6 +297,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return _failed(memory, event)
         case Noted() if event.caveat:
             return replace(memory, caveats=(*memory.caveats, event.caveat))
+        case Ordered():
+            return _ordered(memory, event)
         case Sealed():
             return replace(memory, sealed=event)
         case Newer():
@@ -261,16 +321,37 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         temporary_root=_value(launching.plan, "temporary_root") if launching else None,
         intended=launching.at if launching else None,
     )
-    relaunched = (*memory.relaunched, event.at) if event.relaunch_of else memory.relaunched
+    ending = memory.endings.get(event.relaunch_of)
+    cause = ending.cause if ending else Cause.UNKNOWN
+    counts = bool(event.relaunch_of) and not cause.free
+    relaunched = (*memory.relaunched, event.at) if counts else memory.relaunched
     start = (_value(launching.plan, "start") if launching else None) or {}
     return replace(
         memory,
         instances=(*memory.instances, instance),
         unsettled=None,
         relaunched=relaunched,
+        spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
         alerts={},  # a new instance closes the old one's alerts as superseded
         health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
     )
+
+
+def _ordered(memory: Memory, event: Ordered) -> Memory:
+    memory = replace(memory, orders=(*memory.orders, event))
+    match event.word:
+        case Word.ACK:
+            return replace(memory, acked={**memory.acked, **dict.fromkeys(event.about, event)})
+        case Word.APPROVE | Word.DENY:
+            answer = Answer(event.word is Word.APPROVE, event.at, event.by, event.reason)
+            said = {key.split("/")[2]: answer for key in event.about if key.count("/") >= 3}
+            return replace(memory, answers={**memory.answers, **said})
+        case Word.PAUSE if event.until is not None:
+            return replace(memory, pause=Pause(event.until, event.by, event.at, event.reason))
+        case Word.RESUME:
+            return replace(memory, pause=None)
+        case _:
+            return memory
 
 
 def _value(plan: Mapping[str, Any], name: str) -> Any:

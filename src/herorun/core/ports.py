@@ -87,6 +87,7 @@ class Row:
     step: int
     values: Mapping[str, float]
     at: datetime | None = None  # None where the row has no zoned time
+    attempt: str = ""  # the execution that wrote it, where the source tells
 
 
 @dataclass(frozen=True)

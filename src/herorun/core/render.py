@@ -18,7 +18,9 @@ from herorun.core.event import (
     Launched,
     Launching,
     Noted,
+    Ordered,
     Sealed,
+    Word,
 )
 from herorun.core.journal import Line
 from herorun.core.plan import Plan
@@ -159,6 +161,8 @@ def entry_of(event: Event) -> tuple[str, str] | None:
             if event.caveat:
                 lines["Caveat"] = one_line(event.caveat)
             return _event(event.at, event.title, lines | {"By": one_line(event.by)})
+        case Ordered():
+            return _event(event.at, f"{event.word} by {event.by}", _order_lines(event))
         case HandedOff():
             facts = {k: one_line(v) for k, v in event.facts.items()}
             return _event(event.at, f"handed off to {event.to}", facts)
@@ -168,6 +172,29 @@ def entry_of(event: Event) -> tuple[str, str] | None:
             return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + SEAL_FURTHER)}"
         case _:
             return None
+
+
+_ORDERS = {
+    Word.ACK: ("taken note of", "not said again while it stays the same incident", "watch"),
+    Word.APPROVE: ("a relaunch is approved", "relaunch", "at the next tick, through the launch gate"),
+    Word.DENY: ("a relaunch is denied", "no relaunch", "a person launches again, or seals what there is"),
+    Word.PAUSE: ("paused", "neither relaunch nor stop", "watch, tell and ask as before"),
+    Word.RESUME: ("resumed", "act again as the contract says", "watch"),
+    Word.STOP: ("a stop is ordered", "stop", "confirm the end"),
+    Word.RELAUNCH: ("a relaunch is ordered", "relaunch", "submit through the launch gate"),
+}
+
+
+def _order_lines(event: Ordered) -> dict[str, str]:
+    status, decision, after = _ORDERS[event.word]
+    until = f" until {event.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if event.until else ""
+    return {
+        "Status": status + until,
+        "Evidence": one_line("; ".join(event.about) or "none was given"),
+        "Decision": one_line(f"{decision}{f': {event.reason}' if event.reason else ''}"),
+        "Next": after,
+        "By": one_line(event.by),
+    }
 
 
 def _event(at: datetime, title: str, lines: Mapping[str, str]) -> tuple[str, str]:

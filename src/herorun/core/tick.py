@@ -1,24 +1,29 @@
 """One turn of the babysitter, as a pure function: replay it as often as you like."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from herorun.core.alert import Alert, AlertId, Moment, advance, muted_topics
-from herorun.core.check import Check, Severity, Topic, evaluate
-from herorun.core.decide import Action, Ledger, Policy, Tell, decide
-from herorun.core.evidence import Evidence, FinalStep, Gaps, History, Job, JobState, Metrics
+from herorun.core.check import Check, evaluate
+from herorun.core.condition import RunHealth as RunHealth
+from herorun.core.condition import condition
+from herorun.core.decide import Action, Case, Tell, all_answered, decide, waiting_until
+from herorun.core.ending import Ending, ending_of
+from herorun.core.evidence import (
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    Gaps,
+    History,
+    Job,
+    Metrics,
+    Triage,
+)
 from herorun.core.finding import Finding, Waiver, waive
-
-
-class RunHealth(StrEnum):
-    HEALTHY = "healthy"
-    DEGRADED = "degraded"
-    DOWN = "down"
-    FINISHED = "finished"
-    UNKNOWN = "unknown"
+from herorun.core.policy import Ledger, Policy
 
 
 class MonitorHealth(StrEnum):
@@ -35,6 +40,9 @@ class Tick:
     findings: list[Finding]
     alerts: dict[AlertId, Alert]
     actions: list[Action]
+    ending: Ending | None = None  # without success
+    wake: datetime | None = None  # when a relaunch that waits is due
+    settled: bool = False  # nothing critical fires that no person has answered
 
 
 @dataclass(frozen=True)
@@ -60,12 +68,37 @@ def tick(
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
     after = advance(alerts, findings, checks, moment, muted)
+    case = case_of(evidence, ledger, now)
+    wake = waiting_until(after.values(), checks, ledger, case, now)
+    settled = all_answered(after.values(), checks, ledger)
     health = run_health(evidence, after.values(), checks)
     actions = [
-        *decide(after, checks, rules.policy, ledger, now),
+        *decide(after, checks, rules.policy, ledger, now, case),
         *milestones(health, evidence, ledger, now),
     ]
-    return Tick(now, health, monitor_health(evidence), findings, after, actions)
+    return Tick(now, health, monitor_health(evidence), findings, after, actions, case.ending, wake, settled)
+
+
+def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
+    """What was seen of the job itself: whether it lives, or how it ended."""
+    job, history = evidence.get(Job), evidence.get(History)
+    current = history.current if isinstance(history, History) else None
+    if not isinstance(job, Job) or current is None:
+        return Case()
+    triage, saved = evidence.get(Triage), evidence.get(Checkpoints)
+    ending = ending_of(
+        job,
+        triage if isinstance(triage, Triage) else None,
+        saved if isinstance(saved, Checkpoints) else None,
+        current,
+        ledger.start_step,
+        ledger.stopped,
+        now,
+    )
+    known = next((each for each in ledger.endings if each.instance == current.name), None)
+    if ending is not None and ending.advanced is None and known is not None:
+        ending = replace(ending, advanced=known.advanced)  # it was seen when the checkpoints could be read
+    return Case(job.state.live, ending)
 
 
 def milestones(health: RunHealth, evidence: Evidence, ledger: Ledger, now: datetime) -> list[Action]:
@@ -93,21 +126,8 @@ def _step(evidence: Evidence) -> int | None:
 
 
 def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str, Check]) -> RunHealth:
-    """The job's end decides; a live job is degraded while anything above INFO fires; an unseen one is unknown.
-
-    Alerts about the monitor itself do not count: a stale monitor is not an ill run.
-    """
-    job = evidence.get(Job)
-    if not isinstance(job, Job) or job.state.in_doubt:
-        return RunHealth.UNKNOWN
-    if job.state is JobState.SUCCEEDED:
-        short = any(a.firing and a.check == "ended-short" for a in alerts)
-        return RunHealth.DOWN if short else RunHealth.FINISHED
-    if job.state.ended:
-        return RunHealth.DOWN
-    firing = [checks[alert.check] for alert in alerts if alert.firing]
-    ill = [c for c in firing if c.severity is not Severity.INFO and c.topic is not Topic.MONITOR]
-    return RunHealth.DEGRADED if ill else RunHealth.HEALTHY
+    """By the tables of `core.condition`."""
+    return condition(evidence.get(Job), alerts, checks)
 
 
 def monitor_health(evidence: Evidence) -> MonitorHealth:

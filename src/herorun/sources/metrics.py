@@ -4,6 +4,7 @@ The cache is moved on by `keep_metrics` alone, once what a tick saw is in the jo
 between would else be lost to a mere look, or to a crash.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics 
         state = _catch_up(tracker, state, names)
     except FileNotFoundError:
         return Nothing("no metrics file yet")
-    metrics = summarise(state)
+    metrics = summarise(state, names)
     _read[place.state] = metrics, version, state
     return metrics or Nothing("no rows yet")
 
@@ -59,9 +60,27 @@ def _catch_up(tracker: Tracker, state: MetricsState, names: Names) -> MetricsSta
 def names_of(contract: Contract) -> Names:
     """Which columns are which, the contract's names first."""
     told, usual = contract.tracker.metrics, Names()
-    loss = (told["loss"],) if "loss" in told else usual.loss
     watched = tuple(name for ours, name in told.items() if ours not in ("loss", "step"))
-    return Names(loss, (*watched, *usual.watched), contract.tracker.first_step)
+    stated = contract.babysit.thresholds.get("metric-out-of-band", {}).get("bands", ())
+    bands = [band.split() for band in stated]
+    return Names(
+        loss=(told["loss"],) if "loss" in told else usual.loss,
+        watched=(*watched, *usual.watched),
+        first_step=contract.tracker.first_step,
+        norm=_first(told, ("grad_norm",), usual.norm),
+        rate=_first(told, ("lr", "learning_rate"), usual.rate),
+        time=_first(told, ("step_time", "step_time_s"), usual.time),
+        speed=_first(told, ("tokens_per_s", "samples_per_s"), usual.speed),
+        skipped=_first(told, ("skipped",), usual.skipped),
+        declared=tuple(dict.fromkeys((*watched, *(band[0] for band in bands)))),
+        bands=tuple((name, float(least), float(most)) for name, least, most in sorted(bands)),
+        phases=tuple(sorted(phase.step for phase in contract.phase)),
+    )
+
+
+def _first(told: Mapping[str, str], ours: tuple[str, ...], usual: tuple[str, ...]) -> tuple[str, ...]:
+    """The contract's own name for it before the usual ones."""
+    return (*(told[name] for name in ours if name in told), *usual)
 
 
 def _cached(cache: Path, version: str) -> MetricsState:

@@ -25,9 +25,9 @@ def read_root_facts(contract: Contract, store: Store) -> RootFacts:
     roots = [root.rstrip("/") or "/" for root in (output.root, output.temporary_root) if root]
     roots = list(dict.fromkeys([*roots, start] if start else roots))
     regions, no_regions = _each(roots if contract.hardware.region else [], store.region)
-    rules, no_rules = _each(roots, lambda root: (*_lifetimes(root), *store.rules(root)))
+    rules, no_rules = _each(roots, lambda root: (*lifetimes(root), *store.rules(root)))
     # A folder's own name tells even where the store does not.
-    rules |= {root: found for root in no_rules if (found := _lifetimes(root))}
+    rules |= {root: found for root in no_rules if (found := lifetimes(root))}
     expires, no_times = _each(
         [start] if start in rules else [], lambda path: _expiry(store, path, rules[path])
     )
@@ -52,7 +52,7 @@ def _each(roots: list[str], ask: Callable[[str], T]) -> tuple[dict[str, T], dict
     return told, why
 
 
-def _lifetimes(root: str) -> tuple[Rule, ...]:
+def lifetimes(root: str) -> tuple[Rule, ...]:
     """A folder called `ttl=14d` says that a lifecycle deletes what lies in it after 14 days."""
     found = [match for part in root.split("/") if (match := _LIFETIME.fullmatch(part))]
     return tuple(

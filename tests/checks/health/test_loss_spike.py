@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, answers, some_metrics
@@ -34,7 +36,34 @@ def test_it_must_last_in_steps_or_be_very_high(rows, steps, peak, outcome):
     assert outcome_of(an_excursion(rows, peak, steps=steps)) is outcome
 
 
+@pytest.mark.parametrize(
+    ("rows", "noise", "outcome"),
+    [
+        (10, 0.21, Outcome.FAIL),  # ten rows of 1.6: 7 sigmas at a noise of 0.2123
+        (10, 0.22, Outcome.PASS),
+        (3, 0.09, Outcome.FAIL),  # three rows: 9 sigmas at a noise of 0.0904
+        (3, 0.092, Outcome.PASS),
+        (60, 0.24, Outcome.PASS),  # however long: its mean is within twice the noise
+        (60, 0.23, Outcome.FAIL),
+    ],
+)
+def test_it_must_stand_out_of_the_noise(rows, noise, outcome):
+    noisy = replace(an_excursion(rows, steps=max(rows, 10)), typical=1.6, noise=noise)
+
+    assert outcome_of(noisy) is outcome
+
+
+def test_the_fast_tier_asks_for_what_it_holds_and_not_for_what_it_once_reached():
+    assert outcome_of(replace(an_excursion(3, 9.0), typical=2.9)) is Outcome.PASS
+    assert outcome_of(replace(an_excursion(3, 9.0), typical=3.1)) is Outcome.FAIL
+
+
 def test_each_limit_is_the_contracts():
+    noisy = replace(an_excursion(10), typical=1.6, noise=0.22)
+    assert outcome_of(noisy, limits=Limits(sigmas=6.0)) is Outcome.FAIL
+    few = replace(an_excursion(3, steps=10), typical=1.6, noise=0.1)
+    assert outcome_of(few, limits=Limits(few_sigmas=8.0)) is Outcome.FAIL
+    assert outcome_of(few, limits=Limits(few_rows=2)) is Outcome.FAIL
     assert outcome_of(an_excursion(8), limits=Limits(steps=8)) is Outcome.FAIL
     assert outcome_of(an_excursion(10), limits=Limits(steps=12)) is Outcome.PASS
     assert outcome_of(an_excursion(2, steps=11), limits=Limits(least_rows=2)) is Outcome.FAIL

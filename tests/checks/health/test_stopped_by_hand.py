@@ -1,4 +1,4 @@
-from builders import a_crashed_job, a_job, answer
+from builders import a_crashed_job, a_history, a_job, answer
 from herorun.checks.health.stopped_by_hand import stopped_by_hand
 from herorun.core.evidence import Job, JobState, Nothing, Unavailable
 from herorun.core.finding import Outcome
@@ -14,6 +14,23 @@ def test_a_cancelled_one_fails_and_says_by_whom():
         "tiny-1 was stopped by ada@here"
     )
     assert answer(stopped_by_hand, a_job(JobState.CANCELLED)).outcome is Outcome.FAIL
+
+
+def test_a_stop_that_herorun_was_ordered_is_no_news():
+    ordered = a_history(stopped=(("tiny-1", "Dri"),))
+
+    found = answer(stopped_by_hand, a_job(JobState.CANCELLED), ordered)
+    assert found.outcome is Outcome.NOT_APPLICABLE and "for Dri" in found.message
+    other = a_history(stopped=(("tiny-0", "Dri"),))
+    assert answer(stopped_by_hand, a_job(JobState.CANCELLED), other).outcome is Outcome.FAIL
+
+
+def test_what_the_scheduler_blames_on_something_else_was_nobody():
+    preempted = a_job(JobState.CANCELLED, reason="preempted by a higher priority")
+
+    assert answer(stopped_by_hand, preempted).outcome is Outcome.PASS
+    by_ada = a_job(JobState.CANCELLED, reason="time limit", stopped_by="ada@here")
+    assert answer(stopped_by_hand, by_ada).outcome is Outcome.FAIL
 
 
 def test_it_holds_a_relaunch_back():

@@ -6,48 +6,41 @@ Source: marin-community/marin, manage-hero-run: more than 50 % above the expecte
 fast tier reports a threefold loss after 3 rows.
 """
 
+import math
 from dataclasses import dataclass
 
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.excursion import judged
+from herorun.core.finding import Verdict
 
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 50 % above the trend (`core.fold`); these say how long it must last."""
+    """An excursion begins 50 % above the trend (`core.fold`); these say how long it must last.
+
+    It must also stand out of the noise: `sigmas` is its mean height over the noise times the root of its rows.
+    """
 
     steps: PositiveInt = 10
     least_rows: PositiveInt = 3
     fast_ratio: PositiveFloat = 3.0
     fast_rows: PositiveInt = 3
+    sigmas: PositiveFloat = 7.0
+    few_rows: PositiveInt = 3  # an excursion of no more rows than these ...
+    few_sigmas: PositiveFloat = 9.0  # ... must stand out by more
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
 def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     """One answer for each excursion that is open or ended since the last look."""
-    if not history.wrote(metrics):
-        return [not_applicable("no row of this instance yet")]
-    found = [_failed(spike) for spike in metrics.spikes if _lasts(spike, limits)]
-    return found or [passed(f"no lasting spike up to step {metrics.step}")]
 
+    def lasts(spike: Excursion) -> bool:
+        slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
+        fast = spike.usual >= limits.fast_ratio and spike.rows >= limits.fast_rows
+        needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
+        return (slow or fast) and spike.sigmas >= needed and spike.usual >= math.exp(2 * spike.noise)
 
-def _lasts(spike: Excursion, limits: Limits) -> bool:
-    slow = _steps(spike) >= limits.steps and spike.rows >= limits.least_rows
-    fast = spike.peak >= limits.fast_ratio and spike.rows >= limits.fast_rows
-    return slow or fast
-
-
-def _steps(spike: Excursion) -> int:
-    return spike.last_step - spike.first_step + 1
-
-
-def _failed(spike: Excursion) -> Verdict:
-    until = "still going on" if spike.open else f"over at step {spike.last_step}"
-    said = (
-        f"{spike.metric} up to {spike.peak:.3g} times the expected {spike.expected:.4g} "
-        f"for {_steps(spike)} steps from step {spike.first_step}, {until}"
-    )
-    return failed(said, subject=f"{spike.metric} from step {spike.first_step}")
+    return judged(metrics, history, metrics.spikes, lasts, "no lasting spike")

@@ -12,8 +12,20 @@ from datetime import datetime, timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Cadence, History, Job, JobState, Metrics, Nothing, Now
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    History,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Now,
+    Unavailable,
+)
+from herorun.core.finding import Outcome, Verdict, failed, not_applicable, passed, unknown
+from herorun.core.signs import rows_since, sign_of_life
 
 SKEW = timedelta(seconds=60)
 
@@ -29,8 +41,16 @@ class Limits:
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)
 def stalled_steps(
-    job: Job, metrics: Metrics | Nothing, history: History, now: Now, cadence: Cadence, limits: Limits
+    job: Job,
+    metrics: Metrics | Nothing,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    history: History,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
 ) -> Verdict:
+    """Rows that stand still while something else goes on are the tracker's fault first: see `silent-tracker`."""
     if job.state.in_doubt:
         return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
     if job.state is not JobState.RUNNING:
@@ -38,10 +58,16 @@ def stalled_steps(
     started = job.started or (history.current.started if history.current else None)
     if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
         most = max(limits.idle, limits.cadences * cadence.every)
-        return _judge(job, f"last step {metrics.step}", metrics.advanced_at, now.at, most)
-    if started is None:
+        verdict = _judge(job, f"last step {metrics.step}", metrics.advanced_at, now.at, most)
+    elif started is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
-    return _judge(job, "no step yet", started, now.at, limits.startup)
+    else:
+        verdict = _judge(job, "no step yet", started, now.at, limits.startup)
+    since, _ = rows_since(job, metrics, history)
+    sign = sign_of_life(metrics, log, checkpoints, since, now.at) if since else ""
+    if verdict.outcome is Outcome.FAIL and sign:
+        return unknown(f"{verdict.message}, but {sign}: is it the tracker?", subject=job.instance)
+    return verdict
 
 
 def _judge(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:

@@ -5,14 +5,19 @@ Fix: the DRI says what is next: launch again, or leave it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Job
-from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.evidence import History, Job
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
-def stopped_by_hand(job: Job) -> Verdict:
+def stopped_by_hand(job: Job, history: History) -> Verdict:
     if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+    ordered = dict(history.stopped).get(job.instance)
+    if job.stopped_by_hand and ordered:
+        return not_applicable(
+            f"{job.instance} was stopped through herorun, for {ordered}", subject=job.instance
+        )
     if job.stopped_by_hand:
         return failed(f"{job.instance} was stopped by {job.stopped_by or 'somebody'}", subject=job.instance)
     return passed(f"nobody stopped {job.instance}", subject=job.instance)

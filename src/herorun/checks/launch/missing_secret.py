@@ -7,18 +7,11 @@ Fix: set the variable where herorun and its babysitter run, or take its name out
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import SecretNames
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict
+from herorun.core.secrets_needed import judge_secrets
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def missing_secret(contract: Contract, secrets: SecretNames) -> list[Verdict]:
     """One answer for each name; an empty value is none."""
-    names = tuple(dict.fromkeys(contract.command.secrets))
-    if not names:
-        return [not_applicable("the contract names no secrets")]
-    return [
-        passed(f"{name} is set in {secrets.road}", subject=name)
-        if name in secrets.present
-        else failed(f"{name} is not set in {secrets.road}, or is empty", subject=name)
-        for name in names
-    ]
+    return judge_secrets(contract.command.secrets, secrets.present, secrets.road)

@@ -9,3 +9,4 @@ from herorun.core.evidence.reports import *
 from herorun.core.evidence.runtime import *
 from herorun.core.evidence.settings import *
 from herorun.core.evidence.tree import *
+from herorun.core.evidence.watching import *

@@ -24,6 +24,7 @@ class Candidate:
         None  # when its store last saw it change, where it tells; of the marker if it can
     )
     examined: bool = True  # older ones are only listed, once a complete one is found
+    alike: bool = False  # its name is only like a checkpoint's: a backup, which is no save under way
 
     @property
     def complete(self) -> bool:
@@ -67,6 +68,11 @@ class Checkpoints:
         """The newest complete one, by numeric step."""
         complete = [candidate for candidate in self.candidates if candidate.complete]
         return max(complete, key=lambda c: (c.step, c.timestamp, c.path), default=None)
+
+    @property
+    def kept(self) -> int:
+        """How many there are to fall back on: complete, or older and only listed."""
+        return sum(1 for candidate in self.candidates if candidate.complete or not candidate.problem)
 
     def at(self, path: str) -> Candidate | None:
         return next((c for c in self.candidates if c.path == path.rstrip("/")), None)

@@ -1,5 +1,6 @@
 """Jobs, as their scheduler tells of them."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -34,6 +35,8 @@ class JobState(StrEnum):
         return self in (JobState.UNKNOWN, JobState.GONE)
 
 
+# Where a scheduler says only "killed" or "stopped", these words of its own name what did it, and it was no person.
+_NOT_BY_HAND = re.compile(r"preempt|node.?fail|worker.?fail|dead node|time.?limit|timed?.?out|deadline", re.I)
 REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when it refuses
 
 
@@ -51,6 +54,10 @@ class Job:
     stopped_by: str | None = None  # who asked for the end, where the scheduler knows
     started: datetime | None = None
     ended: datetime | None = None
+    submitted: datetime | None = None  # or put back into the queue; None: the scheduler does not tell
+    tasks: int | None = None  # how many it is made of; None: the scheduler knows no parts
+    running_tasks: int | None = None
+    failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells which one failed
 
     @property
     def ending(self) -> str:
@@ -70,7 +77,14 @@ class Job:
 
     @property
     def stopped_by_hand(self) -> bool:
-        return self.state is JobState.CANCELLED
+        """A stop that nothing else explains: no preemption, no lost node, no time limit."""
+        return self.state is JobState.CANCELLED and (self.stopped_by is not None or not self.other_cause)
+
+    @property
+    def other_cause(self) -> str:
+        """The scheduler's words for what ended it, where they say that no person did; else empty."""
+        words = f"{self.raw} {self.reason}".strip()
+        return words if _NOT_BY_HAND.search(words) else ""
 
     @property
     def crashed(self) -> bool:
@@ -87,3 +101,16 @@ class LiveJobs:
     """The jobs of this run that are live, or may be, by instance name."""
 
     jobs: tuple[Job, ...] = ()
+
+
+@dataclass(frozen=True)
+class Triage:
+    """Why the current instance ended, as its own log tells."""
+
+    failure_class: str  # node-failure, code-bug-small, numeric, ...
+    role: str = "root"
+    fingerprint: str = ""  # the same for the same failure
+    file: str = ""  # of a code bug
+    line: int | None = None
+    excerpt: str = ""
+    needs_person: bool = False

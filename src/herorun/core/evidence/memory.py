@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.evidence.checkpoints import Taint
+from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
 
 
@@ -28,6 +29,21 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class End:
+    """How one instance ended, as the record keeps it."""
+
+    instance: str
+    state: JobState
+    at: datetime  # when a tick saw it
+    exit_code: int | None = None
+    signal: str | None = None
+    step: int | None = None  # completed updates; None: it wrote no row, or nobody could look
+    checkpoint: int | None = None  # newest complete one then; 0: there was none; None: nobody could look
+    fingerprint: str = ""  # of its failure, where the log told one
+    failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells
+
+
+@dataclass(frozen=True)
 class Unfinished:
     """Actions that were intended and whose outcome nobody knows, as `key: what`."""
 
@@ -47,6 +63,10 @@ class History:
     caveats: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote
     taints: tuple[Taint, ...] = ()  # when it wrote what must not be gone on from
+    ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
+    most_saved: int = 0  # the most checkpoints that a tick has seen at once
+    last_tick: datetime | None = None  # before this one
+    stopped: tuple[tuple[str, str], ...] = ()  # instances that herorun was told to stop, and who told it
 
     @property
     def current(self) -> Instance | None:

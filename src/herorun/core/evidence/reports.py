@@ -1,5 +1,6 @@
 """What the running job reports: its metrics and its receipts."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,62 @@ class Excursion:
     peak: float  # the largest ratio to the expected value; infinite for a non-finite value
     expected: float
     open: bool  # whether the newest row is still part of it
+    kind: str = ""  # which fold saw it: spike, drift, slow, ...; see `core.fold`
+    typical: float | None = None  # the geometric mean of the ratios to the expected value
+    noise: float = 0.0  # of the curve before it, as a logarithm
+    declared: bool = False  # it began within a declared phase's first rows
+
+    @property
+    def steps(self) -> int:
+        return self.last_step - self.first_step + 1
+
+    @property
+    def usual(self) -> float:
+        """The ratio that it holds, as against the one that it once reached."""
+        return self.peak if self.typical is None else self.typical
+
+    @property
+    def sigmas(self) -> float:
+        """How far its mean stands out of the noise; infinite where there is no noise."""
+        if self.noise <= 0 or self.usual <= 0:
+            return math.inf
+        return math.log(max(self.usual, 1 / self.usual)) * math.sqrt(self.rows) / self.noise
+
+
+@dataclass(frozen=True)
+class Resume:
+    """How the newest attempt goes on from the one before it, by the loss. Steps are completed updates."""
+
+    step: int  # the first of the new attempt
+    high_water: int  # the last of those before it
+    compared: int = 0  # rows at steps that both attempts logged
+    early: tuple[float, ...] = ()  # new minus old, of the first five such rows
+    median: float = 0.0  # of the absolute differences
+    worst: float = 0.0  # the largest difference, with its sign
+    worst_step: int = 0
+    first_bad_step: int | None = None  # the first that differs by more than 0.002
+    after: int = 0  # rows averaged behind the high water, once 50 rows of warm-up are over
+    offset: float = 0.0  # their mean distance from the trend at the resume, as a logarithm
+    noise: float = 0.0  # of the curve before the resume
+    fall: float = 0.0  # what the loss was to fall by meanwhile, as a logarithm
+    counter_reset: bool = False  # the step count began anew and the loss did not: another way of counting
+    rate_before: float | None = None  # the learning rate that was to be expected at that step
+    rate_after: float | None = None
+    rate_exact: bool = False  # it was logged at the very same step before
+
+    @property
+    def overlapped(self) -> bool:
+        return self.compared > 0
+
+
+@dataclass(frozen=True)
+class Presence:
+    """How regularly a watched metric is reported."""
+
+    metric: str
+    rows: int  # since it was last there, or since the first row
+    longest: int = 0  # the longest gap between two reports, in rows
+    seen: bool = True
 
 
 @dataclass(frozen=True)
@@ -32,6 +89,14 @@ class Metrics:
     spikes: tuple[Excursion, ...] = ()
     non_finite: tuple[Excursion, ...] = ()
     problems: tuple[str, ...] = ()  # lines that could not be read
+    excursions: tuple[Excursion, ...] = ()  # of every other kind, open ones and those that ended since
+    resume: Resume | None = None  # None while there was one attempt only
+    presence: tuple[Presence, ...] = ()
+    late: int = 0  # rows that came too late to be judged, or twice
+
+    def of(self, *kinds: str) -> tuple[Excursion, ...]:
+        """The excursions of these kinds."""
+        return tuple(excursion for excursion in self.excursions if excursion.kind in kinds)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,12 @@ def missing_shard(names: Iterable[str]) -> str:
     return ""
 
 
+def last_touched(beside: Mapping[str, Entry], candidate: Candidate) -> datetime | None:
+    """When anything of a save under way changed, where the store tells."""
+    times = [entry.modified for entry in beside.values() if entry.modified]
+    return max(times, default=candidate.modified)
+
+
 def modified(beside: Mapping[str, Entry], file: str, candidate: Candidate) -> datetime | None:
     """When the marker changed, where the store tells; else what is known of the folder."""
     entry = beside.get(file)

@@ -68,7 +68,10 @@ def _candidate(naming: Naming, entry: Entry, root: str, temporary: bool) -> Cand
         return Candidate(path, int(exact[1]), root, temporary, modified=entry.modified, examined=False)
     if near := naming.nearly.search(name):
         step = int(near[1])
-        return Candidate(path, step, root, temporary, problem=_nearly(name), modified=entry.modified)
+        alike = not _UNFINISHED.search(name)
+        return Candidate(
+            path, step, root, temporary, problem=_nearly(name), modified=entry.modified, alike=alike
+        )
     return None
 
 

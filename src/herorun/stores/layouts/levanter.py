@@ -10,7 +10,15 @@ from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Place, Store
-from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible, wrong_step
+from herorun.stores.layouts._contents import (
+    contents,
+    last_touched,
+    marker,
+    modified,
+    parsed,
+    visible,
+    wrong_step,
+)
 from herorun.stores.layouts._named import Named, stem
 
 MARKER = "metadata.json"
@@ -38,7 +46,7 @@ class Levanter(Named):
             return None
         beside = visible(there) - {MARKER}
         if data is None:
-            return replace(candidate, problem=_unmarked(beside))
+            return replace(candidate, problem=_unmarked(beside), modified=last_touched(there, candidate))
         candidate = replace(candidate, modified=modified(there, MARKER, candidate))
         metadata = parsed(data)
         if metadata is None:

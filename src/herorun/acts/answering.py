@@ -1,0 +1,95 @@
+"""Taking note of alerts, and answering the question whether a run is relaunched."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from herorun.acts.ordering import Told, begun, nobody_watches, order
+from herorun.core.alert import Alert
+from herorun.core.contract import Recovery
+from herorun.core.errors import Blocked, WrongUse
+from herorun.core.event import Word
+from herorun.core.journal import Memory
+from herorun.core.recovery import FINAL, not_relaunched
+from herorun.workspace import Run
+
+
+def acknowledge(run: Run, name: str = "", reason: str = "") -> Told:
+    """Take note of an open alert, or of all: it is not said again while it stays the same incident."""
+    memory = begun(run)
+    chosen = [alert.key for alert in _chosen(run, memory.alerts.values(), name)]
+    fresh = [key for key in chosen if key not in memory.acked]
+    if not fresh:
+        return Told(
+            run, "taken note of already" if chosen else "nothing is open: there is nothing to take note of"
+        )
+    warnings = order(run, Word.ACK, fresh, reason)
+    return Told(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
+
+
+def _chosen(run: Run, alerts: Iterable[Alert], name: str) -> list[Alert]:
+    """By the check's name, `check[subject]`, or the whole key; all where no name is given."""
+    every = list(alerts)
+    if not name:
+        return every
+    found = [alert for alert in every if name in (alert.check, alert.key.rpartition("@")[0], alert.key)]
+    if found:
+        return found
+    names = sorted({alert.check for alert in every})
+    near = get_close_matches(name, names, 1)
+    hint = f" Did you mean {near[0]}?" if near else f" Open are: {', '.join(names) or 'none'}."
+    raise WrongUse(f"No alert {name} of {run.slug} is open.{hint}")
+
+
+def open_questions(memory: Memory) -> tuple[str, ...]:
+    """The keys of what a person was asked about the current instance and has not answered since."""
+    current = memory.current
+    if current is None:
+        return ()
+    start = not_relaunched(current.name, "")
+    asked = [key for key in memory.done if key.startswith(start)]
+    return () if current.name in memory.answers and not _asked_anew(memory) else tuple(asked)
+
+
+def _asked_anew(memory: Memory) -> bool:
+    """A yes that led to another failed attempt is open again."""
+    assert memory.current is not None
+    answer = memory.answers[memory.current.name]
+    tries = memory.failed.get(f"relaunch/{memory.current.name}")
+    return answer.yes and tries is not None and tries.last > answer.at
+
+
+def answer(run: Run, yes: bool, reason: str = "") -> Told:
+    """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick, through the gate."""
+    memory = begun(run)
+    current = memory.current
+    questions = open_questions(memory)
+    if current is None or not questions:
+        return _nothing_open(run, memory, yes)
+    final = [key for key in questions if key.rpartition("/")[2] in FINAL]
+    if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
+        raise Blocked(
+            f'The contract says recovery = "observe": the babysitter relaunches nothing. `herorun relaunch {run.slug}` does.'
+        )
+    if yes and final:
+        raise Blocked(
+            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: choose code and "
+            f"checkpoint yourself, and `herorun launch {run.slug}`."
+        )
+    warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
+    if not yes:
+        return Told(run, f"denied: {current.name} is not relaunched", warnings=warnings)
+    words = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
+    return Told(run, words, warnings=(*warnings, *nobody_watches(run)))
+
+
+def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:
+    current = memory.current
+    said = memory.answers.get(current.name) if current else None
+    if said is None:
+        raise WrongUse(f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands.")
+    if said.yes is yes:
+        return Told(run, f"{said.words} already")
+    raise WrongUse(
+        f"It was {said.words} before. To start it all the same: `herorun relaunch {run.slug}`; to hold it: "
+        f"`herorun pause {run.slug} --until 2h`."
+    )

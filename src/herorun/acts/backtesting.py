@@ -1,0 +1,137 @@
+"""Backtests of files: curves as CSV, labels as JSON."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.backtest import Backtest, Fired, judging
+from herorun.core.check import Gate
+from herorun.core.errors import WrongUse
+from herorun.core.fold import Names
+from herorun.core.ports import Row
+from herorun.core.rivals import RULES, alarms
+from herorun.core.score import Label, Score
+
+OURS = "herorun"
+
+
+@dataclass
+class Report:
+    """What one file gave, and all of them."""
+
+    files: list[tuple[str, int, list[Fired]]] = field(default_factory=list)  # file, rows, alerts
+    scores: dict[str, Score] = field(default_factory=dict)  # by whose rules; empty without labels
+    skipped: list[str] = field(default_factory=list)  # among several files, those that are no curves: why
+
+
+def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: bool) -> Report:
+    """Every file through our checks, and through others' rules where that is asked for."""
+    report, checks = Report(), judging(discover.checks(Gate.HEALTH))
+    names = [OURS, *(RULES if against else ())] if labels is not None else []
+    report.scores = {name: Score() for name in names}
+    for path in paths:
+        if len(paths) > 1 and "step" not in columns_of(path):
+            report.skipped.append(f"{path} has no column called step")
+            continue
+        steps: list[int] = []
+        label = labels.get(path.name) if labels is not None else None
+        run = Backtest(checks, Names() if "loss" in columns_of(path) else Names(loss=()))
+        alerts = run.run(_noting(rows_of(path), steps if label else None))
+        report.files.append((str(path), run.rows, alerts))
+        if label is not None:
+            report.scores[OURS].add(path.name, label, steps, alerts)
+            for name in RULES if against else ():
+                report.scores[name].add(path.name, label, steps, alarms(name, rows_of(path)))
+    return report
+
+
+def _noting(rows: Iterator[Row], steps: list[int] | None) -> Iterator[Row]:
+    for row in rows:
+        if steps is not None:
+            steps.append(row.step)
+        yield row
+
+
+def columns_of(path: Path) -> list[str]:
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        return [name.strip() for name in next(csv.reader(file), [])]
+
+
+def rows_of(path: Path) -> Iterator[Row]:
+    """The rows of a CSV file with a `step` column. An empty cell is no value; `nan` and `inf` stay what they are."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            header = [name.strip() for name in next(reader, [])]
+            if "step" not in header:
+                raise WrongUse(
+                    f"{path} has no column called step: its first line is {','.join(header)[:80]!r}."
+                )
+            yield from _rows(path, header, reader)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
+
+
+def _rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:
+    place, clock = header.index("step"), header.index("timestamp") if "timestamp" in header else -1
+    columns = [(i, name) for i, name in enumerate(header) if i not in (place, clock)]
+    for number, cells in enumerate(reader, 2):
+        if not cells:
+            continue
+        try:
+            values = {name: float(cells[i]) for i, name in columns if cells[i]}
+            step = int(float(cells[place]))
+        except (ValueError, IndexError, OverflowError):
+            raise WrongUse(f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers.") from None
+        yield Row(step, values, _time(cells[clock]) if clock >= 0 else None)
+
+
+def _time(text: str) -> datetime | None:
+    """Seconds or milliseconds since some beginning, or a date and time; None where it is neither."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return _date(text)
+    if not math.isfinite(seconds):
+        return None
+    seconds = seconds / 1000 if seconds > 1e11 else seconds
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text.replace(",", "."))
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+
+
+def read_labels(path: Path) -> dict[str, Label]:
+    """Labels by file name."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return {name: _label(entry) for name, entry in told.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise WrongUse(f"{path} is no file of labels: {error!r}.") from None
+
+
+def _label(entry: Mapping[str, Any]) -> Label:
+    return Label(
+        entry.get("label", ""),
+        _events(entry.get("events", ())),
+        entry.get("time_label", ""),
+        _events(entry.get("time_events", ())),
+    )
+
+
+def _events(told: Any) -> tuple[tuple[int, int, str], ...]:
+    return tuple((int(event[0]), int(event[1]), str(event[2]) if len(event) > 2 else "") for event in told)

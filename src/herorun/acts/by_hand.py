@@ -1,0 +1,159 @@
+"""What a person does to the job: stop it, relaunch it. A relaunch comes only after the end is confirmed."""
+
+import time
+from datetime import timedelta
+
+from herorun.acts.launch import start_watch
+from herorun.acts.launching import settle_launching
+from herorun.acts.ordering import Told, begun, order, person, push_warning
+from herorun.acts.perform import relaunch_once, settle, stop_once
+from herorun.acts.turn import must_be_launched
+from herorun.core.ending import Cause
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.event import Done, Intended, Ordered, Word
+from herorun.core.evidence import Job
+from herorun.core.journal import Memory
+from herorun.core.ports import Found, Unsure
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run
+
+AGAIN = timedelta(minutes=10)  # the same words within it are the same order, said again after an interruption
+
+
+def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
+    """Stop the current instance through its scheduler, and wait so many seconds for the end."""
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        name = _settled(run)
+        return _stop(run, name, reason, wait)
+
+
+def _stop(run: Run, name: str, reason: str, wait: float) -> Told:
+    job = _look(run, name)
+    if job is None or job.state.ended:
+        _close(run, name)
+        return Told(
+            run, f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
+        )
+    warnings: tuple[str, ...] = ()
+    if not _ordered_before(run, Word.STOP, name):
+        warnings = order(run, Word.STOP, [name], reason)
+    why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
+    stop_once(run, _intended(run, f"stop/{name}", f"stop {name}: {why}"), name, why)
+    ended = _until_ended(run, name, wait)
+    words = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
+    return Told(run, words, warnings=warnings or push_warning(run))
+
+
+def _close(run: Run, name: str) -> None:
+    """A stop that was interrupted after the scheduler had been told is done."""
+    waiting = run.record.memory().intended.get(f"stop/{name}")
+    if waiting:
+        run.record.append(Done(now(), waiting.key, waiting.attempt))
+
+
+def _intended(run: Run, key: str, what: str) -> Intended:
+    """The intent in the record; that of an interrupted call goes on."""
+    memory = run.record.memory()
+    if key not in memory.intended:
+        run.record.append(Intended(now(), key, memory.attempt(key), what))
+    return run.record.memory().intended[key]
+
+
+def _until_ended(run: Run, name: str, wait: float) -> Job | None:
+    """The ended job; None where the scheduler has forgotten it."""
+    until = time.monotonic() + wait
+    while True:
+        job = _look(run, name)
+        if job is None or job.state.ended:
+            return job
+        if time.monotonic() >= until:
+            raise CouldNotLook(
+                f"{name} was told to stop and still is {job.state} after {wait:g} s: nothing was started. Try again."
+            )
+        time.sleep(0.2)
+
+
+def _look(run: Run, name: str) -> Job | None:
+    """The job as its scheduler tells; None where every source was read and there is none."""
+    answer = run.scheduler.find(name, run.record.memory().launchings[name].at)
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(f"Nobody knows whether {name} runs, so nothing is done to it: {answer.why}.")
+    job = answer.job if isinstance(answer, Found) else None
+    if job is not None and job.state.in_doubt:
+        raise CouldNotLook(f"The scheduler cannot say what became of {name}, so nothing is done to it.")
+    return job
+
+
+def relaunch_by_hand(
+    run: Run, stop_first: bool = False, reason: str = "", wait: float = 120.0, babysit: bool = True
+) -> Told:
+    """Relaunch through the launch gate, as the babysitter would, because a person says so."""
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        before = begun(run)
+        waiting = before.unsettled is not None or any(k.startswith("relaunch/") for k in before.intended)
+        name = _settled(run)
+        memory = run.record.memory()
+        origin = memory.launchings[name].relaunch_of
+        if origin and (waiting or _just_ordered(run, memory, origin, reason)):
+            words = f"{name} was started already, in place of {origin}"
+        else:
+            words = _relaunch(run, name, stop_first, reason, wait)
+    watched, unwatched = start_watch(run, babysit)
+    warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
+    return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+
+
+def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
+    job = _look(run, name)
+    if job is not None and not job.state.ended:
+        if not stop_first:
+            raise Blocked(
+                f"{name} still is {job.state}: `herorun relaunch {run.slug} --stop-first`, or leave it."
+            )
+        _stop(run, name, reason, wait)
+    _may_be_relaunched(run, name)
+    if not _ordered_before(run, Word.RELAUNCH, name):
+        order(run, Word.RELAUNCH, [name], reason)
+    why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
+    key = f"relaunch/{name}"
+    relaunch_once(run, _intended(run, key, f"relaunch after {name}: {why}"), name, why, ask=False)
+    return f"{run.record.memory().done[key]} was started in place of {name}"
+
+
+def _may_be_relaunched(run: Run, name: str) -> None:
+    ending = run.record.memory().endings.get(name)
+    if ending and ending.cause is Cause.NUMERIC:
+        raise Blocked(
+            f"{name} ended in numeric trouble, which is never relaunched: name an earlier checkpoint in [start] and "
+            f"`herorun launch {run.slug}`."
+        )
+
+
+def _settled(run: Run) -> str:
+    """The current instance, once nothing about it is in doubt."""
+    memory = begun(run)
+    must_be_launched(run, memory)
+    settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+    if any(key.startswith("relaunch/") for key in memory.intended):
+        settle(run)
+    current = run.record.memory().current
+    if current is None:
+        raise Blocked(f"Nothing of {run.slug} was submitted: `herorun launch {run.slug}`.")
+    return current.name
+
+
+def _ordered_before(run: Run, word: Word, name: str) -> bool:
+    return any(each.word is word and name in each.about for each in run.record.memory().orders)
+
+
+def _just_ordered(run: Run, memory: Memory, origin: str, reason: str) -> bool:
+    """The very same order, moments ago: whoever was interrupted after it was done types it again."""
+
+    def same(each: Ordered) -> bool:
+        words = (each.word, each.about, each.by, each.reason)
+        return words == (Word.RELAUNCH, (origin,), person(run), reason) and now() - each.at < AGAIN
+
+    return any(same(each) for each in memory.orders)

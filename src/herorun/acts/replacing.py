@@ -1,0 +1,49 @@
+"""Deleting the virtual machine of a bad TPU, where the contract's `tpu_bad_node = "delete"` says so."""
+
+from herorun.core.bad_node import delete_command, list_command, machine_at
+from herorun.core.decide import DeleteNode
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.event import Done, Failed, Intended
+from herorun.system import process
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+LOOK, DELETE = 60.0, 600.0  # seconds
+
+
+def delete_node(run: Run, intended: Intended, action: DeleteNode) -> None:
+    """Find the machine by its worker's address and delete it. One that is not there any more is deleted."""
+    try:
+        before = _machine(action)
+        if before is not None:
+            run.record.push()
+            _call(delete_command(before, action.zone), DELETE)
+        after = _machine(action)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
+    lines = {
+        "Status": f"the machine of worker {action.worker} was deleted",
+        "Evidence": action.why,
+        "Decision": 'delete it, under [babysit] tpu_bad_node = "delete"',
+        "Next": "relaunch",
+        "Command": " ".join(delete_command(before or "(none)", action.zone)),
+        "Before": before or "no machine had that address",
+        "After": after or "no machine has that address",
+    }
+    title = f"bad node of {action.instance} replaced"
+    run.record.append(Done(now(), intended.key, intended.attempt, title, lines, before or ""))
+
+
+def _machine(action: DeleteNode) -> str | None:
+    try:
+        return machine_at(_call(list_command(action.zone), LOOK), action.worker)
+    except ValueError as error:
+        raise CouldNotLook(f"The machine of {action.worker} cannot be told: {error}.") from None
+
+
+def _call(argv: tuple[str, ...], timeout: float) -> str:
+    answer = process.run(argv, timeout)
+    if answer.code:
+        raise CouldNotLook(f"`{' '.join(argv[:5])}` failed: {answer.complaint}.")
+    return answer.text

@@ -1,0 +1,44 @@
+"""A rule of its store will soon delete the checkpoint that a recovery needs.
+
+Why: a run that waits for a person over a weekend finds its only way back deleted by a lifecycle that nobody thought of.
+Fix: copy it to the permanent root, or go on from it before that time.
+Source: marin-community/marin, manage-hero-run: never rely on permanent retention alone to protect a rollback source.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Job, Now, RecoverySource
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`ended`: nobody makes a newer one. While the job lives, so many save `intervals`, or `live` if none is stated."""
+
+    ended: timedelta = timedelta(hours=24)
+    live: timedelta = timedelta(hours=1)
+    intervals: PositiveFloat = 3.0
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
+def expiring_source(
+    source: RecoverySource, contract: Contract, job: Job, now: Now, limits: Limits
+) -> Verdict:
+    if source.expires is None and source.unknown:
+        return unknown(
+            f"whether {source.path} expires could not be asked: {source.unknown}", subject=source.path
+        )
+    if source.expires is None:
+        return passed(f"no rule that its store tells deletes {source.path}", subject=source.path)
+    every = contract.checkpoints.temporary_every
+    alive = limits.intervals * every if every else limits.live
+    within = alive if job.state.live else limits.ended
+    said = f"{source.path} is deleted at {source.expires:%Y-%m-%dT%H:%MZ}: {source.rule}"
+    if source.expires - now.at < within:
+        return failed(f"{said}; a recovery needs it", subject=source.path)
+    return passed(said, subject=source.path)

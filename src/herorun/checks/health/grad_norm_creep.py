@@ -1,0 +1,31 @@
+"""The gradient norm grows slowly, over thousands of rows.
+
+Why: such growth comes before instabilities by days, and there is time to lower the learning rate.
+Fix: look at it beside the learning rate and the loss; the DRI decides.
+Source: marin-community/marin #9148 and the logbook of OPT-175B: threefold growth of the average over 200 rows
+against that over 5,000, for 500 rows.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.excursion import judged
+from herorun.core.finding import Verdict
+
+
+@dataclass(frozen=True)
+class Limits:
+    """It begins at a threefold growth; `rows` is how long it must last."""
+
+    rows: PositiveInt = 500
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.METRIC)
+def grad_norm_creep(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows and not excursion.declared
+
+    return judged(metrics, history, metrics.of("creep"), lasts, "no slow growth")

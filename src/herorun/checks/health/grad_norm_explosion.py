@@ -1,0 +1,34 @@
+"""The gradient norm is many times what it was.
+
+Why: it shows an instability before the loss does; what follows is often a loss that never recovers.
+Fix: the DRI decides: wait, roll back, or skip data; a relaunch as if it were a hardware fault meets it again.
+Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the loss left 2.2 for 5.1;
+ten times the trend for 3 rows, or a hundred times once.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.excursion import judged
+from herorun.core.finding import Verdict
+
+
+@dataclass(frozen=True)
+class Limits:
+    """An excursion begins at ten times the trend (`core.fold`), and must stand out of the noise."""
+
+    rows: PositiveInt = 3
+    at_once: PositiveFloat = 100.0
+    sigmas: PositiveFloat = 7.0
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        high = excursion.rows >= limits.rows or excursion.peak >= limits.at_once
+        return high and excursion.sigmas >= limits.sigmas
+
+    return judged(metrics, history, metrics.of("explosion"), lasts, "no explosion")

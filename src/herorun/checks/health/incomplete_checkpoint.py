@@ -1,0 +1,43 @@
+"""A checkpoint was begun long ago and is not complete.
+
+Why: a write that died half-way takes room, and somebody who picks the newest folder by its name picks this one.
+Fix: see in the job's log why the save did not end; it is never chosen for a start, and a person may delete it.
+Source: half an hour, or three times what the last save took.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Candidate, Checkpoints, Nothing, Now, SaveTime
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    least: timedelta = timedelta(minutes=30)
+    saves: PositiveFloat = 3.0
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.CHECKPOINTS)
+def incomplete_checkpoint(
+    checkpoints: Checkpoints, save: SaveTime | Nothing, now: Now, limits: Limits
+) -> list[Verdict]:
+    """One answer for each, by its path. One whose store tells no time is only named."""
+    begun = [c for c in checkpoints.candidates if c.incomplete and not c.alike]
+    if not begun:
+        return [passed("no checkpoint is half-written")]
+    took = timedelta(seconds=save.seconds) if isinstance(save, SaveTime) else timedelta()
+    most = max(limits.least, limits.saves * took)
+    return [_judge(candidate, now, most) for candidate in begun]
+
+
+def _judge(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
+    if candidate.modified is None:
+        said = f"{candidate.path} is not complete, and its store does not tell since when"
+        return not_applicable(said, candidate.problem, subject=candidate.path)
+    idle = now.at - candidate.modified
+    said = f"{candidate.path} last changed {idle // timedelta(minutes=1)} min ago: {candidate.problem}"
+    return failed(said, subject=candidate.path) if idle > most else passed(said, subject=candidate.path)

@@ -1,0 +1,47 @@
+"""The babysitter has not looked for longer than it should.
+
+Why: whatever happened in between was seen by nobody at the time; a loop that is late once is late again.
+Fix: see in the babysitter's log what it waited for; a host that sleeps or is overloaded is no place for it.
+Source: two cadences: one was missed for certain. Below two minutes nothing is late.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Cadence, History, Job, JobState, Nothing, Now, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    cadences: PositiveFloat = 2.0
+    least: timedelta = timedelta(minutes=2)
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def late_tick(
+    history: History,
+    contract: Contract,
+    job: Job | Nothing | Unavailable,
+    cadence: Cadence,
+    now: Now,
+    limits: Limits,
+) -> Verdict:
+    if contract.babysit.declined:
+        return not_applicable(f"nobody is to watch: {contract.babysit.declined}")
+    if isinstance(job, Job) and job.state is JobState.SUCCEEDED:
+        return not_applicable(f"{job.instance} ended with success: nothing is left to watch")
+    current = history.current
+    times = [history.last_tick, current.started if current else None]
+    last = max((at for at in times if at), default=None)
+    if last is None:
+        return not_applicable("this is the first tick")
+    ago = now.at - last
+    if ago > max(limits.least, limits.cadences * cadence.every):
+        said = f"nobody looked for {ago // timedelta(minutes=1)} min, since {last:%Y-%m-%d %H:%M} UTC; the cadence is {cadence.every}"
+        return failed(said)
+    return passed(f"the last look was at {last:%Y-%m-%d %H:%M} UTC")

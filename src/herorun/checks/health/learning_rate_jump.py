@@ -1,0 +1,39 @@
+"""The learning rate did not go on where it was at the resume.
+
+Why: a schedule that begins anew, or that counts other steps, changes the trajectory without a word.
+Fix: compare the resolved schedule with the one before, and the step that the optimiser state was loaded with.
+Source: the same step must have the same learning rate; a neighbouring one nearly so.
+"""
+
+import math
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Relative differences: at a step that both attempts logged, and at one near it."""
+
+    same_step: PositiveFloat = 0.01
+    near_step: PositiveFloat = 0.2
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Verdict:
+    resume = metrics.resume
+    if not history.wrote(metrics) or resume is None or resume.rate_after is None:
+        return not_applicable("no resume with a learning rate")
+    if resume.rate_before is None:
+        return unknown(f"no learning rate before the resume at step {resume.step} to compare with")
+    least = min(resume.rate_before, resume.rate_after)
+    largest = max(resume.rate_before, resume.rate_after)
+    jump = largest / least - 1 if least > 0 else (math.inf if largest > 0 else 0.0)
+    said = f"learning rate {resume.rate_before:.4g} before and {resume.rate_after:.4g} after the resume at step {resume.step}"
+    if jump > (limits.same_step if resume.rate_exact else limits.near_step):
+        return failed(said, subject=f"resume at step {resume.step}")
+    return passed(said, subject=f"resume at step {resume.step}")

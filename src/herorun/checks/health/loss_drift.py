@@ -1,0 +1,30 @@
+"""The loss creeps upwards, or has moved to a higher level.
+
+Why: a slow rise stays within the noise from row to row; only its smoothed level against the lowest so far shows it.
+Fix: compare with the lowest point: data, learning rate, precision, a resume; declare a [[phase]] for what is meant.
+Source: a draw-up of 1 % that stands out of the noise (`core.fold.loss`), for 25 rows.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.excursion import judged
+from herorun.core.finding import Verdict
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A drift begins 1 % above the lowest smoothed level; `rows` is how long it must last."""
+
+    rows: PositiveInt = 25
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.METRIC)
+def loss_drift(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows and not excursion.declared
+
+    return judged(metrics, history, metrics.of("drift"), lasts, "no upward drift")

@@ -1,0 +1,39 @@
+"""A metric that is watched never appeared, or stopped.
+
+Why: a metric that was renamed reads as a healthy one: nothing is wrong with what nobody reports.
+Fix: name the column as the run logs it, under [tracker.metrics]; or look at why the run stopped logging it.
+Source: 50 rows, and five times the longest gap so far.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Metrics, Presence
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows without it, and how many times its longest gap."""
+
+    rows: PositiveInt = 50
+    gaps: PositiveFloat = 5.0
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def lost_metric(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    if not history.wrote(metrics):
+        return [not_applicable("no row of this instance yet")]
+    lost = [_failed(found) for found in metrics.presence if _is_lost(found, limits)]
+    return lost or [passed("every watched metric is reported")]
+
+
+def _is_lost(found: Presence, limits: Limits) -> bool:
+    return found.rows >= limits.rows and found.rows >= limits.gaps * found.longest
+
+
+def _failed(found: Presence) -> Verdict:
+    said = "was there, and not" if found.seen else "was not"
+    return failed(f"{found.metric} {said} in the newest {found.rows} rows", subject=found.metric)

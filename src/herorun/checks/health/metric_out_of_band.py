@@ -1,0 +1,36 @@
+"""A router metric, a z-loss or a metric with a band is far from where it should be.
+
+Why: a router that collapses and a z-loss that runs away show before the loss does.
+Fix: the DRI decides: it is numerical trouble, and no relaunch mends it.
+Bands are set under [babysit.thresholds.metric-out-of-band].
+Source: marin-community/marin, manage-hero-run: router collapse, sudden z-loss and router changes; without a band,
+three times or a third of the trend.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import PositiveInt, StringConstraints
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.excursion import judged
+from herorun.core.finding import Verdict
+
+Band = Annotated[str, StringConstraints(pattern=r"^\S+ -?[0-9.]+(e-?[0-9]+)? -?[0-9.]+(e-?[0-9]+)?$")]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`rows` is how long it must last; `bands` holds, as "router/load 0.1 0.9", a metric, the least and the most."""
+
+    rows: PositiveInt = 10
+    bands: tuple[Band, ...] = ()
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+def metric_out_of_band(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows
+
+    return judged(metrics, history, metrics.of("band", "wander"), lasts, "nothing out of its band")

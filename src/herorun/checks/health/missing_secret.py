@@ -1,0 +1,21 @@
+"""A secret that a relaunch needs is not set where the babysitter runs.
+
+Why: a job that a relaunch starts would fail when it first needs it, or train without reporting.
+Fix: start the babysitter where the variable is set; or take its name out of `[command] secrets`, and launch again.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Job, JobState, Nothing, OwnSecrets, Unavailable
+from herorun.core.finding import Verdict, not_applicable
+from herorun.core.secrets_needed import judge_secrets
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def missing_secret(
+    contract: Contract, secrets: OwnSecrets, job: Job | Nothing | Unavailable
+) -> list[Verdict]:
+    """One answer for each name."""
+    if isinstance(job, Job) and job.state is JobState.SUCCEEDED:
+        return [not_applicable(f"{job.instance} ended with success: nothing is relaunched")]
+    return judge_secrets(contract.command.secrets, secrets.present, "the babysitter's environment")

@@ -1,0 +1,69 @@
+"""The instance is older than its save interval and has saved nothing.
+
+Why: all that it has done is lost when it ends; an instance that dies before its first save repeats itself for ever.
+Fix: see in its log whether a save was tried; a shorter interval of temporary checkpoints bounds the loss.
+Source: marin-community/marin #8506: an attempt died after 54 minutes, before its hourly save; 55 minutes of 704
+accelerators were replayed.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.saves import job_start, save_interval
+
+
+@dataclass(frozen=True)
+class Limits:
+    """So many save `intervals`; where they are stated as time, a start may take `startup` before."""
+
+    intervals: PositiveFloat = 1.0
+    startup: timedelta = timedelta(minutes=45)
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.CHECKPOINTS)
+def nothing_saved(
+    job: Job, contract: Contract, checkpoints: Checkpoints, metrics: Metrics, history: History, limits: Limits
+) -> Verdict:
+    if job.state.in_doubt:
+        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+    start = job_start(job, history)
+    if job.state is not JobState.RUNNING or start is None or not history.wrote(metrics):
+        return not_applicable(
+            f"{job.instance} is {job.state} and has no row of its own", subject=job.instance
+        )
+    if _saved(checkpoints, start, metrics):
+        return passed(f"{job.instance} has saved since it began", subject=job.instance)
+    age = metrics.advanced_at - start
+    due = _due(contract, checkpoints, metrics, age, limits)
+    if not due:
+        return passed(f"{job.instance} is too young to have saved", subject=job.instance)
+    return failed(
+        f"{job.instance} trains for {age // timedelta(minutes=1)} min and has saved nothing: {due}",
+        subject=job.instance,
+    )
+
+
+def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
+    """By the store's time, else by a step beyond the one that the attempt began at."""
+    there = [c for c in checkpoints.candidates if c.complete or not c.problem]
+    return any(c.modified >= start if c.modified else c.step >= metrics.first_step for c in there)
+
+
+def _due(
+    contract: Contract, checkpoints: Checkpoints, metrics: Metrics, age: timedelta, limits: Limits
+) -> str:
+    every = contract.checkpoints.temporary_every
+    if every is not None:
+        late = age - limits.startup > limits.intervals * every
+        return f"temporary_every is {every}" if late else ""
+    interval = save_interval(contract, checkpoints)
+    steps = metrics.step - max(metrics.first_step - 1, 0)
+    if interval is None or steps <= limits.intervals * interval[0]:
+        return ""
+    return f"{steps} steps, and one is due every {interval[0]:g} ({interval[1]})"

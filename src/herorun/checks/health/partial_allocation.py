@@ -1,0 +1,24 @@
+"""Only some of the job's tasks run.
+
+Why: a gang that is not whole trains nothing, and the part that was placed is paid for.
+Fix: see which tasks wait and why; the DRI decides whether to stop it and ask again.
+Source: fifteen minutes are longer than an ordinary start of all tasks, and shorter than the wait for capacity.
+"""
+
+from datetime import timedelta
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.evidence import Job
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(timedelta(minutes=15)), topic=Topic.JOB)
+def partial_allocation(job: Job) -> Verdict:
+    if job.state.in_doubt:
+        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+    if not job.state.live or job.tasks is None or job.running_tasks is None:
+        return not_applicable(f"{job.instance} is {job.state}, and shows no parts", subject=job.instance)
+    said = f"{job.running_tasks} of {job.tasks} tasks of {job.instance} run"
+    if 0 < job.running_tasks < job.tasks:
+        return failed(f"{said}{f': {job.reason}' if job.reason else ''}", subject=job.instance)
+    return passed(said, subject=job.instance)

@@ -1,0 +1,96 @@
+"""The run fails again and again in the same way.
+
+Why: one crash may be the hardware; the same step, the same stretch between two checkpoints, the same error or the same
+node again is a bug or a bad part, and every relaunch pays for it once more.
+Fix: read the log of both ends; mend the code, skip the data, or leave the node out, and launch again by hand.
+Source: marin-community/marin, manage-hero-run: repeated same-step or same-window failures suggest a deterministic bug;
+NVIDIA's resiliency extension suspects a node after three failures.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.ends import end_of, is_failure
+from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many ends in a row make it the same: at one step (`apart` at most), with one fingerprint, between the same
+    two checkpoints, on one node."""
+
+    apart: PositiveInt = 2
+    same_step: PositiveInt = 2
+    same_error: PositiveInt = 2
+    same_window: PositiveInt = 3
+    same_node: PositiveInt = 3
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+def repeated_crash(
+    job: Job,
+    history: History,
+    metrics: Metrics | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    now: Now,
+    limits: Limits,
+) -> Verdict:
+    """Preemption, time limits and what a person stopped are no failures, and do not break a row of them."""
+    if job.state.in_doubt:
+        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+    if not job.crashed:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    known = next((end for end in history.ends if end.instance == job.instance), None)
+    last = known or end_of(job, metrics, checkpoints, history, now.at)
+    if not is_failure(last):
+        return not_applicable(
+            f"{job.instance} is {job.state}: that is no fault of the run", subject=job.instance
+        )
+    before = [end for end in history.ends if end.instance != job.instance and is_failure(end)]
+    found = _same(last, before, limits)
+    if found:
+        return failed(f"{job.ending}; {'; '.join(found)}", subject=job.instance)
+    return passed(f"{job.instance} failed as none of {len(before)} ends before", subject=job.instance)
+
+
+def _same(last: End, before: Sequence[End], limits: Limits) -> list[str]:
+    at_step = _row(before, lambda end: _near(end, last, limits.apart))
+    of_error = _row(
+        before,
+        lambda end: _stuck(end, last) and len(last.fingerprint) > 0 and end.fingerprint == last.fingerprint,
+    )
+    in_window = _row(before, lambda end: _stuck(end, last))
+    on_node = _row(before, lambda end: bool(set(end.failed_on) & set(last.failed_on)))
+    told = [
+        (at_step, limits.same_step, f"at step {last.step} again"),
+        (of_error, limits.same_error, f"with the same error ({last.fingerprint}) again"),
+        (in_window, limits.same_window, f"without a new checkpoint since step {last.checkpoint}"),
+        (on_node, limits.same_node, f"on {', '.join(last.failed_on)} again"),
+    ]
+    return [f"{words}, {count + 1} times in a row" for count, least, words in told if count + 1 >= least]
+
+
+def _row(before: Sequence[End], alike: Callable[[End], bool]) -> int:
+    """How many of the newest ends in a row are alike."""
+    count = 0
+    for end in reversed(before):
+        if not alike(end):
+            break
+        count += 1
+    return count
+
+
+def _near(end: End, last: End, apart: int) -> bool:
+    """A complete checkpoint at or beyond the step where it failed before says that it got past that."""
+    if end.step is None or last.step is None or (last.checkpoint or 0) >= max(end.step, 1):
+        return False
+    return abs(end.step - last.step) <= apart
+
+
+def _stuck(end: End, last: End) -> bool:
+    """Between the same two checkpoints; never said of what nobody could look at."""
+    return last.checkpoint is not None and end.checkpoint == last.checkpoint

@@ -1,0 +1,69 @@
+"""The loss after a resume is not the loss that it should be.
+
+Why: other data, another optimiser state or other arithmetic after a resume is another run under the same name; a loss
+that is lower means data seen twice.
+Fix: compare the data position, the seed, the parallel layout and the loaded step with the attempt before.
+Source: marin-community/marin, manage-hero-run: 0.002 during catch-up, 1 % after the warm-up; six re-shardings of
+bigscience-workshop/bigscience differed by 0.00007 (sound) to 0.099.
+"""
+
+import math
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Metrics, Resume
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Losses at equal steps, three of the first five, in the median, or once; then the level behind the warm-up."""
+
+    catch_up: PositiveFloat = 0.002
+    early_rows: PositiveInt = 3
+    once: PositiveFloat = 0.02
+    after: PositiveFloat = 0.01
+    sigmas: PositiveFloat = 8.0
+    least_after: PositiveInt = 50
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdict:
+    resume = metrics.resume
+    if not history.wrote(metrics) or resume is None:
+        return not_applicable("no resume")
+    where = f"resume at step {resume.step}"
+    if resume.counter_reset:
+        return unknown("not comparable: the step count began anew and the loss did not", subject=where)
+    if _catch_up(resume, limits):
+        return failed(_differs(resume), subject=where)
+    if resume.after >= limits.least_after and _level(resume, limits):
+        said = f"{math.expm1(resume.offset):+.2%} from the trend {resume.after} rows after the warm-up"
+        return failed(f"the loss is {said}", subject=where)
+    if not resume.overlapped:
+        return unknown(f"not comparable: no step up to {resume.high_water} was logged twice", subject=where)
+    return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median", subject=where)
+
+
+def _catch_up(resume: Resume, limits: Limits) -> bool:
+    early = sum(abs(difference) > limits.catch_up for difference in resume.early)
+    usual = resume.compared >= limits.early_rows and resume.median > limits.catch_up
+    return early >= limits.early_rows or usual or abs(resume.worst) > limits.once
+
+
+def _level(resume: Resume, limits: Limits) -> bool:
+    """Two-sided; a loss that was falling may have fallen on, half as fast again."""
+    noise = limits.sigmas * resume.noise / math.sqrt(resume.after)
+    least = max(math.log1p(limits.after), noise)
+    return resume.offset > least or resume.offset < -least - 1.5 * resume.fall
+
+
+def _differs(resume: Resume) -> str:
+    side = "lower: data seen twice?" if resume.worst < 0 else "higher"
+    first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
+    return (
+        f"{resume.compared} equal steps differ by {resume.median:.4f} in the median, "
+        f"at most {abs(resume.worst):.4f} at step {resume.worst_step} ({side}){first}"
+    )

@@ -1,0 +1,65 @@
+"""Something else writes to this run.
+
+Why: two jobs under one identity mix their rows and overwrite each other's checkpoints; a job on a lost node keeps
+writing after its scheduler has given it up.
+Fix: find the other writer and end it before anything is launched; then see which rows and checkpoints are whose.
+Source: marin-community/marin: a second submission would compete for the same tree; a lost node's job goes on writing.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Cadence, Job, LiveJobs, Metrics, Nothing, Now, TrackerIdentity, Unavailable
+from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.identity.drift import heartbeat_of, writes_after
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is written so long after the end, and at least so many `cadences` after it, was not the job."""
+
+    after: timedelta = timedelta(minutes=10)
+    cadences: PositiveFloat = 2.0
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+def second_writer(
+    job: Job,
+    live: LiveJobs,
+    contract: Contract,
+    metrics: Metrics | Nothing | Unavailable,
+    identity: TrackerIdentity | Nothing | Unavailable,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
+) -> list[Verdict]:
+    """One answer for each: another live instance, rows after the end, a heartbeat after the end."""
+    others = [other for other in live.jobs if other.instance != job.instance]
+    found = [
+        failed(f"{other.instance} is {other.state} beside {job.instance}", subject=other.instance)
+        for other in others
+        if other.state.live
+    ]
+    grace = max(limits.after, limits.cadences * cadence.every)
+    rows = metrics.advanced_at if isinstance(metrics, Metrics) else None
+    beat = heartbeat_of(contract, identity) if isinstance(identity, TrackerIdentity) else None
+    for what, last in (("rows", rows), ("the tracker's heartbeat", beat)):
+        if writes_after(last, job.ended, now.at, grace):
+            found.append(_late(job, what, last))
+    doubtful = [
+        unknown(f"nobody knows whether {other.instance} runs", subject=other.instance)
+        for other in others
+        if other.state.in_doubt
+    ]
+    return [*found, *doubtful] or [passed(f"nobody but {job.instance} is seen to write")]
+
+
+def _late(job: Job, what: str, last: datetime | None) -> Verdict:
+    return failed(
+        f"{what} went on until {last:%H:%M} UTC, and {job.instance} ended at {job.ended:%H:%M} UTC",
+        subject=what,
+    )

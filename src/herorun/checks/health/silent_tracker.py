@@ -1,0 +1,66 @@
+"""The rows have stopped, and the job goes on.
+
+Why: a blank panel is not a dead run; nobody sees a spike or a stall there, and a relaunch would kill a healthy job.
+Fix: see why the tracker gets nothing (network, key, a full disk, steps below its counter), from the job's own log.
+Source: as `stalled-steps`; a log that changed within 5 minutes goes on.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    History,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Now,
+    Unavailable,
+)
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.signs import rows_since, sign_of_life
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Rows may be `idle` long, but at least so many `cadences`; the first may take `startup`."""
+
+    idle: timedelta = timedelta(minutes=15)
+    cadences: PositiveFloat = 3.0
+    startup: timedelta = timedelta(minutes=45)
+    fresh: timedelta = timedelta(minutes=5)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
+def silent_tracker(
+    job: Job,
+    metrics: Metrics | Nothing,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    history: History,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
+) -> Verdict:
+    if job.state.in_doubt:
+        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+    if job.state is not JobState.RUNNING:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    since, wrote = rows_since(job, metrics, history)
+    if since is None:
+        return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
+    most = max(limits.idle, limits.cadences * cadence.every) if wrote else limits.startup
+    if now.at - since <= most:
+        return passed(f"{job.instance} reported within {most}", subject=job.instance)
+    sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)
+    if not sign:
+        return passed("the rows stand still, and nothing else is seen to go on", subject=job.instance)
+    what = "no row" if wrote else "no row at all"
+    idle = (now.at - since) // timedelta(minutes=1)
+    return failed(f"{job.instance}: {what} for {idle} min, but {sign}", subject=job.instance)

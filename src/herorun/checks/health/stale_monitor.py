@@ -1,0 +1,42 @@
+"""Whoever should watch the run shows no sign of life.
+
+Why: a process or a screen that is there without fresh state is a dead monitor; the run may be healthy or burning.
+Fix: look at that machine and its babysitter's log; end it, and start `herorun babysit` again there, or hand the run over.
+Source: marin-community/marin, manage-hero-run: monitor stale is told apart from run unhealthy. Two cadences by our own
+clock, in which neither the lease nor the heartbeat moved; below two minutes nothing is stale.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Cadence, Heartbeat, LeaseSeen, Nothing, Now
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    cadences: PositiveFloat = 2.0
+    least: timedelta = timedelta(minutes=2)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
+def stale_monitor(
+    lease: LeaseSeen | Nothing, heart: Heartbeat, cadence: Cadence, now: Now, limits: Limits
+) -> list[Verdict]:
+    """One answer for another machine that holds the lease, and one for another process on this one."""
+    most = max(limits.least, limits.cadences * cadence.every)
+    found = []
+    if isinstance(lease, LeaseSeen) and not lease.mine:
+        idle = now.at - lease.unchanged_since
+        said = f"the lease of {lease.owner} has not moved for {idle // timedelta(minutes=1)} min"
+        found.append(failed(said, subject=lease.owner) if idle > most else passed(said, subject=lease.owner))
+    if heart.held and not heart.own and heart.at:
+        idle = now.at - heart.at
+        said = f"the babysitter on this machine last wrote {idle // timedelta(minutes=1)} min ago"
+        found.append(
+            failed(said, subject="this machine") if idle > most else passed(said, subject="this machine")
+        )
+    return found or [not_applicable("nobody else watches")]

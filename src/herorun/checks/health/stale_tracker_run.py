@@ -1,0 +1,98 @@
+"""The tracker's run stands still or counts as over while the job runs.
+
+Why: people and machines who look at the tracker see a dead run or an old step, and what the job logs may be dropped: a
+tracker refuses steps below its own counter.
+Fix: see in the job's log what its client says; it may be offline, rejected, or writing to another run.
+Source: marin-community/marin, manage-hero-run: validate state, timestamp and step against the recorded identity.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    History,
+    Job,
+    JobState,
+    Now,
+    TrackerIdentity,
+    TrackerState,
+)
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.identity.drift import heartbeat_of
+from herorun.core.saves import job_start
+
+OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A heartbeat may be `silent` long, but at least so many `cadences`; nothing is asked before `startup`."""
+
+    silent: timedelta = timedelta(minutes=15)
+    cadences: PositiveFloat = 3.0
+    startup: timedelta = timedelta(minutes=45)
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=3), topic=Topic.MONITOR)
+def stale_tracker_run(
+    job: Job,
+    contract: Contract,
+    identity: TrackerIdentity,
+    checkpoints: Checkpoints,
+    history: History,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
+) -> list[Verdict]:
+    """One answer for each sign: state, heartbeat, last step."""
+    start = job_start(job, history)
+    if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
+        return [unknown(f"could not look: {identity.why or 'the job is in doubt'}")]
+    if job.state is not JobState.RUNNING or start is None or now.at - start <= limits.startup:
+        return [not_applicable(f"{job.instance} is {job.state}, or has just begun")]
+    if identity.state in (TrackerState.ABSENT, TrackerState.DELETED):
+        return [not_applicable("the tracker has no such run")]
+    most = max(limits.silent, limits.cadences * cadence.every)
+    found = [
+        *_state(identity),
+        *_heartbeat(contract, identity, now, most),
+        *_step(contract, identity, checkpoints, now, most),
+    ]
+    return found or [passed(f"the tracker's run is {identity.state}")]
+
+
+def _state(identity: TrackerIdentity) -> list[Verdict]:
+    if identity.state not in OVER:
+        return []
+    return [failed(f"the tracker calls the run {identity.state}, and the job runs", subject="state")]
+
+
+def _heartbeat(contract: Contract, identity: TrackerIdentity, now: Now, most: timedelta) -> list[Verdict]:
+    beat = heartbeat_of(contract, identity)
+    if beat is None or now.at - beat <= most:
+        return []
+    return [failed(f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC", subject="heartbeat")]
+
+
+def _step(
+    contract: Contract, identity: TrackerIdentity, checkpoints: Checkpoints, now: Now, most: timedelta
+) -> list[Verdict]:
+    """A checkpoint that lies there for a while is of a step that must have been logged."""
+    if identity.last_step is None:
+        return []
+    reached = identity.last_step + 1 - contract.tracker.first_step
+    later = [
+        c
+        for c in checkpoints.candidates
+        if c.complete and c.modified and now.at - c.modified > most and c.step > reached
+    ]
+    if not later:
+        return []
+    newest = max(c.step for c in later)
+    return [failed(f"the tracker is at step {reached}, and checkpoint {newest} is complete", subject="step")]

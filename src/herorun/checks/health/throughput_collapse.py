@@ -1,0 +1,44 @@
+"""Steps take much longer than they did, and go on doing so.
+
+Why: degraded hardware, a starved input or retries burn accelerators while every task is RUNNING.
+Fix: look at the slowest node, the input pipeline and the checkpoint writes; the DRI decides whether to move.
+Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for multiple cadences, single dips quiet.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.excursion import judged
+from herorun.core.finding import Verdict
+
+
+@dataclass(frozen=True)
+class Limits:
+    """An excursion begins at three quarters of the usual throughput (`core.fold`), and must stand out of the noise.
+
+    Three looks must find it: one that has ended is told no more than twice.
+    `half_hours` is for the wall clock, and `halved` for a leak that has come so far.
+    """
+
+    rows: PositiveInt = 5
+    sigmas: PositiveFloat = 7.0
+    half_hours: PositiveInt = 3
+    halved: PositiveFloat = 2.0
+    halved_rows: PositiveInt = 100
+
+
+@check(Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=3), topic=Topic.PROGRESS)
+def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        match excursion.kind:
+            case "wall":
+                return excursion.rows >= limits.half_hours
+            case "leak":
+                return excursion.peak >= limits.halved and excursion.rows >= limits.halved_rows
+        return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas
+
+    slow = metrics.of("slow", "wall", "leak")
+    return judged(metrics, history, slow, lasts, "no lasting collapse")

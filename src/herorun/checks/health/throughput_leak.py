@@ -1,0 +1,41 @@
+"""Steps take longer than they once did, by a little and for long.
+
+Why: one slow node costs a few per cent of every accelerator, for weeks; a baseline that moves along never sees it.
+Fix: compare the nodes; a bisection over them was worth days on a run of 384 accelerators.
+Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node; 5 % above the best smoothed step time, for
+100 rows.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.excursion import said, subject
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """It begins 5 % above the best smoothed step time; `rows` is how long it must last.
+
+    From `deep` times the best step time on, it is another alert.
+    """
+
+    rows: PositiveInt = 100
+    deep: PositiveFloat = 1.43
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.PROGRESS)
+def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    if not history.wrote(metrics):
+        return [not_applicable("no row of this instance yet")]
+    long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
+    found = [failed(said(leak), subject=subject(leak)) for leak in long]
+    found += [_deep(leak) for leak in long if leak.peak >= limits.deep]
+    return found or [passed(f"no slow leak up to step {metrics.step}")]
+
+
+def _deep(leak: Excursion) -> Verdict:
+    return failed(f"{said(leak)}: a leak no more", subject=f"{subject(leak)}, deep")

@@ -1,0 +1,63 @@
+"""The job reports under another identity than the recorded one.
+
+Why: metrics look plausible while they are attached to the wrong lineage, and the panel of the run shows somebody else's.
+Fix: see which id, project and name the trainer really uses; a wrong lineage needs a launch under a new id.
+Source: marin-community/marin, manage-hero-run: alert immediately; do not rely only on a saved URL.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import (
+    History,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Now,
+    Receipt,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.identity.drift import name_drift, receipt_drift, reported_drift
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A new run may be absent for the time that a start takes."""
+
+    startup: timedelta = timedelta(minutes=45)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+def tracker_identity_drift(
+    job: Job,
+    contract: Contract,
+    identity: TrackerIdentity | Nothing,
+    log: JobLog | Nothing | Unavailable,
+    receipt: Receipt | Nothing | Unavailable,
+    metrics: Metrics | Nothing | Unavailable,
+    history: History,
+    now: Now,
+    limits: Limits,
+) -> list[Verdict]:
+    """One answer for each part of the identity that differs."""
+    ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
+    found = [*receipt_drift(ours), *reported_drift(contract, log.runs if isinstance(log, JobLog) else ())]
+    if isinstance(identity, TrackerIdentity):
+        if identity.state is TrackerState.UNREACHABLE and not found:
+            return [unknown(f"the tracker could not be asked: {identity.why}", subject="id")]
+        wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
+        old = job.started is not None and now.at - job.started > limits.startup
+        must = job.state is JobState.RUNNING and (wrote or old)
+        found += name_drift(contract, identity, must)
+    if found:
+        return [failed(said, subject=subject) for subject, said in found]
+    if isinstance(identity, Nothing) and ours is None:
+        return [not_applicable(identity.why)]
+    return [passed(f"{job.instance} reports under the recorded identity")]

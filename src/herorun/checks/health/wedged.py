@@ -1,0 +1,54 @@
+"""The run makes no progress, and its log or its scheduler speaks of lost owners, lost nodes or missing resources.
+
+Why: such a job looks alive to its scheduler and never goes on by itself.
+Fix: the DRI decides: wait for the capacity, or stop it and launch again. Nothing is done to a cluster without approval.
+Source: marin-community/marin, job-monitoring loop: no progress for several intervals with one of these is `degraded`,
+and told at once.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Cadence, History, Job, JobLog, JobState, Metrics, Nothing, Now
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.signs import rows_since
+from herorun.core.wedge import signal_in
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Several `cadences` without a step, and at least twice the seed's 570 seconds."""
+
+    cadences: PositiveFloat = 2.0
+    least: timedelta = timedelta(seconds=1140)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)
+def wedged(
+    job: Job,
+    metrics: Metrics | Nothing,
+    log: JobLog | Nothing,
+    history: History,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
+) -> Verdict:
+    if job.state.in_doubt:
+        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+    if job.state is not JobState.RUNNING:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    lines = [
+        line for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ())) if signal_in(line)
+    ]
+    since, _ = rows_since(job, metrics, history)
+    if not lines or since is None:
+        return passed(f"nothing speaks of a wedge of {job.instance}", subject=job.instance)
+    most = max(limits.least, limits.cadences * cadence.every)
+    idle = now.at - since
+    if idle <= most:
+        return passed(f"{job.instance} moved within {most}", lines[-1], subject=job.instance)
+    said = f"{job.instance} has not moved for {idle // timedelta(minutes=1)} min, {signal_in(lines[-1])}: {lines[-1]}"
+    return failed(said, subject=job.instance)

@@ -1,0 +1,28 @@
+"""`herorun ack`."""
+
+import click
+
+
+@click.command(short_help="Take note of open alerts, so that they are not said again.")
+@click.argument("run")
+@click.argument("alert", required=False, default="")
+@click.option("--reason", default="", help="What is done about it, for the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int:
+    """Take note of one open alert, by its check, its `check[subject]` or its key; of all where none is named.
+
+    An alert that nobody has taken note of is said again: a critical one every 4 hours, a warning once a day, until a
+    relaunch or a seal. A new incident is said anew.
+
+    \b
+    Example:
+      herorun ack grug crashed --reason "the cluster is down until Monday"
+    """
+    from pathlib import Path
+
+    from herorun.acts.answering import acknowledge
+    from herorun.commands._said import show
+    from herorun.workspace import watched_run
+
+    return show(acknowledge(watched_run(run, Path(start))[0], alert, reason), as_json)

@@ -1,0 +1,27 @@
+"""`herorun approve`."""
+
+import click
+
+
+@click.command(short_help="Say yes to the relaunch that is asked for.")
+@click.argument("run")
+@click.option("--reason", default="", help="Why, for the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, reason: str, as_json: bool) -> int:
+    """Say yes to what the contract, a budget or a doubt put to a person.
+
+    The relaunch happens at the next tick, through the launch gate. What trains on numbers that are not to be trusted,
+    and an error that came again after its fix, is not relaunched whoever approves: launch again yourself.
+
+    \b
+    Example:
+      herorun approve grug --reason "the node was replaced"
+    """
+    from pathlib import Path
+
+    from herorun.acts.answering import answer
+    from herorun.commands._said import show
+    from herorun.workspace import watched_run
+
+    return show(answer(watched_run(run, Path(start))[0], True, reason), as_json)

@@ -1,0 +1,50 @@
+"""`herorun backtest`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command(short_help="Feed bare curves through the health checks.")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="What people saw in the curves: JSON, by file name.",
+)
+@click.option("--against", is_flag=True, help="With --labels: score the rules of others beside ours.")
+@click.option("--markdown", is_flag=True, help="Print the figures over all files as a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    files: tuple[Path, ...], labels: Path | None, against: bool, markdown: bool, as_json: bool
+) -> int:
+    """Say which alerts would have fired at which row of a curve.
+
+    A curve is a CSV file with a `step` column and any of loss, grad_norm, lr, step_time_s, tokens_per_s,
+    samples_per_s and timestamp. Checks that need a clock or a job are not asked.
+
+    \b
+    Example:
+      herorun backtest metrics.csv
+      herorun backtest curves/*.csv --labels curves/LABELS.json --against
+    """
+    from herorun import screen
+    from herorun.acts.backtesting import backtest, read_labels
+    from herorun.core.backtest_report import document, lines, page
+    from herorun.core.errors import WrongUse
+
+    if (against or markdown) and labels is None:
+        raise WrongUse("--against and --markdown compare with what people saw: name it with --labels FILE.")
+    report = backtest(sorted(files), read_labels(labels) if labels else None, against)
+    for skipped in report.skipped:
+        click.echo(f"herorun: {skipped}: left out", err=True)
+    if as_json:
+        screen.show_json(document(report.files, report.scores))
+    else:
+        told: Any = page(report.scores) if markdown else lines(report.files, report.scores)
+        click.echo("\n".join(told))
+    fired = any(alert.severity == "critical" for _, _, alerts in report.files for alert in alerts)
+    return 1 if fired else 0

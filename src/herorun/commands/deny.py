@@ -1,0 +1,26 @@
+"""`herorun deny`."""
+
+import click
+
+
+@click.command(short_help="Say no to the relaunch that is asked for.")
+@click.argument("run")
+@click.option("--reason", default="", help="Why, for the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, reason: str, as_json: bool) -> int:
+    """Say no to what the contract, a budget or a doubt put to a person: this instance is not relaunched.
+
+    The question is not asked again, and the crash is not said again. Afterwards a person may still relaunch.
+
+    \b
+    Example:
+      herorun deny grug --reason "we stop here"
+    """
+    from pathlib import Path
+
+    from herorun.acts.answering import answer
+    from herorun.commands._said import show
+    from herorun.workspace import watched_run
+
+    return show(answer(watched_run(run, Path(start))[0], False, reason), as_json)

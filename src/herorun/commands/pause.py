@@ -1,0 +1,32 @@
+"""`herorun pause`."""
+
+import click
+
+
+@click.command(short_help="Hold the babysitter's hands still for a while; it goes on watching.")
+@click.argument("run")
+@click.option(
+    "--until", required=True, metavar="TIME", help="2026-12-01T12:00:00Z, or a duration such as 2h."
+)
+@click.option("--reason", default="", help="Why, for the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int:
+    """Until then the babysitter neither relaunches nor stops. It watches, tells and asks as before.
+
+    The pause ends by itself; `herorun resume` ends it sooner. A new one takes the place of the one before.
+
+    \b
+    Example:
+      herorun pause grug --until 2h --reason "maintenance of the cluster"
+    """
+    from pathlib import Path
+
+    from herorun.acts.pausing import pause
+    from herorun.commands._said import show
+    from herorun.core.until import parse_moment
+    from herorun.system.clock import now
+    from herorun.workspace import watched_run
+
+    moment = parse_moment(until, now())
+    return show(pause(watched_run(run, Path(start))[0], moment, reason), as_json)

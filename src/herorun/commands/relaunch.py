@@ -1,0 +1,41 @@
+"""`herorun relaunch`."""
+
+import click
+
+
+@click.command(
+    short_help="Relaunch an ended run from its newest complete checkpoint, through the launch gate."
+)
+@click.argument("run")
+@click.option(
+    "--stop-first", is_flag=True, help="Stop a job that still runs; go on once its end is confirmed."
+)
+@click.option("--reason", default="", help="Why, for the record.")
+@click.option(
+    "--wait", default="2m", show_default=True, help="How long to wait for the end of a stopped job."
+)
+@click.option("--no-babysit", is_flag=True, help="Do not start the babysitter.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str, run: str, stop_first: bool, reason: str, wait: str, no_babysit: bool, as_json: bool
+) -> int:
+    """Start the next instance under the admitted contract: same run id, tracker id and output root.
+
+    It is judged by the admitted commit, never by the checkout; for other code or another checkpoint use `launch`.
+
+    \b
+    Example:
+      herorun relaunch grug --reason "the switch was replaced"
+      herorun relaunch grug --stop-first --reason "hangs since 41k"
+    """
+    from pathlib import Path
+
+    from herorun.acts.by_hand import relaunch_by_hand
+    from herorun.commands._said import show
+    from herorun.core.until import seconds_of
+    from herorun.workspace import watched_run
+
+    seconds = seconds_of(wait, "--wait")
+    opened = watched_run(run, Path(start))[0]
+    return show(relaunch_by_hand(opened, stop_first, reason, seconds, not no_babysit), as_json)

@@ -1,0 +1,24 @@
+"""`herorun resume`."""
+
+import click
+
+
+@click.command(short_help="End a pause before its time.")
+@click.argument("run")
+@click.option("--reason", default="", help="Why, for the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, reason: str, as_json: bool) -> int:
+    """Let the babysitter act again as the contract says. The job itself is not touched by it.
+
+    \b
+    Example:
+      herorun resume grug
+    """
+    from pathlib import Path
+
+    from herorun.acts.pausing import resume
+    from herorun.commands._said import show
+    from herorun.workspace import watched_run
+
+    return show(resume(watched_run(run, Path(start))[0], reason), as_json)

@@ -1,0 +1,162 @@
+"""A bare curve through the same folds and the same checks as a live run: which alert fires at which row.
+
+Chunks of rows are judged whole; only where that changes an alert is the chunk halved, until the row is found. So a
+long calm curve costs one pass, and what is found does not depend on the chunks.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from herorun.core.check import Check, Gate, Topic, evaluate
+from herorun.core.contract import Contract, contract_from
+from herorun.core.evidence import Excursion, History, Instance, Metrics
+from herorun.core.finding import Outcome
+from herorun.core.fold import MetricsState, Names, fold_rows, summarise
+from herorun.core.fold.order import WAITING
+from herorun.core.ports import Row
+
+CHUNK = 512
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+Key = tuple[str, str]  # check, subject
+
+
+@dataclass
+class Fired:
+    """One alert of a backtest. Rows are 0-based data rows."""
+
+    check: str
+    severity: str
+    topic: Topic
+    subject: str
+    row: int
+    step: int
+    until_row: int | None  # None: still firing at the last row
+    message: str
+
+
+@dataclass
+class Backtest:
+    """One curve under way."""
+
+    checks: Sequence[Check]
+    names: Names = field(default_factory=Names)
+    state: MetricsState = field(default_factory=MetricsState)
+    rows: int = 0
+    alerts: list[Fired] = field(default_factory=list)
+    _firing: dict[Key, Fired] = field(default_factory=dict)
+    _muted: set[Key] = field(default_factory=set)
+    _ended: dict[Key, int] = field(default_factory=dict)
+
+    def run(self, rows: Iterable[Row]) -> list[Fired]:
+        """All alerts, in the order in which they fired."""
+        remaining = iter(rows)
+        while chunk := list(islice(remaining, CHUNK)):
+            self.state = self._walk(self.state, chunk)
+            self.rows += len(chunk)
+        return self.alerts
+
+    def _walk(self, state: MetricsState, chunk: list[Row], offset: int = 0) -> MetricsState:
+        after = fold_rows(state, chunk, self.names, BEGINNING)
+        metrics = summarise(after, self.names)
+        assert metrics is not None
+        first = self.rows + offset
+        open_now = self._failing(only_open(metrics))
+        told = self._failing(metrics)
+        seen = {
+            key: said for key, said in told.items() if key in open_now or not self._just_ended(key, first)
+        }
+        if seen.keys() == open_now.keys() == self._firing.keys() | self._muted:
+            return after
+        if len(chunk) == 1:
+            self._settle(first, chunk[0].step, seen, open_now)
+            return after
+        middle = len(chunk) // 2
+        between = self._walk(state, chunk[:middle], offset)
+        return self._walk(between, chunk[middle:], offset + middle)
+
+    def _just_ended(self, key: Key, row: int) -> bool:
+        """The rows that wait for their order tell an excursion's end once more."""
+        known = key in self._firing or key in self._muted
+        return not known and row - self._ended.get(key, -WAITING - 1) <= WAITING
+
+    def _settle(self, row: int, step: int, seen: Mapping[Key, str], open_now: Mapping[Key, str]) -> None:
+        numeric = any(self._topic(key) is Topic.NUMERIC for key in seen)
+        for key in sorted(seen.keys() - self._firing.keys()):
+            if numeric and self._topic(key) is Topic.METRIC:
+                self._muted.add(key)  # a value that is not finite makes the shape of the curve meaningless
+            else:
+                self._muted.discard(key)
+                self._fire(key, row, step, seen[key])
+        for key in sorted((self._firing.keys() | self._muted) - open_now.keys()):
+            if key in self._firing:
+                self._firing.pop(key).until_row = row
+            self._muted.discard(key)
+            self._ended[key] = row
+
+    def _fire(self, key: Key, row: int, step: int, message: str) -> None:
+        check = self._by_name[key[0]]
+        fired = Fired(check.name, check.severity, check.topic, key[1], row, step, None, message)
+        self._firing[key] = fired
+        self.alerts.append(fired)
+
+    def _topic(self, key: Key) -> Topic:
+        return self._by_name[key[0]].topic
+
+    @property
+    def _by_name(self) -> dict[str, Check]:
+        return {check.name: check for check in self.checks}
+
+    def _failing(self, metrics: Metrics) -> dict[Key, str]:
+        findings = evaluate(self.checks, {**GIVEN, Metrics: metrics})
+        return {
+            (finding.check, finding.verdict.subject): finding.verdict.message
+            for finding in findings
+            if finding.verdict.outcome is Outcome.FAIL
+        }
+
+
+def only_open(metrics: Metrics) -> Metrics:
+    """What is still going on at the newest row."""
+
+    def still(excursions: tuple[Excursion, ...]) -> tuple[Excursion, ...]:
+        return tuple(excursion for excursion in excursions if excursion.open)
+
+    return replace(
+        metrics,
+        spikes=still(metrics.spikes),
+        non_finite=still(metrics.non_finite),
+        excursions=still(metrics.excursions),
+    )
+
+
+def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """The health checks that a bare curve can answer."""
+    return tuple(
+        c
+        for c in checks
+        if c.gate is Gate.HEALTH and Metrics in c.needs and set(c.needs) <= GIVEN.keys() | {Metrics}
+    )
+
+
+def _given() -> dict[Any, Any]:
+    """The evidence beside the metrics: a run of one instance, under a contract that declares nothing."""
+    instance = Instance("curve-1", 1, "", "", "", BEGINNING, "", intended=BEGINNING)
+    told = {
+        "slug": "curve",
+        "goal": "a backtest",
+        "dri": "@nobody",
+        "final_step": 1,
+        "command": {"argv": ["true"]},
+        "config": {"files": []},
+        "output": {"root": "/nowhere"},
+        "checkpoints": {},
+        "tracker": {"kind": "jsonl"},
+    }
+    return {History: History(True, (instance,)), Contract: contract_from(told, "a curve")}
+
+
+GIVEN = _given()

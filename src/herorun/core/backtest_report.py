@@ -1,0 +1,128 @@
+"""A backtest in words, as a page, and as the promised JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from herorun.core.backtest import Fired
+from herorun.core.score import SLACK, Score
+
+Files = Sequence[tuple[str, int, Sequence[Fired]]]
+
+
+def document(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
+    """`{files: [{file, rows, alerts}], totals}`; with labels also the figures of each set of rules."""
+    return {
+        "files": [
+            {"file": file, "rows": rows, "alerts": [_alert(a) for a in alerts]}
+            for file, rows, alerts in files
+        ],
+        "totals": _totals(files, scores),
+    }
+
+
+def _alert(alert: Fired) -> dict[str, Any]:
+    return {
+        "check": alert.check,
+        "severity": alert.severity,
+        "subject": alert.subject,
+        "row": alert.row,
+        "step": alert.step,
+        "until_row": alert.until_row,
+        "message": alert.message,
+    }
+
+
+def _totals(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
+    alerts = [alert for _, _, found in files for alert in found]
+    totals: dict[str, Any] = {
+        "files": len(files),
+        "rows": sum(rows for _, rows, _ in files),
+        "alerts": {level: sum(a.severity == level for a in alerts) for level in ("critical", "warn", "info")},
+    }
+    figures = {name: _figures(score) for name, score in scores.items()}
+    if figures:
+        ours, *others = figures
+        totals |= figures[ours]
+        totals["against"] = {name: figures[name] for name in others}
+    return totals
+
+
+def _figures(score: Score) -> dict[str, Any]:
+    return {
+        "clean_rows": score.clean_rows,
+        "clean_steps": score.clean_steps,
+        "false_alarms": score.false_alarms,
+        "false_alarms_per_1000_steps": _rate(score.false_alarms, score.clean_steps),
+        "false_alarms_per_1000_rows": _rate(score.false_alarms, score.clean_rows),
+        "warnings_on_clean_curves": score.warnings,
+        "events": score.events,
+        "found": score.found,
+        "missed": score.events - score.found,
+        "sustained_events": score.sustained,
+        "sustained_found": score.sustained_found,
+        "curves_with_events": score.curves,
+        "curves_found": score.curves_found,
+        "throughput_events": score.time_events,
+        "throughput_found": score.time_found,
+        "median_delay_steps": median(score.delays) if score.delays else None,
+        "missed_events": [list(event) for event in score.missed],
+    }
+
+
+def _rate(count: int, of: int) -> float | None:
+    return round(1000 * count / of, 6) if of else None
+
+
+def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
+    """For people: each alert, then the figures."""
+    for file, rows, alerts in files:
+        yield f"{file}: {rows} rows, {len(alerts)} alert{'' if len(alerts) == 1 else 's'}"
+        for alert in alerts:
+            until = "" if alert.until_row is None else f" to {alert.until_row}"
+            yield f"  {alert.severity:<8} row {alert.row}{until}  {alert.check}: {alert.message}"
+    if scores:
+        yield ""
+        yield from table(scores)
+
+
+def table(scores: Mapping[str, Score]) -> Iterator[str]:
+    """The figures of each set of rules, as a Markdown table."""
+    yield "| rules | false alarms | per 1,000 clean rows | events | of 5 rows and more | curves | throughput | median delay |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for name, score in scores.items():
+        delay = f"{median(score.delays):g} steps" if score.delays else "-"
+        cells = (
+            name,
+            str(score.false_alarms),
+            f"{1000 * score.false_alarms / score.clean_rows:.3f}" if score.clean_rows else "-",
+            f"{score.found} of {score.events}",
+            f"{score.sustained_found} of {score.sustained}",
+            f"{score.curves_found} of {score.curves}",
+            f"{score.time_found} of {score.time_events}" if score.time_found else "-",
+            delay,
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+WORDS = f"""\
+# What the health checks find on real curves
+
+<!-- Printed by `herorun backtest CURVES... --labels LABELS.json --against --markdown`. -->
+
+Public training curves, judged row by row by the same folds and checks as a live run.
+A false alarm is a critical alert on a curve, or on a throughput, that people called clean or noisy.
+An event is found by a critical alert that fires within its rows, {SLACK} more at either end; for throughput a warning
+counts as well.
+Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone."""
+
+
+def page(scores: Mapping[str, Score]) -> Iterator[str]:
+    """A page of the documentation."""
+    yield WORDS
+    yield ""
+    yield from table(scores)
+    ours = next(iter(scores.values()), None)
+    if ours is not None:
+        yield ""
+        yield f"{ours.clean_rows:,} rows of quiet curves also had {ours.warnings} warnings."

@@ -1,0 +1,61 @@
+"""The one way in which a cluster may be changed: replacing the machine of a bad TPU. Commands as text; none is run here.
+
+The worker's address leads to the name of its virtual machine; that one is deleted, and its cluster replaces it.
+"""
+
+import json
+from collections.abc import Sequence
+
+_NAME = "tpu-vm"
+
+
+def list_command(zone: str) -> tuple[str, ...]:
+    """Every TPU machine of a zone with its addresses, as JSON."""
+    return ("gcloud", "compute", "tpus", _NAME, "list", "--zone", zone, "--format=json")
+
+
+def delete_command(name: str, zone: str) -> tuple[str, ...]:
+    return ("gcloud", "compute", "tpus", _NAME, "delete", name, "--zone", zone, "--quiet")
+
+
+def machine_at(listed: str, worker: str) -> str | None:
+    """The name of the machine with that address; None if no machine has it.
+
+    A ValueError where the answer cannot be read, or two machines claim the address.
+    """
+    machines = json.loads(listed)
+    if not isinstance(machines, list):
+        raise ValueError("the list of machines is no list")
+    names = {_name(machine) for machine in machines if worker in _addresses(machine)}
+    if len(names) > 1:
+        raise ValueError(f"{len(names)} machines have the address {worker}")
+    return names.pop() if names else None
+
+
+def _name(machine: object) -> str:
+    """`projects/p/locations/z/nodes/name` or the name itself."""
+    name = machine.get("name") if isinstance(machine, dict) else None
+    if not isinstance(name, str) or not name:
+        raise ValueError("a machine has no name")
+    return name.rpartition("/")[2]
+
+
+def _addresses(machine: object) -> set[str]:
+    """Internal and external ones."""
+    points = machine.get("networkEndpoints", []) if isinstance(machine, dict) else []
+    found = {str(point.get("ipAddress", "")) for point in points if isinstance(point, dict)}
+    outside = (point.get("accessConfig") for point in points if isinstance(point, dict))
+    return found | {str(access.get("externalIp", "")) for access in outside if isinstance(access, dict)}
+
+
+def steps_in_words(worker: str, zone: str) -> str:
+    """What a person types, with what is not known left to them."""
+    where = zone or "ZONE"
+    return (
+        f"find the machine of worker {worker or '(its address stands in the log)'} with "
+        f"`{_words(list_command(where))}`, delete it with `{_words(delete_command('NAME', where))}`, then relaunch"
+    )
+
+
+def _words(argv: Sequence[str]) -> str:
+    return " ".join(argv)

@@ -1,0 +1,33 @@
+"""When the babysitter looks next. Close after a start, a relaunch and while something critical is open."""
+
+from datetime import timedelta
+
+FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an immediate failure
+CLOSE = timedelta(seconds=570)  # while something critical fires, and in the first hour after a relaunch
+FIRST_HOUR = timedelta(hours=1)
+LEAST = timedelta(seconds=1)
+
+
+def next_look(
+    cadence: timedelta,
+    age: timedelta | None,
+    relaunched: bool,
+    pending: bool,
+    firing: bool,
+    wait: timedelta | None = None,
+) -> timedelta:
+    """The time until the next tick, never longer than the contract's cadence.
+
+    `age` is the instance's, None before one; `pending` and `firing` tell of critical alerts that nobody has taken
+    note of; `wait` is what is left until a relaunch that backs off is due.
+    """
+    longest = cadence
+    if pending:
+        longest = min(longest, FIRST_CHECK)
+    if firing or (relaunched and age is not None and age < FIRST_HOUR):
+        longest = min(longest, CLOSE)
+    if age is not None and age < FIRST_CHECK:
+        longest = min(longest, FIRST_CHECK - age)
+    if wait is not None:
+        longest = min(longest, wait)
+    return max(longest, LEAST)

@@ -1,0 +1,86 @@
+"""From the job's state and the alerts to one word about the run. The tables are the rule; the code only reads them.
+
+Alerts about the monitor itself do not count, because a stale monitor is not an ill run; one exception says that
+nobody sees whether the run trains.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from herorun.core.alert import Alert
+from herorun.core.check import Check, Severity, Topic
+from herorun.core.evidence import Job, JobState, Nothing, Unavailable
+
+
+class RunHealth(StrEnum):
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    DOWN = "down"
+    FINISHED = "finished"
+    UNKNOWN = "unknown"
+
+
+# What the job's state alone says. A live job is as healthy as its alerts let it be.
+BY_STATE: Mapping[JobState, RunHealth] = {
+    JobState.PENDING: RunHealth.HEALTHY,
+    JobState.BUILDING: RunHealth.HEALTHY,
+    JobState.RUNNING: RunHealth.HEALTHY,
+    JobState.SUCCEEDED: RunHealth.FINISHED,
+    JobState.FAILED: RunHealth.DOWN,
+    JobState.CANCELLED: RunHealth.DOWN,
+    JobState.PREEMPTED: RunHealth.DOWN,
+    JobState.TIMED_OUT: RunHealth.DOWN,
+    JobState.OUT_OF_MEMORY: RunHealth.DOWN,
+    JobState.NODE_FAILED: RunHealth.DOWN,
+    JobState.UNSCHEDULABLE: RunHealth.DOWN,
+    JobState.GONE: RunHealth.UNKNOWN,
+    JobState.UNKNOWN: RunHealth.UNKNOWN,
+}
+
+# What a firing alert makes of a live run, by its topic; an INFO one makes nothing of it.
+BY_TOPIC: Mapping[Topic, RunHealth] = {
+    Topic.JOB: RunHealth.DEGRADED,
+    Topic.PROGRESS: RunHealth.DEGRADED,
+    Topic.CHECKPOINTS: RunHealth.DEGRADED,
+    Topic.METRIC: RunHealth.DEGRADED,
+    Topic.NUMERIC: RunHealth.DEGRADED,
+    Topic.MONITOR: RunHealth.HEALTHY,
+}
+
+# What single alerts make of a live run, before their topic is asked.
+BY_CHECK: Mapping[str, RunHealth] = {
+    # The seed's row: no progress over several cadences, and owner death, a dead node or unsatisfied resources.
+    "wedged": RunHealth.DEGRADED,
+    "silent-tracker": RunHealth.UNKNOWN,
+}
+
+# What single alerts make of a run whose job ended with success; others no longer count.
+AT_THE_END: Mapping[str, RunHealth] = {
+    "ended-short": RunHealth.DOWN,
+    "missing-artefacts": RunHealth.DEGRADED,
+}
+
+_WORST = (RunHealth.DOWN, RunHealth.DEGRADED, RunHealth.UNKNOWN, RunHealth.FINISHED, RunHealth.HEALTHY)
+
+
+def condition(
+    job: Job | Nothing | Unavailable | None, alerts: Iterable[Alert], checks: Mapping[str, Check]
+) -> RunHealth:
+    """The worst of what the tables say. A run whose job nobody could see is unknown."""
+    if not isinstance(job, Job):
+        return RunHealth.UNKNOWN
+    said = BY_STATE[job.state]
+    firing = [checks[alert.check] for alert in alerts if alert.firing]
+    if said is RunHealth.FINISHED:
+        return _worst(said, (AT_THE_END.get(check.name, said) for check in firing))
+    if said is not RunHealth.HEALTHY:
+        return said
+    return _worst(said, (_made_of_it(check) for check in firing if check.severity is not Severity.INFO))
+
+
+def _made_of_it(check: Check) -> RunHealth:
+    return BY_CHECK.get(check.name, BY_TOPIC[check.topic])
+
+
+def _worst(said: RunHealth, others: Iterable[RunHealth]) -> RunHealth:
+    return min((said, *others), key=_WORST.index)

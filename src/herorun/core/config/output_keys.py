@@ -1,0 +1,33 @@
+"""The keys by which the field's trainers name where they write."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.config.classes import snake_parts
+from herorun.core.config.known_keys import RUN_WORDS
+from herorun.core.config.values import flatten
+
+NAMES = frozenset(["output_root", "output_dir", "output_path", "save_dir", "save_folder", "checkpoint_dir"])
+BASE = "base_path"  # Levanter's `trainer.checkpointer.base_path`
+SAVING = frozenset(["checkpointer", "checkpoint", "checkpoints", "checkpointing", "output"])
+
+
+def output_paths(config: Mapping[str, Any]) -> dict[str, str]:
+    """Absolute paths and URLs by key; a relative one says nothing without the folder that the job started in."""
+    return {
+        key: value.rstrip("/")
+        for key, value in flatten(config).items()
+        if _is_path(value) and _names_output(key)
+    }
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and (value.startswith("/") or "://" in value)
+
+
+def _names_output(key: str) -> bool:
+    *above, last = snake_parts(key)
+    words = {word for part in above for word in part.split("_")}
+    if last == BASE:
+        return bool(words & SAVING)
+    return last in NAMES and words <= RUN_WORDS | SAVING

@@ -1,0 +1,83 @@
+"""How the instances of a run ended, and what of it the record keeps."""
+
+from datetime import datetime
+
+from herorun.core.evidence import (
+    REFUSED_EXIT_CODE,
+    Checkpoints,
+    End,
+    Evidence,
+    History,
+    Job,
+    JobState,
+    Metrics,
+    Nothing,
+    Triage,
+    Unavailable,
+)
+
+# Ends that say nothing against the run itself: its own success, a person, preemption, the time limit.
+INNOCENT = frozenset(
+    {JobState.SUCCEEDED, JobState.CANCELLED, JobState.PREEMPTED, JobState.TIMED_OUT, JobState.GONE}
+)
+
+
+def end_of(
+    job: Job,
+    metrics: Metrics | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    history: History,
+    at: datetime,
+    fingerprint: str = "",
+) -> End:
+    """The job's end with what is known of it now; rows of an earlier instance are not its own."""
+    wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    return End(
+        job.instance,
+        job.state,
+        at,
+        job.exit_code,
+        job.signal,
+        metrics.step if wrote and isinstance(metrics, Metrics) else None,
+        None if isinstance(checkpoints, Unavailable) else newest.step if newest else 0,
+        fingerprint,
+        job.failed_on,
+    )
+
+
+def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | None:
+    """The current job's end, if the record does not hold it yet or now more of it is known."""
+    job, nobody = evidence.get(Job), Unavailable("nobody read it")
+    if not isinstance(job, Job) or not job.state.ended:
+        return None
+    metrics, saved = evidence.get(Metrics, nobody), evidence.get(Checkpoints, nobody)
+    triage = evidence.get(Triage)
+    fingerprint = triage.fingerprint if isinstance(triage, Triage) else ""
+    seen = end_of(job, metrics, saved, history, at, fingerprint)
+    before = next((end for end in history.ends if end.instance == job.instance), None)
+    return seen if before is None or _tells_more(seen, before) else None
+
+
+def _tells_more(seen: End, before: End) -> bool:
+    """Also another state: a scheduler may first say `gone` and later how it ended."""
+    return (
+        seen.state is not before.state
+        or any(
+            getattr(before, name) is None and getattr(seen, name) is not None
+            for name in ("exit_code", "signal", "step", "checkpoint")
+        )
+        or bool(seen.fingerprint and not before.fingerprint)
+    )
+
+
+def saved_to_record(evidence: Evidence, history: History) -> int | None:
+    """How many checkpoints there are, if there were never more."""
+    found = evidence.get(Checkpoints)
+    count = found.kept if isinstance(found, Checkpoints) else 0
+    return count if count > history.most_saved else None
+
+
+def is_failure(end: End) -> bool:
+    """Whether an end counts towards a repeated failure. A refusal at check-in has a check of its own."""
+    return end.state not in INNOCENT and end.exit_code != REFUSED_EXIT_CODE and not end.state.live

@@ -1,0 +1,77 @@
+"""What the babysitter sees beside jobs, rows and checkpoints: the job's log, disks, the lease, its own heartbeat."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class JobLog:
+    """The current instance's own log."""
+
+    changed_at: datetime | None = None  # None: nobody here can tell when
+    runs: tuple[str, ...] = ()  # tracker runs that it names, as `entity/project/id`
+    wedges: tuple[str, ...] = ()  # newest lines that speak of lost owners, lost nodes or missing resources
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Room where one path lies. Inodes are None where the file system counts none."""
+
+    free: int  # bytes
+    total: int
+    inodes: int | None = None  # free ones
+
+
+@dataclass(frozen=True)
+class Disks:
+    """Room on this machine, by path; `before` is an older look of the same, to see how fast it fills."""
+
+    now: Mapping[str, Disk] = field(default_factory=dict)
+    before: Mapping[str, Disk] = field(default_factory=dict)
+    before_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class LeaseSeen:
+    """The lease in the output root, as this machine saw it over time."""
+
+    owner: str  # user@machine
+    slug: str
+    unchanged_since: datetime  # since when neither its fence nor its beat moved, by our own clock
+    modified: datetime | None = None  # by the store's clock
+    mine: bool = True
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    """The babysitter's loop on this machine."""
+
+    held: bool = False  # its lock: a process is there
+    at: datetime | None = None  # when it last wrote that it is alive
+    own: bool = True  # whether this very process is that loop
+
+
+@dataclass(frozen=True)
+class RecoverySource:
+    """The checkpoint that a recovery would start from now, and when a rule of its store deletes it."""
+
+    path: str
+    step: int
+    expires: datetime | None = None  # None: no rule deletes it, or nobody could ask
+    rule: str = ""
+    unknown: str = ""  # why nobody could ask
+
+
+@dataclass(frozen=True)
+class SaveTime:
+    """How long a save took, in seconds, by the times of the newest complete checkpoint's own files."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OwnSecrets:
+    """Which of the contract's secrets are set where the babysitter runs. Never a value."""
+
+    present: frozenset[str] = frozenset()

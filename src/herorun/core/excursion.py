@@ -1,0 +1,36 @@
+"""How checks speak of excursions, so that all of them say the same things in the same order."""
+
+from collections.abc import Callable, Iterable
+
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+def judged(
+    metrics: Metrics,
+    history: History,
+    excursions: Iterable[Excursion],
+    lasts: Callable[[Excursion], bool],
+    calm: str,
+) -> list[Verdict]:
+    """One answer for each excursion that lasts, open or ended since the last look; else that all is calm."""
+    if not history.wrote(metrics):
+        return [not_applicable("no row of this instance yet")]
+    found = [wrong(excursion) for excursion in excursions if lasts(excursion)]
+    return found or [passed(f"{calm} up to step {metrics.step}")]
+
+
+def wrong(excursion: Excursion) -> Verdict:
+    return failed(said(excursion), subject=subject(excursion))
+
+
+def subject(excursion: Excursion) -> str:
+    return f"{excursion.metric} from step {excursion.first_step}"
+
+
+def said(excursion: Excursion) -> str:
+    until = "still going on" if excursion.open else f"over at step {excursion.last_step}"
+    return (
+        f"{excursion.metric} up to {excursion.peak:.3g} times the expected {excursion.expected:.4g} "
+        f"for {excursion.steps} steps from step {excursion.first_step}, {until}"
+    )

@@ -1,0 +1,26 @@
+"""Trends as folds: `(state, rows) -> (state, excursions)`, in steps and not in ticks.
+
+A tick costs the new rows only. The state is a plain value, cached by its cursor, and can always be rebuilt from
+the rows. Every row is judged in order, however rarely somebody looks.
+
+`order` brings rows into the order of their steps and tells attempts apart, `loss`, `norm`, `speed`, `wander` and
+`finite` find excursions, `resume` compares two attempts, and `rows` puts them together.
+"""
+
+from herorun.core.fold.names import Names
+from herorun.core.fold.rows import fold_rows, rules_digest, summarise
+from herorun.core.fold.state import MetricsState
+from herorun.core.fold.streak import KEPT, Streak
+from herorun.core.fold.trend import FLOOR, Trend
+
+__all__ = [
+    "FLOOR",
+    "KEPT",
+    "MetricsState",
+    "Names",
+    "Streak",
+    "Trend",
+    "fold_rows",
+    "rules_digest",
+    "summarise",
+]

@@ -1,0 +1,145 @@
+"""One row through every fold: what each of its values is, and who judges it."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
+
+from herorun.core.fold import finite, loss, norm, resume, speed, wander
+from herorun.core.fold.names import Names, Role
+from herorun.core.fold.state import MetricsState, Seen
+from herorun.core.fold.streak import Watch
+from herorun.core.ports import Row
+
+MUTED = 150  # rows after a declared phase in which what begins is marked as declared
+S = TypeVar("S")
+
+
+def _begin_attempt(state: MetricsState, step: int) -> None:
+    if state.attempts:
+        resume.restart(state.lineage, step, state.high_water, state.loss.trend)
+    state.attempts += 1
+    state.first_step = step
+    state.begun = True
+
+
+def judge(state: MetricsState, row: Row, names: Names) -> None:
+    step, values = row.step + 1 - names.first_step, row.values
+    if not state.begun:
+        _begin_attempt(state, step)
+    state.judged += 1
+    fresh = step > state.high_water
+    boundary = _phase(state, step, names.phases) if names.phases else False
+    declared = state.since_phase < MUTED
+    state.step = step
+    if fresh:
+        state.high_water = step
+    at = Where(step, fresh, declared, boundary)
+    for name in names.loss:
+        if name in values:
+            _loss(state, name, values, names, at)
+            break
+    roles = names.roles
+    for name, value in values.items():
+        role = roles[name]
+        if role is not None:
+            _value(state, name, role, value, names, at)
+    if row.at is not None:
+        speed.judge_wall(state.wall, step, row.at.timestamp(), False, declared)
+    state.last = values
+
+
+class Where(NamedTuple):
+    """Where a row stands."""
+
+    step: int
+    fresh: bool  # beyond all steps so far
+    declared: bool  # within the first rows of a declared phase
+    boundary: bool  # the first row of one
+
+
+def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
+    """Whether a declared phase begins with this row."""
+    state.since_phase += 1
+    begun = sum(boundary < step for boundary in phases)
+    changed, state.phases = begun > state.phases, begun
+    if changed:
+        state.since_phase = 0
+    return changed
+
+
+def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: Where) -> None:
+    value = values[name]
+    _report(state, "loss")
+    if value - value == 0.0:
+        if name in state.non_finite:
+            finite.judge(state.non_finite, name, at.step, True)
+        before = None if at.fresh else state.lineage.old_losses.get(at.step)
+        loss.judge(state.loss, at.step, value, at.fresh, at.declared, at.boundary, before)
+        resume.see_loss(state.lineage, at.step, value)
+    elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
+        finite.judge(state.non_finite, name, at.step, False)  # the loss of a skipped step harmed nothing
+
+
+def _value(state: MetricsState, name: str, role: Role, value: float, names: Names, at: Where) -> None:
+    is_finite = value - value == 0.0
+    if role.watched and (not is_finite or name in state.non_finite):
+        finite.judge(state.non_finite, name, at.step, is_finite)
+    if role.declared:
+        _report(state, name)
+    if is_finite and role.kind:
+        JUDGES[role.kind](state, name, value, names, at)
+
+
+def _norm(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    norm.judge(_of(state.norms, name, norm.Norm), name, at.step, value, at.fresh, at.declared)
+
+
+def _rate(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    resume.see_rate(state.lineage, at.step, value)
+
+
+def _time(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    state.timed = True
+    speed.judge(_of(state.speeds, name, speed.Speed), name, at.step, value, at.declared, at.boundary)
+
+
+def _speed(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    if value > 0.0 and not state.timed:
+        speed.judge(_of(state.speeds, name, speed.Speed), name, at.step, 1 / value, at.declared, at.boundary)
+
+
+def _wander(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    wander.judge(_of(state.wanders, name, wander.Wander), name, at.step, value, at.fresh, at.declared)
+
+
+def _band(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    _, least, most = next(band for band in names.bands if band[0] == name)
+    wander.judge_band(_of(state.bands, name, Watch), name, at.step, value, least, most)
+
+
+def _skipped(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    finite.judge(state.non_finite, finite.SKIPS, at.step, value <= 0)
+
+
+JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, Where], None]] = {
+    "norm": _norm,
+    "rate": _rate,
+    "time": _time,
+    "speed": _speed,
+    "wander": _wander,
+    "band": _band,
+    "skipped": _skipped,
+}
+
+
+def _of(table: dict[str, S], name: str, kind: type[S]) -> S:
+    if name not in table:
+        table[name] = kind()
+    return table[name]
+
+
+def _report(state: MetricsState, name: str) -> None:
+    seen = state.seen.get(name)
+    if seen is None:
+        seen = state.seen[name] = Seen(state.judged)
+    seen.longest = max(seen.longest, state.judged - seen.last)
+    seen.last = state.judged

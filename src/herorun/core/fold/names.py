@@ -1,0 +1,79 @@
+"""Which of the tracker's columns is which."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+LOSSES = ("train/loss", "loss", "train_loss")
+NORMS = ("grad_norm", "grad/norm/total", "train/grad_norm")
+RATES = ("lr", "learning_rate", "optim/learning_rate", "train/learning_rate")
+TIMES = ("step_time_s", "step_time", "throughput/duration", "perf/step_time")
+SPEEDS = ("tokens_per_s", "throughput/tokens_per_second", "tokens_per_second", "samples_per_s")
+SKIPPED = ("skipped", "skipped_step", "optim/skipped")
+WANDERING = ("z_loss", "z-loss", "router", "load_balanc")  # parts of names
+
+
+@dataclass(frozen=True)
+class Names:
+    """The first name of each that a row has is taken."""
+
+    loss: tuple[str, ...] = LOSSES
+    watched: tuple[str, ...] = NORMS  # beside the loss: must be finite
+    first_step: int = 0
+    norm: tuple[str, ...] = NORMS
+    rate: tuple[str, ...] = RATES  # of learning
+    time: tuple[str, ...] = TIMES  # seconds a step
+    speed: tuple[str, ...] = SPEEDS  # anything a second
+    skipped: tuple[str, ...] = SKIPPED
+    declared: tuple[str, ...] = ()  # those that the contract names, which must be reported
+    bands: tuple[tuple[str, float, float], ...] = ()  # metric, least, most
+    phases: tuple[int, ...] = ()  # steps at which curves may change their shape
+
+    def loss_of(self, values: Mapping[str, float]) -> float | None:
+        for name in self.loss:
+            if name in values:
+                return values[name]
+        return None
+
+    @cached_property
+    def roles(self) -> "Roles":
+        return Roles(self)
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column is judged as."""
+
+    kind: str  # norm, rate, time, speed, band, wander, skipped, or nothing
+    watched: bool  # must be finite
+    declared: bool  # must be reported
+
+
+class Roles(dict[str, Role | None]):
+    """The roles of columns, worked out once a name. The loss has one of its own."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__()
+        self.names = names
+
+    def __missing__(self, name: str) -> Role | None:
+        self[name] = found = self._role(name)
+        return found
+
+    def _role(self, name: str) -> Role | None:
+        names = self.names
+        if name in names.loss:
+            return None
+        listed = {
+            "norm": names.norm,
+            "rate": names.rate,
+            "time": names.time,
+            "speed": names.speed,
+            "band": tuple(band[0] for band in names.bands),
+            "skipped": names.skipped,
+        }
+        kind = next((role for role, known in listed.items() if name in known), "")
+        if not kind and any(part in name for part in WANDERING):
+            kind = "wander"
+        found = Role(kind, name in names.watched, name in names.declared)
+        return found if found != Role("", False, False) else None

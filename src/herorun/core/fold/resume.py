@@ -1,0 +1,159 @@
+"""How a new attempt goes on from the one before: step by step where both logged the same steps, by the level after.
+
+The losses and learning rates of the newest rows are kept by step. A restart sets them aside, to be compared with.
+"""
+
+import math
+from dataclasses import dataclass, field
+from itertools import islice
+from statistics import fmean, median
+
+from herorun.core.evidence import Resume
+from herorun.core.fold.trend import Trend
+
+REMEMBERED = 2048  # rows
+EARLY = 5  # rows
+SAMPLED = 65  # differences that the median is taken of
+BAD = 0.002  # the seed's
+WARM_UP = 50  # rows beyond the high water
+AVERAGED = 50  # rows after those
+
+RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """The newest attempt against the one before it."""
+
+    step: int
+    high_water: int
+    level: float  # the trend's, at the resume
+    noise: float
+    fall: float
+    differences: list[float] = field(default_factory=list)
+    worst: float = 0.0
+    worst_step: int = 0
+    first_bad_step: int | None = None
+    compared: int = 0
+    beyond: int = 0
+    total: float = 0.0
+    counter_reset: bool = False
+    rate_before: float | None = None
+    rate_after: float | None = None
+    rate_exact: bool = False
+
+
+@dataclass(slots=True)
+class Lineage:
+    """What must be remembered to compare."""
+
+    losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
+    rates: dict[int, float] = field(default_factory=dict)
+    old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
+    old_rates: dict[int, float] = field(default_factory=dict)
+    first: float | None = None  # the run's very first loss
+    first_step: int = 0
+    comparison: Comparison | None = None
+
+
+def restart(state: Lineage, step: int, high_water: int, trend: Trend) -> None:
+    """A new attempt begins at this step."""
+    state.old_losses = {**state.old_losses, **state.losses}
+    state.old_rates = {**state.old_rates, **state.rates}
+    _forget(state.old_losses)
+    _forget(state.old_rates)
+    fall = _fall(list(state.losses.values()))
+    state.losses, state.rates = {}, {}
+    state.comparison = Comparison(step, high_water, trend.level, trend.scale, fall)
+
+
+def _fall(losses: list[float]) -> float:
+    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell lately."""
+    before, lately = losses[-150:-75], losses[-75:]
+    usable = [loss for loss in (*before, *lately) if loss > 0]
+    if len(before) < 50 or len(usable) < len(before) + len(lately):
+        return 0.0
+    return max(math.log(fmean(before) / fmean(lately)), 0.0)
+
+
+def see_loss(state: Lineage, step: int, loss: float) -> None:
+    if state.first is None:
+        state.first, state.first_step = loss, step
+    compared = state.comparison
+    if compared is not None and step not in state.losses:
+        _compare(state, compared, step, loss)
+    state.losses[step] = loss
+    if len(state.losses) > REMEMBERED:
+        del state.losses[next(iter(state.losses))]
+
+
+def _compare(state: Lineage, compared: Comparison, step: int, loss: float) -> None:
+    old = state.old_losses.get(step)
+    if step == compared.step and step == state.first_step and state.first:
+        compared.counter_reset = 0 < loss < 0.75 * state.first
+    if step <= compared.high_water:
+        if old is not None:
+            _differ(compared, step, loss - old)
+    elif loss > 0:
+        compared.beyond += 1
+        if WARM_UP < compared.beyond <= WARM_UP + AVERAGED:
+            compared.total += math.log(loss) - compared.level
+
+
+def _differ(compared: Comparison, step: int, difference: float) -> None:
+    compared.compared += 1
+    if len(compared.differences) < SAMPLED:
+        compared.differences.append(difference)
+    if abs(difference) > abs(compared.worst):
+        compared.worst, compared.worst_step = difference, step
+    if abs(difference) > BAD and compared.first_bad_step is None:
+        compared.first_bad_step = step
+
+
+def see_rate(state: Lineage, step: int, rate: float) -> None:
+    compared = state.comparison
+    if compared is not None and compared.rate_after is None:
+        expected, exact = _expected_rate(state, step)
+        compared.rate_before, compared.rate_after, compared.rate_exact = expected, rate, exact
+    state.rates[step] = rate
+    if len(state.rates) > REMEMBERED:
+        del state.rates[next(iter(state.rates))]
+
+
+def _expected_rate(state: Lineage, step: int) -> tuple[float | None, bool]:
+    """The learning rate at this step before; else the nearest one's, if it is near."""
+    if step in state.old_rates:
+        return state.old_rates[step], True
+    near = min(state.old_rates, key=lambda other: abs(other - step), default=None)
+    return (state.old_rates[near] if near is not None else None), False
+
+
+def _forget(values: dict[int, float]) -> None:
+    for step in list(islice(values, max(len(values) - REMEMBERED, 0))):
+        del values[step]
+
+
+def told(state: Lineage) -> Resume | None:
+    compared = state.comparison
+    if compared is None:
+        return None
+    averaged = min(max(compared.beyond - WARM_UP, 0), AVERAGED)
+    sizes = [abs(difference) for difference in compared.differences]
+    return Resume(
+        compared.step,
+        compared.high_water,
+        compared.compared,
+        tuple(compared.differences[:EARLY]),
+        median(sizes) if sizes else 0.0,
+        compared.worst,
+        compared.worst_step,
+        compared.first_bad_step,
+        averaged,
+        compared.total / averaged if averaged else 0.0,
+        compared.noise,
+        compared.fall,
+        compared.counter_reset,
+        compared.rate_before,
+        compared.rate_after,
+        compared.rate_exact,
+    )

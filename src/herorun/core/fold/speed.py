@@ -1,0 +1,111 @@
+"""How long a step takes: a collapse against what was usual lately, and a leak against the best there ever was.
+
+Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from the attempt's
+start, which alone sees the gaps between steps. The first rows of an attempt compile and warm up, and are not judged.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from herorun.core.evidence import Excursion
+from herorun.core.fold.streak import Watch
+from herorun.core.fold.trend import RATE, SETTLE, Trend
+
+SLOW = 0.75  # of the usual throughput: the middle of the seed's 20-30 % below
+SLOW_WALL = 0.70  # evaluations and saves are in it
+LEAK = 0.95
+LEAK_NOISE = 1.0  # of the noise, which a smoothed level does not waver by
+WARM = 5  # rows
+FREEZE = 500
+HELD = 3
+BIN = 1800.0  # seconds of the wall clock
+SETTLE_BINS = 4
+
+_SLOW, _SLOW_WALL, _LEAK = -math.log(SLOW), -math.log(SLOW_WALL), -math.log(LEAK)
+RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, HELD, BIN, SETTLE_BINS)
+
+
+@dataclass(slots=True)
+class Speed:
+    trend: Trend = field(default_factory=Trend)
+    slow: Watch = field(default_factory=Watch)
+    leak: Watch = field(default_factory=Watch)
+    smooth: float = 0.0
+    best: float = 0.0
+    settled: bool = False
+    warm: int = 0  # rows of this attempt
+
+    def told(self, metric: str) -> list[Excursion]:
+        return [*self.slow.told("slow", metric), *self.leak.told("leak", metric)]
+
+
+def judge(state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool) -> None:
+    """Judge the time that a step takes; the inverse of a rate does as well."""
+    if seconds <= 0.0:
+        return
+    state.warm += 1
+    if state.warm <= WARM:
+        return
+    y, trend, slow = math.log(seconds), state.trend, state.slow
+    excess = y - trend.level
+    if trend.rows >= SETTLE and excess > _SLOW:
+        streak = slow.over(step, excess, math.exp(trend.level), trend.scale, declared)
+        if streak.rows > FREEZE:
+            slow.end("slow", metric)
+            trend.begin(y)
+    elif slow.streak is not None:
+        slow.within("slow", metric)
+    if slow.streak is None or slow.streak.rows < HELD:
+        trend.learn(y)
+        _leak(state, metric, step, y, declared, boundary)
+
+
+def _leak(state: Speed, metric: str, step: int, y: float, declared: bool, boundary: bool) -> None:
+    trend = state.trend
+    if not state.settled:
+        if trend.rows >= SETTLE:
+            state.settled, state.smooth, state.best = True, trend.level, trend.level
+        return
+    widest = 3 * trend.scale
+    state.smooth = smooth = state.smooth + RATE * min(max(y - state.smooth, -widest), widest)
+    if smooth < state.best or boundary:
+        state.best = smooth
+    loss = smooth - state.best
+    if loss > _LEAK and loss > LEAK_NOISE * trend.scale:
+        state.leak.over(step, loss, math.exp(state.best), trend.scale, declared)
+    elif state.leak.streak is not None:
+        state.leak.within("leak", metric, 0)
+
+
+@dataclass(slots=True)
+class Wall:
+    """Steps by the wall clock. A half hour that has ended is one value."""
+
+    began: float | None = None  # seconds since the epoch, of the bin under way
+    step: int = 0  # at its beginning
+    bins: int = 0
+    usual: float = 0.0  # steps a second, the mean of the bins so far, then a slow average
+    slow: Watch = field(default_factory=Watch)
+
+    def told(self) -> list[Excursion]:
+        return self.slow.told("wall", "steps by the wall clock")
+
+
+def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: bool) -> None:
+    if state.began is None or new_attempt or at < state.began:
+        state.began, state.step = at, step
+        return
+    passed = at - state.began
+    if passed < BIN:
+        return
+    pace = (step - state.step) / passed
+    state.began, state.step = at, step
+    if pace <= 0.0:
+        return
+    excess = math.log(state.usual / pace) if state.bins >= SETTLE_BINS else 0.0
+    if excess > _SLOW_WALL:
+        state.slow.over(step, excess, state.usual, 0.0, declared)
+        return
+    state.slow.within("wall", "steps by the wall clock", 0)
+    state.bins += 1
+    state.usual += (pace - state.usual) / min(state.bins, 48)

@@ -1,0 +1,117 @@
+"""The whole state of the folds: a plain value, the same size however long the run."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from herorun.core.fold.loss import Loss
+from herorun.core.fold.norm import Norm
+from herorun.core.fold.resume import Lineage
+from herorun.core.fold.speed import Speed, Wall
+from herorun.core.fold.streak import Watch
+from herorun.core.fold.wander import Wander
+from herorun.core.ports import Row
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Seen:
+    """How regularly a metric is reported, in rows."""
+
+    last: int = 0  # the row that it was last in; 0: in none yet
+    longest: int = 0
+
+
+@dataclass(slots=True)
+class MetricsState:
+    """What the rows so far amount to. Steps are completed updates.
+
+    The newest rows wait in order, to be judged once none can come before them; a summary judges them on a copy.
+    """
+
+    cursor: str = ""
+    rows: int = 0
+    late: int = 0
+    waiting: list[Row] = field(default_factory=list)  # by step
+    attempt: str = ""  # the newest execution
+    older: list[str] = field(default_factory=list)  # executions before it
+    judged: int = 0  # rows
+    begun: bool = False  # whether a row of the newest attempt was judged
+    step: int = 0
+    first_step: int = 0
+    high_water: int = 0
+    attempts: int = 0
+    advanced_at: datetime | None = None
+    last: Mapping[str, float] = field(default_factory=dict)
+    since_phase: int = 1_000_000  # rows since a declared phase began
+    phases: int = 0  # how many have begun
+    loss: Loss = field(default_factory=Loss)
+    norms: dict[str, Norm] = field(default_factory=dict)
+    speeds: dict[str, Speed] = field(default_factory=dict)
+    timed: bool = False  # step times are reported: rates are the same thing told twice
+    wanders: dict[str, Wander] = field(default_factory=dict)
+    bands: dict[str, Watch] = field(default_factory=dict)
+    wall: Wall = field(default_factory=Wall)
+    non_finite: dict[str, Watch] = field(default_factory=dict)
+    lineage: Lineage = field(default_factory=Lineage)
+    seen: dict[str, Seen] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    def watches(self) -> list[Watch]:
+        """Every place where closed excursions wait to be told."""
+        loss = self.loss
+        found = [
+            loss.spike,
+            loss.elevated,
+            loss.drift,
+            loss.diverged,
+            loss.collapsed,
+            loss.untrained,
+            self.wall.slow,
+        ]
+        for norm in self.norms.values():
+            found += [norm.explosion, norm.creep]
+        for speed in self.speeds.values():
+            found += [speed.slow, speed.leak]
+        found += [wander.away for wander in self.wanders.values()]
+        return [*found, *self.bands.values(), *self.non_finite.values()]
+
+
+def copied(value: T) -> T:
+    """A copy that shares nothing that changes: rows, excursions and numbers do not."""
+    if isinstance(value, list):
+        return list(value)  # type: ignore[return-value]
+    if isinstance(value, dict):
+        return _copied_table(value)  # type: ignore[return-value]
+    if _changes(value):
+        fields = _fields(type(value))
+        new: Any = object.__new__(type(value))
+        for name in fields:
+            setattr(new, name, copied(getattr(value, name)))
+        return new  # type: ignore[no-any-return]
+    return value
+
+
+def _copied_table(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Tables hold either numbers or states, never both."""
+    if _changes(next(iter(value.values()), None)):
+        return {key: copied(item) for key, item in value.items()}
+    return dict(value)
+
+
+_known: dict[type, tuple[str, ...]] = {}
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    if kind not in _known:
+        params = getattr(kind, "__dataclass_params__", None)
+        changes = params is not None and not params.frozen
+        _known[kind] = tuple(f.name for f in dataclasses.fields(kind)) if changes else ()
+    return _known[kind]
+
+
+def _changes(value: Any) -> bool:
+    return bool(_fields(type(value)))

@@ -1,0 +1,91 @@
+"""A stretch of rows in which a curve is out of bounds, while it lasts and when it is over."""
+
+import math
+from dataclasses import dataclass, field
+
+from herorun.core.evidence import Excursion
+
+MISSES = 1  # rows back in bounds that do not yet end a streak
+KEPT = 8  # closed excursions of one metric and kind that are remembered
+
+
+@dataclass(slots=True)
+class Streak:
+    """An excursion under way."""
+
+    first_step: int
+    last_step: int
+    rows: int = 0
+    peak: float = 0.0  # logarithms of the ratio to what was expected
+    total: float = 0.0
+    expected: float = 1.0
+    noise: float = 0.0
+    misses: int = 0
+    declared: bool = False
+
+    def add(self, step: int, excess: float) -> None:
+        self.last_step = step
+        self.rows += 1
+        self.total += excess
+        self.misses = 0
+        if abs(excess) > abs(self.peak):
+            self.peak = excess
+
+    def told(self, kind: str, metric: str, is_open: bool) -> Excursion:
+        return Excursion(
+            metric,
+            self.first_step,
+            self.last_step,
+            self.rows,
+            ratio(self.peak),
+            self.expected,
+            is_open,
+            kind,
+            ratio(self.total / self.rows),
+            self.noise,
+            self.declared,
+        )
+
+
+def ratio(excess: float) -> float:
+    return math.inf if excess == math.inf else math.exp(min(max(excess, -700.0), 700.0))
+
+
+@dataclass(slots=True)
+class Watch:
+    """The streaks of one kind of one metric: the open one, and those that ended since somebody looked."""
+
+    streak: Streak | None = None
+    closed: list[Excursion] = field(default_factory=list)
+
+    def over(self, step: int, excess: float, expected: float, noise: float, declared: bool = False) -> Streak:
+        """One more row out of bounds."""
+        streak = self.streak
+        if streak is None:
+            streak = self.streak = Streak(step, step, expected=expected, noise=noise, declared=declared)
+        streak.add(step, excess)
+        return streak
+
+    def within(self, kind: str, metric: str, misses: int = MISSES) -> None:
+        """One row back in bounds."""
+        streak = self.streak
+        if streak is not None:
+            streak.misses += 1
+            if streak.misses > misses:
+                self.end(kind, metric)
+
+    def end(self, kind: str, metric: str) -> None:
+        if self.streak is not None:
+            self.closed = _kept([*self.closed, self.streak.told(kind, metric, False)])
+            self.streak = None
+
+    def told(self, kind: str, metric: str) -> list[Excursion]:
+        return [*self.closed, *([self.streak.told(kind, metric, True)] if self.streak else [])]
+
+
+def _kept(excursions: list[Excursion]) -> list[Excursion]:
+    """Of too many the slightest goes, never the long one that matters."""
+    if len(excursions) > KEPT:
+        slightest = min(excursions, key=lambda excursion: (excursion.rows, excursion.peak))
+        return [excursion for excursion in excursions if excursion is not slightest]
+    return excursions

@@ -1,0 +1,60 @@
+"""What to expect of a curve, and how much it wavers: a winsorised exponential average of its logarithm.
+
+A single value moves it by no more than three times the noise, so that a spike does not raise its own expectation.
+It weighs the newest rows more while it is young, for a curve begins steeply. It never extrapolates: a falling loss
+that stops falling is no rise.
+"""
+
+from dataclasses import dataclass
+
+HALF_LIFE = 50  # rows
+RATE = 1 - 2 ** (-1 / HALF_LIFE)
+SETTLE = 30  # rows before the level is trusted; until then the highest value so far is what is expected
+YOUNG = 50  # rows in which a value may move it by half a logarithm, however quiet the curve is
+WEIGHT = 3  # how much more the newest row counts while the trend is young
+CLIP = 3.0  # times the noise
+FLOOR = 0.003  # smallest scale of the noise, in log units
+
+
+@dataclass(slots=True)
+class Trend:
+    level: float = 0.0  # of the logarithm
+    scale: float = FLOOR  # of the noise around it
+    rows: int = 0
+    top: float = 0.0  # the highest value, while it is young
+    last: float = 0.0
+    jitter: float = 0.0  # the sum of the moves from row to row, while it is young
+
+    @property
+    def young(self) -> bool:
+        return self.rows < SETTLE
+
+    def begin(self, y: float) -> None:
+        """Forget all, and begin anew at this value."""
+        self.level, self.scale, self.rows = y, FLOOR, 1
+        self.top, self.last, self.jitter = y, y, 0.0
+
+    def learn(self, y: float) -> None:
+        """Move towards a new value."""
+        rows = self.rows
+        if not rows:
+            self.begin(y)
+            return
+        if rows < SETTLE:
+            self.top = max(self.top, y)
+            self.jitter += abs(y - self.last)
+            self.last = y
+        self.rows = rows = rows + 1
+        excess, scale = y - self.level, self.scale
+        away = excess if excess >= 0 else -excess
+        widest = CLIP * scale
+        if rows > YOUNG:
+            rate = RATE
+            move = excess if away < widest else (widest if excess > 0 else -widest)
+        else:
+            rate = max(RATE, WEIGHT / (rows + WEIGHT - 1))
+            move = excess if away < 0.5 else (0.5 if excess > 0 else -0.5)
+            widest = 9.0
+        self.level += rate * move
+        scale += rate * (1.2533 * (away if away < widest else widest) - scale)
+        self.scale = scale if scale > FLOOR else FLOOR

@@ -1,0 +1,75 @@
+"""What the tracker, the job's log and its receipt say of the identity that the run reports under, against the contract."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from herorun.core.contract import Contract
+from herorun.core.evidence import Receipt, TrackerIdentity, TrackerState
+from herorun.core.identity.intent import is_wandb
+
+Found = tuple[str, str]  # subject, what differs
+
+
+def wanted_id(contract: Contract) -> str:
+    return contract.tracker.id or contract.slug
+
+
+def receipt_drift(receipt: Receipt | None) -> list[Found]:
+    items = receipt.items if receipt else ()
+    return [
+        ("id", f"check-in saw another tracker id: {said}")
+        for item, outcome, said in items
+        if item == "tracker-id" and outcome == "fail"
+    ]
+
+
+def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
+    """By the newest `entity/project/id` that the job's own log names."""
+    told = [run.split("/") for run in runs]
+    if not told or len(told[-1]) != 3:
+        return []
+    entity, project, identity = told[-1]
+    pairs = (
+        ("entity", entity, contract.tracker.entity),
+        ("project", project, contract.tracker.project),
+        ("id", identity, wanted_id(contract)),
+    )
+    return [
+        (name, f"its log says that it reports to {'/'.join(told[-1])}; the contract says {name} = {wanted}")
+        for name, here, wanted in pairs
+        if wanted is not None and here != wanted
+    ]
+
+
+def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: bool) -> list[Found]:
+    """`must_be_there`: the job has been reporting for long enough."""
+    missing = identity.state in (TrackerState.ABSENT, TrackerState.DELETED)
+    if missing and must_be_there:
+        return [
+            ("id", f"the tracker has no run {wanted_id(contract)} ({identity.state}), and the job trains")
+        ]
+    if missing or identity.state is TrackerState.UNREACHABLE:
+        return []
+    found = []
+    if identity.id and identity.id != wanted_id(contract):
+        found.append(("id", f"the tracker answers for {identity.id}, not {wanted_id(contract)}"))
+    wanted = contract.tracker.name or wanted_id(contract)
+    if identity.display_name and identity.display_name != wanted:
+        found.append(("name", f"its display name is {identity.display_name!r}, not {wanted!r}"))
+    return found
+
+
+def heartbeat_of(contract: Contract, identity: TrackerIdentity) -> datetime | None:
+    """W&B's times are in UTC, also where they do not say so; another tracker's must say."""
+    try:
+        told = datetime.fromisoformat(identity.heartbeat)
+    except ValueError:
+        return None
+    if told.tzinfo is None:
+        return told.replace(tzinfo=UTC) if is_wandb(contract.tracker.kind) else None
+    return told.astimezone(UTC)
+
+
+def writes_after(last: datetime | None, ended: datetime | None, now: datetime, grace: timedelta) -> bool:
+    """Whether something was written so long after the end that it was not the job. The future is a clock's fault."""
+    return bool(last and ended and ended + grace < last <= now)

@@ -1,0 +1,112 @@
+"""What the contract lets the babysitter do, and what was done before: all that `decide` knows beside the alerts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from herorun.core.contract import Recovery
+from herorun.core.ending import Cause, Ending
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the contract allows the babysitter to do."""
+
+    recovery: Recovery = Recovery.RELAUNCH
+    relaunches: int = 6
+    window: timedelta = timedelta(hours=24)
+    cadence: timedelta = timedelta(minutes=15)
+    infra: int = 6
+    unknown: int = 3
+    code_bug: int = 1  # of a person: none of them is the babysitter's
+    oom: int = 0
+    stop_on: tuple[str, ...] = ()
+    accelerator_hours: float | None = None
+    accelerators: int | None = None
+    delete_bad_node: bool = False
+    zone: str = ""
+
+    def budget(self, cause: Cause) -> int | None:
+        """Relaunches within the window after such an end; None where they are free."""
+        if cause.free:
+            return None
+        own = {Cause.INFRA: self.infra, Cause.UNKNOWN: self.unknown, Cause.OUT_OF_MEMORY: self.oom}
+        return own.get(cause, 0)
+
+
+@dataclass(frozen=True)
+class Tries:
+    """What was tried under one key and failed."""
+
+    count: int
+    last: datetime
+    why: str = ""
+    interrupted: bool = False  # the last one: nothing said no, so there is nothing to wait for
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person said to the question whether an instance is relaunched."""
+
+    yes: bool
+    at: datetime
+    by: str
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        return (
+            f"{'approved' if self.yes else 'denied'} by {self.by}{f': {self.reason}' if self.reason else ''}"
+        )
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Until then nothing is done to the job. It is watched all the same."""
+
+    until: datetime
+    by: str
+    at: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """When an instance ran; `until` is None while nobody saw its end."""
+
+    instance: str
+    since: datetime
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was done and tried before, as `decide` needs it."""
+
+    done: frozenset[str] = frozenset()
+    failed: Mapping[str, Tries] = field(default_factory=dict)
+    unfinished: frozenset[str] = frozenset()  # intended, and nobody knows the outcome
+    relaunched: tuple[datetime, ...] = ()  # those that count against the budget
+    instance: str = ""
+    spent: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
+    endings: tuple[Ending, ...] = ()  # one an instance, in their order
+    answers: Mapping[str, Answer] = field(default_factory=dict)  # by instance
+    acked: frozenset[str] = frozenset()  # alerts that a person has taken note of
+    pause: Pause | None = None
+    stopped: Mapping[str, str] = field(default_factory=dict)  # instances that herorun stopped, and for whom
+    start_step: int = 0  # that the current instance began at; -1 for one from scratch
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def answer(self) -> Answer | None:
+        """About the current instance."""
+        return self.answers.get(self.instance)
+
+    def paused(self, now: datetime) -> bool:
+        return self.pause is not None and now < self.pause.until
+
+
+def hours_used(spans: tuple[Span, ...], accelerators: int, now: datetime) -> float:
+    """Accelerator-hours of all instances."""
+    seconds = sum(((span.until or now) - span.since).total_seconds() for span in spans)
+    return max(seconds, 0.0) / 3600 * accelerators

@@ -1,0 +1,63 @@
+"""Why a job waits, in classes, by the schedulers' own words. The first pattern that matches decides."""
+
+import re
+from enum import StrEnum
+
+
+class Waiting(StrEnum):
+    EXPECTED = "expected"  # somebody asked for the wait
+    QUOTA = "quota"
+    PEER = "peer unreachable"
+    GANG = "gang gating"
+    HARDWARE = "wrong hardware"
+    CAPACITY = "capacity"
+    UNSTATED = "no reason given"
+    OTHER = "unclassified"
+
+
+ADVICE = {
+    Waiting.QUOTA: "ask whoever sets the quota",
+    Waiting.PEER: "see whether the other cluster answers, and whether it runs there already",
+    Waiting.GANG: "see which of its parts is not placed",
+    Waiting.HARDWARE: "compare the accelerator, count and topology of the request with what there is",
+    Waiting.CAPACITY: "wait, or decide on other capacity",
+    Waiting.UNSTATED: "ask the scheduler",
+    Waiting.OTHER: "ask the scheduler",
+}
+
+# Slurm's reasons, Kueue's and Kubernetes' conditions, Ray's and Iris' words.
+PATTERNS: tuple[tuple[Waiting, str], ...] = (
+    (
+        Waiting.EXPECTED,
+        r"\bDependency(NeverSatisfied)?\b|\bBeginTime\b|\bJobArrayTaskLimit\b|\bJobHeldUser\b|maintenance",
+    ),
+    (
+        Waiting.PEER,
+        r"pending on peer|peer .{0,40}unreachable|reachable ?= ?false|QUEUED_HANDOFF|heartbeat (is )?stale",
+    ),
+    (Waiting.QUOTA, r"\bQOS|\bAssoc(Grp|Max|iation)|quota|MaxCpuPer|MaxGRESPer|limit exceeded"),
+    (
+        Waiting.HARDWARE,
+        (
+            r"\bBadConstraints\b|PartitionConfig|\bPartition(Node|Time)Limit\b|node configuration is not available"
+            r"|no nodes? (match|satisf)|unknown (accelerator|tpu|gpu)|no scale group|(invalid|unsupported) .{0,20}(tpu|gpu|accelerator|topology|slice)"
+            r"|didn't match Pod's node affinity"
+        ),
+    ),
+    (Waiting.GANG, r"\bSchedulingGated\b|gang|co-?schedul|all[- ]or[- ]nothing|minMember"),
+    (
+        Waiting.CAPACITY,
+        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",
+    ),
+)
+_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)
+
+
+def why_waiting(reason: str) -> Waiting:
+    """
+    >>> why_waiting("AssocGrpGRES").value
+    'quota'
+    """
+    if not reason.strip() or reason.strip().lower() == "none":
+        return Waiting.UNSTATED
+    return next((kind for kind, pattern in _COMPILED if pattern.search(reason)), Waiting.OTHER)

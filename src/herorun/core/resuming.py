@@ -1,0 +1,76 @@
+"""Where an instance really began, against where its plan says it should. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the plan says: nothing at all, or a checkpoint whose step goes on being counted, or starts at 0 again."""
+
+    path: str | None
+    step: int | None  # completed updates when it begins; None: the checkpoint's step is not known
+
+    def __str__(self) -> str:
+        return f"{self.path} (step {self.step})" if self.path else "scratch"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the rows tell; one of the two is empty."""
+
+    wrong: str = ""
+    right: str = ""
+
+
+def start_of(prior: PriorLaunch) -> Start:
+    told = prior.plan.get("start")
+    if not isinstance(told, Mapping):
+        return Start(None, 0)
+    counted = told.get("kind") != "weights-only"
+    step = told.get("step") if counted else 0
+    return Start(str(told.get("path")).rstrip("/"), step if isinstance(step, int) else None)
+
+
+def loaded_wrong(start: Start, receipt: Receipt | None, saved: Checkpoints) -> str:
+    """What is wrong with what the receipt says was loaded; empty where it says nothing, or what was planned.
+
+    A later attempt of one instance goes on from what the instance itself saved.
+    """
+    loaded = (receipt.loaded or "").rstrip("/") if receipt else ""
+    if receipt is None or not loaded or loaded == start.path:
+        return ""
+    own = saved.at(loaded)
+    if receipt.attempt > 1 and own and own.step >= (start.step or 0):
+        return ""
+    return f"loaded {loaded}, and the plan says {start}"
+
+
+def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: History) -> Told | None:
+    """By the newest attempt's first row. None: the rows do not tell.
+
+    A row of the start's own step, as of an evaluation after loading, is no fault.
+    An attempt of the rows only begins where steps go backwards, so one that began at or below the start may be an
+    earlier instance's that goes on without a break; only a newest row at or below the start is then sure to be wrong.
+    """
+    if start.step is None:
+        return None
+    if metrics.step < start.step:
+        return Told(f"writes step {metrics.step}, and should have begun after step {start.step} of {start}")
+    if metrics.first_step < start.step:
+        return None
+    current = history.current
+    later = [
+        c
+        for c in saved.candidates
+        if start.step < c.step < metrics.first_step
+        and c.modified
+        and current
+        and c.modified < (current.intended or current.started)
+    ]
+    if later:
+        newest = max(later, key=lambda c: c.step)
+        return Told(f"began at step {metrics.first_step}, as from {newest.path}; the plan says {start}")
+    return Told(right=f"began at step {metrics.first_step}, as the plan says: {start}")

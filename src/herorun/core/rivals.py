@@ -1,0 +1,124 @@
+"""Rules that others have published for the loss, reimplemented from their description, to be compared with.
+
+Most of them were made to skip or to count steps, not to wake people; here each is read as an alarm.
+A rule takes the losses one by one, None and NaN included, and says whether it complains of this one.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Protocol
+
+from herorun.core.backtest import Fired
+from herorun.core.check import Topic
+from herorun.core.ports import Row
+
+
+class Rule(Protocol):
+    def complains(self, loss: float) -> bool: ...
+
+
+@dataclass
+class KillLossSpike:
+    """llm-foundry: more than `patience` losses in a row of at least twice the mean of the last 10; or half of the last
+    100 above a cap, once 200 are over."""
+
+    patience: int = 4
+    multiplier: float = 2.0
+    cap: float = 10.0
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=10))
+    window: deque[float] = field(default_factory=lambda: deque(maxlen=100))
+    seen: int = 0
+    high: int = 0
+
+    def complains(self, loss: float) -> bool:
+        self.seen += 1
+        spiking = len(self.recent) == 10 and loss >= self.multiplier * fmean(self.recent)
+        self.high = self.high + 1 if spiking else 0
+        if not spiking:
+            self.recent.append(loss)
+        self.window.append(loss)
+        capped = self.seen > 200 and loss > self.cap and sum(x > self.cap for x in self.window) >= 50
+        return self.high > self.patience or capped
+
+
+@dataclass
+class StabilityMonitor:
+    """OLMo: a loss more than 6 standard deviations above the mean of the last 128."""
+
+    sigmas: float = 6.0
+    window: deque[float] = field(default_factory=lambda: deque(maxlen=128))
+
+    def complains(self, loss: float) -> bool:
+        wild = _above(self.window, loss, self.sigmas, 128)
+        self.window.append(loss)
+        return wild
+
+
+@dataclass
+class FloorRule:
+    """Marin: not finite, or the lowest of the last 20 losses more than 5 % above the lowest ever."""
+
+    above: float = 1.05
+    floor: float = math.inf
+    window: deque[float] = field(default_factory=lambda: deque(maxlen=20))
+    lows: deque[float] = field(default_factory=lambda: deque(maxlen=20))
+
+    def complains(self, loss: float) -> bool:
+        if not math.isfinite(loss):
+            return True
+        self.window.append(loss)
+        if len(self.window) < 20:
+            return False
+        low = min(self.window)
+        high = low > self.above * self.floor
+        self.lows.append(fmean(self.window))
+        self.floor = min(self.floor, self.lows[0])
+        return high
+
+
+@dataclass
+class ZScore:
+    """W&B's alerts on a metric: more than 3 standard deviations from the mean of the last 30, upwards."""
+
+    sigmas: float = 3.0
+    window: deque[float] = field(default_factory=lambda: deque(maxlen=30))
+
+    def complains(self, loss: float) -> bool:
+        wild = _above(self.window, loss, self.sigmas, 30)
+        self.window.append(loss)
+        return wild
+
+
+def _above(window: deque[float], loss: float, sigmas: float, full: int) -> bool:
+    if len(window) < full or not math.isfinite(loss):
+        return False
+    mean = sum(window) / full
+    if not math.isfinite(mean):
+        return False
+    return loss > mean + sigmas * math.sqrt(sum((value - mean) ** 2 for value in window) / full)
+
+
+RULES: Mapping[str, Callable[[], Rule]] = {
+    "llm-foundry KillLossSpike": KillLossSpike,
+    "OLMo StabilityMonitor": StabilityMonitor,
+    "Marin floor rule": FloorRule,
+    "W&B z-score": ZScore,
+}
+
+
+def alarms(name: str, rows: Iterator[Row]) -> list[Fired]:
+    """Where a rule begins to complain; one alert for each stretch, which ends when it falls silent."""
+    rule, found = RULES[name](), []
+    firing: Fired | None = None
+    for number, row in enumerate(rows):
+        loss = row.values.get("loss")
+        complains = loss is not None and rule.complains(loss)
+        if complains and firing is None:
+            firing = Fired(name, "critical", Topic.METRIC, "loss", number, row.step, None, f"loss {loss}")
+            found.append(firing)
+        elif not complains and firing is not None:
+            firing.until_row, firing = number, None
+    return found

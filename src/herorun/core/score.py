@@ -1,0 +1,101 @@
+"""Alerts of a backtest against what people saw in the curves: false alarms, finds, misses and delays.
+
+The loss label judges what speaks of the curve, the throughput label what speaks of throughput. Curves whose labels
+are neither quiet nor have events ("ambiguous") count for nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from herorun.core.backtest import Fired
+from herorun.core.check import Topic
+
+SLACK = 3  # rows by which a label's window is rough
+QUIET = ("clean", "noisy", "rl-critic-noisy")
+QUIET_TIME = ("", "time-clean", "noisy-time")
+CURVE = frozenset({Topic.METRIC, Topic.NUMERIC})
+SPEED = frozenset({Topic.PROGRESS})
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a person saw in a curve: events are (first row, last row, words)."""
+
+    label: str = ""
+    events: tuple[tuple[int, int, str], ...] = ()
+    time_label: str = ""
+    time_events: tuple[tuple[int, int, str], ...] = ()
+
+
+@dataclass
+class Score:
+    """False alarms and finds over many curves."""
+
+    clean_rows: int = 0
+    clean_steps: int = 0
+    false_alarms: int = 0
+    warnings: int = 0  # on clean curves
+    events: int = 0
+    found: int = 0
+    sustained: int = 0  # events of five rows and more
+    sustained_found: int = 0
+    curves: int = 0  # with events
+    curves_found: int = 0
+    time_events: int = 0
+    time_found: int = 0
+    delays: list[int] = field(default_factory=list)  # steps from an event's first row to the alert
+    missed: list[tuple[str, int, int, str]] = field(default_factory=list)
+
+    def add(self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[Fired]) -> None:
+        curve = [alert for alert in alerts if alert.topic in CURVE and alert.severity == "critical"]
+        speed = [alert for alert in alerts if alert.topic in SPEED]
+        self._clean(label, steps, alerts, curve, speed)
+        hits = [self._event(name, steps, event, curve) for event in label.events]
+        self.curves += bool(hits)
+        self.curves_found += any(hits)
+        for first, last, words in label.time_events:
+            self.time_events += 1
+            hit = _hit(first, last, speed)
+            self.time_found += hit is not None
+            if hit is None:
+                self.missed.append((name, first, last, words))
+
+    def _clean(
+        self,
+        label: Label,
+        steps: Sequence[int],
+        alerts: Sequence[Fired],
+        curve: Sequence[Fired],
+        speed: Sequence[Fired],
+    ) -> None:
+        false = list(curve) if label.label in QUIET else []
+        if label.time_label in QUIET_TIME:
+            false += [alert for alert in speed if alert.severity == "critical"]
+        if label.label in QUIET and label.time_label in QUIET_TIME:
+            self.clean_rows += len(steps)
+            self.clean_steps += steps[-1] - steps[0] if steps else 0
+            self.warnings += sum(alert.severity == "warn" for alert in alerts)
+        self.false_alarms += len(false)
+
+    def _event(
+        self, name: str, steps: Sequence[int], event: tuple[int, int, str], curve: Sequence[Fired]
+    ) -> bool:
+        first, last, words = event
+        hit = _hit(first, last, curve)
+        long = last - first + 1 >= 5
+        self.events += 1
+        self.sustained += long
+        if hit is None:
+            self.missed.append((name, first, last, words))
+            return False
+        self.found += 1
+        self.sustained_found += long
+        if 0 <= first < len(steps):
+            self.delays.append(max(hit.step - steps[first], 0))
+        return True
+
+
+def _hit(first: int, last: int, alerts: Sequence[Fired]) -> Fired | None:
+    """The first alert that fires within the window: one that has fired long since tells nobody of it."""
+    fitting = (alert for alert in alerts if first - SLACK <= alert.row <= last + SLACK)
+    return min(fitting, key=lambda alert: alert.row, default=None)

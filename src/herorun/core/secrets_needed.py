@@ -1,0 +1,18 @@
+"""Whether the secrets that the contract names are set: asked at the launch gate and at each tick."""
+
+from collections.abc import Iterable, Set
+
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+def judge_secrets(wanted: Iterable[str], present: Set[str], road: str) -> list[Verdict]:
+    """One answer for each name; an empty value is none."""
+    names = tuple(dict.fromkeys(wanted))
+    if not names:
+        return [not_applicable("the contract names no secrets")]
+    return [
+        passed(f"{name} is set in {road}", subject=name)
+        if name in present
+        else failed(f"{name} is not set in {road}, or is empty", subject=name)
+        for name in names
+    ]

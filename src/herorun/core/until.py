@@ -1,0 +1,75 @@
+"""Until when: a moment or a duration, and where a watch ends."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from herorun.core.contract import parse_duration
+from herorun.core.errors import WrongUse
+
+
+@dataclass(frozen=True)
+class Until:
+    """Where a watch ends; None in both: it goes on to the run's own end."""
+
+    step: int | None = None
+    time: datetime | None = None
+
+    def reached(self, step: int | None, now: datetime) -> bool:
+        far = self.step is not None and step is not None and step >= self.step
+        return far or (self.time is not None and now >= self.time)
+
+    def __str__(self) -> str:
+        if self.step is not None:
+            return f"step={self.step}"
+        return f"time={self.time:%Y-%m-%dT%H:%M:%SZ}" if self.time else ""
+
+
+def parse_moment(text: str, now: datetime) -> datetime:
+    """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie ahead."""
+    moment = _moment(text.strip(), now)
+    if moment <= now:
+        raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
+    return moment.astimezone(UTC)
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return _after(now, text)
+    if found.tzinfo is None:
+        raise WrongUse(f"{text} needs a time zone: write it like 2026-12-01T12:00:00Z.")
+    return found
+
+
+def _after(now: datetime, text: str) -> datetime:
+    try:
+        span = parse_duration(text)
+        assert isinstance(span, timedelta)
+        return now + max(span, timedelta(seconds=1))
+    except (ValueError, OverflowError):
+        raise WrongUse(
+            f"{text!r} is neither a time like 2026-12-01T12:00:00Z nor a duration like 2h or 30m."
+        ) from None
+
+
+def seconds_of(text: str, option: str) -> float:
+    """A duration that an option was given, in seconds."""
+    try:
+        span = parse_duration(text)
+        assert isinstance(span, timedelta)
+        return span.total_seconds()
+    except ValueError as error:
+        raise WrongUse(f"{option} {error}.") from None
+
+
+def parse_until(text: str, now: datetime) -> Until:
+    """`step=N`, or `time=` with a moment or a duration."""
+    name, _, value = text.partition("=")
+    if name == "step" and value.isascii() and value.isdigit():
+        return Until(step=int(value))
+    if name == "time" and value:
+        return Until(time=parse_moment(value, now))
+    raise WrongUse(
+        f"--until {text!r} is neither step=N nor time=T, such as time=6h or time=2026-12-01T12:00:00Z."
+    )

@@ -1,0 +1,23 @@
+"""Words of schedulers and runtimes that say that a job is starved or has lost a part of itself.
+
+Source: marin-community/marin, job-monitoring loop: with no progress over several cadences these mean `degraded`.
+"""
+
+import re
+
+SIGNALS = (
+    ("owner death", re.compile(r"OwnerDiedError|owner (has )?died", re.IGNORECASE)),
+    ("dead node", re.compile(r"\bdead node\b|\bnode death\b|NodeDiedError|node (has )?died", re.IGNORECASE)),
+    (
+        "unsatisfied resources",
+        re.compile(
+            r"autoscaler.{0,80}unsatisfi|unsatisfied resource|insufficient resources|cannot be scheduled",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def signal_in(line: str) -> str:
+    """What a line speaks of; empty if of none of these."""
+    return next((name for name, pattern in SIGNALS if pattern.search(line)), "")

@@ -1,0 +1,49 @@
+"""Room on this machine's disks: for the run's private folder, and for output roots that lie here."""
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.codec import read
+from herorun.core.contract import Contract
+from herorun.core.evidence import Disk, Disks
+from herorun.core.ports import Place
+
+DAYS = 2  # files of the evidence that are looked into for an older look
+
+
+def read_disks(place: Place, contract: Contract) -> Disks:
+    """A path that is not there yet is measured where it would be made."""
+    now = {path: _room(path) for path in _paths(place, contract)}
+    before, at = _before(Path(place.state) / "evidence")
+    return Disks(now, before, at)
+
+
+def _paths(place: Place, contract: Contract) -> list[str]:
+    """Roots count where the job runs on this machine: elsewhere the same path is another disk."""
+    output = contract.output
+    roots = [root for root in (output.root, output.temporary_root) if root and root.startswith("/")]
+    return [place.state, *(roots if contract.scheduler.kind == "local" else [])]
+
+
+def _room(path: str) -> Disk:
+    folder = Path(path)
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    found = os.statvfs(folder)
+    inodes = found.f_favail if found.f_files else None
+    return Disk(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, inodes)
+
+
+def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
+    """The oldest look of the last days: the first line of what the ticks kept. A damaged one is none."""
+    for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:
+        try:
+            with file.open(encoding="utf-8") as lines:
+                told = json.loads(lines.readline())
+            found = read(Disks, told["evidence"]["Disks"])
+            return dict(found.now), datetime.fromisoformat(told["at"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return {}, None

@@ -1,0 +1,39 @@
+"""The current instance's own log: when it last changed, which tracker runs it names, and signs of a wedge."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from herorun.core.evidence import History, JobLog, Nothing
+from herorun.core.ports import Scheduler
+from herorun.core.scrub import scrub
+from herorun.core.wedge import signal_in
+
+LINES = 2000
+KEPT = 5  # lines of a wedge
+_RUN = re.compile(r"wandb: .*View run .*?https?://[^/\s]+/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
+
+
+def read_job_log(scheduler: Scheduler, history: History) -> JobLog | Nothing:
+    """Its end, and its time where the scheduler keeps the log as a file in reach."""
+    current = history.current
+    if current is None:
+        return Nothing("no instance was launched yet")
+    try:
+        lines = scheduler.tail(current.name, LINES).splitlines()
+    except FileNotFoundError:
+        return Nothing(f"{current.name} has no log yet")
+    runs = dict.fromkeys("/".join(found.groups()) for line in lines if (found := _RUN.search(line)))
+    wedges = [scrub(line.strip())[:300] for line in lines if signal_in(line)]
+    return JobLog(_changed_at(scheduler, current.name), tuple(runs), tuple(wedges[-KEPT:]))
+
+
+def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
+    """Only of a log on this machine: a scheduler that has it elsewhere names no file."""
+    where = getattr(scheduler, "log", None)
+    if where is None:
+        return None
+    try:
+        return datetime.fromtimestamp(Path(where(instance)).stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None

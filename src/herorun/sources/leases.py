@@ -1,0 +1,52 @@
+"""Signs of life of whoever watches the run: the lease over time, and the loop's own heartbeat."""
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.canonical import canonical
+from herorun.core.contract import Contract
+from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now
+from herorun.core.lease import PATH, Lease, read_lease
+from herorun.core.ports import Place, Store
+from herorun.system.files import is_locked, lock_file, write_whole
+from herorun.system.git import Repository
+
+SEEN = "lease-seen.json"
+
+
+def read_lease_seen(place: Place, store: Store, launcher: Launcher, now: Now) -> LeaseSeen | Nothing:
+    """Whoever looks on this machine notes the first sight of each beat: only our own clock is asked."""
+    path = f"{place.output_root}/{PATH}"
+    try:
+        lease, modified = read_lease(store.read(path)), store.modified(path)
+    except FileNotFoundError:
+        return Nothing("nobody holds a lease")
+    if lease is None:
+        return Nothing("what lies in the lease's place is none")
+    since = _unchanged_since(Path(place.state), lease, now.at)
+    return LeaseSeen(lease.owner, lease.slug, since, modified, lease.owner == launcher.owner)
+
+
+def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
+    beat = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}"
+    try:
+        told = json.loads((state / SEEN).read_bytes())
+        if told["beat"] == beat:
+            return datetime.fromisoformat(told["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # never seen before, or unreadable: it is first seen now
+    if state.is_dir():
+        write_whole(state / SEEN, (canonical({"beat": beat, "since": now}) + "\n").encode())
+    return now
+
+
+def read_heartbeat(repository: Repository, contract: Contract, place: Place) -> Heartbeat:
+    """Of the loop that holds the babysitter's lock; one that never wrote has no time."""
+    held = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
+    try:
+        told = json.loads((Path(place.state) / "heartbeat.json").read_bytes())
+        return Heartbeat(held, datetime.fromisoformat(told["at"]), told.get("pid") == os.getpid())
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return Heartbeat(held)  # never written, or torn: there is no time to go by

@@ -1,0 +1,17 @@
+"""Which of the contract's secrets are set where the babysitter runs, if jobs get them from there."""
+
+import os
+
+from herorun.core.contract import Contract
+from herorun.core.evidence import Nothing, OwnSecrets
+from herorun.core.ports import Scheduler
+
+
+def read_own_secrets(contract: Contract, scheduler: Scheduler) -> OwnSecrets | Nothing:
+    """A scheduler that takes them elsewhere is asked at the launch gate: nothing here could tell."""
+    if not contract.command.secrets:
+        return Nothing("the contract names no secrets")
+    road = getattr(scheduler, "secrets_road", None)
+    if road is not None:
+        return Nothing(f"jobs get their secrets from {road}")
+    return OwnSecrets(frozenset(name for name in contract.command.secrets if os.environ.get(name)))

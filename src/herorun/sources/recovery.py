@@ -1,0 +1,70 @@
+"""The checkpoint that a recovery would start from: when a rule deletes it, and how long it took to save."""
+
+from datetime import datetime, timedelta
+
+from herorun.core.contract import Contract
+from herorun.core.errors import in_words
+from herorun.core.evidence import Candidate, Checkpoints, History, Nothing, RecoverySource, SaveTime
+from herorun.core.lineage import acceptable
+from herorun.core.ports import Rule, Store
+from herorun.core.scrub import scrub
+from herorun.sources.roots import lifetimes
+
+
+def read_recovery_source(
+    contract: Contract, store: Store, checkpoints: Checkpoints, history: History
+) -> RecoverySource | Nothing:
+    """The newest complete one that nothing speaks against. A store that will not say is noted, not raised."""
+    source = acceptable(checkpoints.candidates, contract, history).newest
+    if source is None:
+        return Nothing("there is no complete checkpoint to recover from")
+    root = source.root.rstrip("/") or "/"
+    rules, why = list(lifetimes(root)), ""
+    try:
+        rules += store.rules(root)
+    except OSError as error:
+        why = scrub(in_words(error))
+    deleting = [rule for rule in rules if rule.deletes_after]
+    if not deleting:
+        return RecoverySource(source.path, source.step, unknown=why)
+    rule = min(deleting, key=_span)
+    try:
+        oldest = _written(store, source)
+    except OSError as error:
+        return RecoverySource(source.path, source.step, rule=rule.words, unknown=scrub(in_words(error)))
+    expires = min(oldest) + _span(rule) if oldest else None
+    untold = "" if expires else "its store does not tell how old it is"
+    return RecoverySource(source.path, source.step, expires, rule.words, untold)
+
+
+def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing:
+    """Between the oldest and the newest file of the newest complete checkpoint, where its store tells times."""
+    newest = checkpoints.newest
+    if newest is None:
+        return Nothing("there is no complete checkpoint yet")
+    try:
+        times = _times(store, newest.path)
+    except FileNotFoundError:
+        return Nothing(f"{newest.path} is gone")
+    except NotADirectoryError:
+        return Nothing("a checkpoint is one file, which tells only when it was done")
+    if len(times) < 2:
+        return Nothing("its store does not tell how long a save takes")
+    return SaveTime((max(times) - min(times)).total_seconds())
+
+
+def _written(store: Store, source: Candidate) -> list[datetime]:
+    """Without any one of its files it is no checkpoint, so each counts; what is one file has one time."""
+    try:
+        times = _times(store, source.path)
+    except NotADirectoryError:
+        times = []
+    return times or ([source.modified] if source.modified else [])
+
+
+def _span(rule: Rule) -> timedelta:
+    return rule.deletes_after or timedelta.max
+
+
+def _times(store: Store, path: str) -> list[datetime]:
+    return [entry.modified for entry in store.entries(path) if entry.modified]

@@ -1,0 +1,119 @@
+"""Files that are read while they grow: how far each was read, as text, and whether it is still the same file.
+
+Several files are one source where a writer that begins again begins another file. Each has its own place, so that
+rows which an older one still gets are not lost.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from herorun.core.ports import Row, Rows
+
+MOST_ROWS = 200_000  # a read; the cursor goes on from there
+MOST_BYTES = 32 << 20  # a read; only what gives no rows is read beyond it
+KEPT_PROBLEMS = 20
+_SAMPLE = 1024  # bytes at either end of what was read, by which a file is known again
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far one file was read: always the end of something whole."""
+
+    offset: int = 0  # bytes
+    note: str = ""  # what the format has to remember there
+    sample: str = ""  # the content before the offset, digested
+
+
+@dataclass
+class Batch:
+    """What one read has brought so far."""
+
+    rows: list[Row] = field(default_factory=list)
+    problems: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_PROBLEMS))
+    size: int = 0  # bytes read
+
+    def is_full(self, reading: int = 0) -> bool:
+        """With so many bytes read of the present file. Without a row it never is: no rows mean that there are no more."""
+        return bool(self.rows) and (len(self.rows) >= MOST_ROWS or self.size + reading >= MOST_BYTES)
+
+
+class Reader(Protocol):
+    def __call__(self, file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+        """Read on from the mark until the batch is full or nothing whole is left; return how far it came."""
+
+
+def read_growing(files: Mapping[str, Path], cursor: str, read_on: Reader) -> Rows:
+    """The next rows of the files, in their order. A file that is gone keeps its place, and its rows stay read."""
+    known = _marks(cursor)
+    restarted = bool(cursor) and not _is_same(files, known)
+    marks = {} if restarted else dict(known or {})
+    batch, changed = Batch(), 0.0
+    for name, path in files.items():
+        with open_regular(path) as file:
+            changed = max(changed, os.fstat(file.fileno()).st_mtime)
+            if not batch.is_full():
+                mark = marks.get(name, Mark())
+                reached = read_on(file, name, mark, batch)
+                batch.size += reached.offset - mark.offset
+                marks[name] = replace(reached, sample=_sample(file, reached.offset))
+    return Rows(
+        tuple(batch.rows),
+        _written(marks),
+        datetime.fromtimestamp(changed, UTC),
+        restarted,
+        tuple(batch.problems),
+    )
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to be read; anything else is an OSError, for opening a pipe would wait for ever."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(f"{path} is not a regular file")
+    return path.open("rb")
+
+
+def _is_same(files: Mapping[str, Path], known: Mapping[str, Mark] | None) -> bool:
+    """Whether the files are still what the marks were made on: at least one is there, and none is another.
+
+    The content decides and not the inode: a copy that is synced again has a new inode and the same rows.
+    """
+    there = [name for name in files if name in (known or {})]
+    if known is None or (known and not there):
+        return False
+    for name in there:
+        with open_regular(files[name]) as file:
+            if _sample(file, known[name].offset) != known[name].sample:
+                return False
+    return True
+
+
+def _sample(file: BinaryIO, offset: int) -> str:
+    """The first bytes of the file and the last ones before the offset, digested; fewer in a shortened file."""
+    size = min(offset, _SAMPLE)
+    file.seek(0)
+    digest = hashlib.sha256(file.read(size))
+    file.seek(offset - size)
+    digest.update(file.read(size))
+    return digest.hexdigest()[:16]
+
+
+def _written(marks: Mapping[str, Mark]) -> str:
+    return json.dumps([[name, mark.offset, mark.note, mark.sample] for name, mark in marks.items()])
+
+
+def _marks(cursor: str) -> Mapping[str, Mark] | None:
+    """What a cursor says; None for one that this module did not write."""
+    try:
+        told = {name: Mark(offset, note, sample) for name, offset, note, sample in json.loads(cursor or "[]")}
+    except (ValueError, TypeError):
+        return None
+    sound = all(type(mark.offset) is int and mark.offset >= 0 for mark in told.values())
+    return told if sound else None

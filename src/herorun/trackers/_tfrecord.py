@@ -1,0 +1,62 @@
+"""The framing of TensorBoard's event files: size, checksum of the size, content, checksum of the content.
+
+What is torn at the file's end is not there yet.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from herorun.trackers._crc32c import masked
+
+_HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
+_FOOTER = 4  # bytes: the masked CRC-32C of the content
+_SLAB = 8 << 20  # bytes that are looked at together
+_LONGEST = 256 << 20  # bytes of an event: a larger size is a damaged one
+
+
+def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
+    """The offset after each event, and the event; None in place of what is damaged. A torn end is not there yet."""
+    size = _SLAB
+    while True:
+        file.seek(offset)
+        data = file.read(size)
+        before = offset
+        for end, record in _in_slab(data, len(data) == size):
+            offset = before + end
+            yield offset, record
+        if len(data) < size:
+            return
+        size = _SLAB if offset > before else size * 4  # for an event larger than what is looked at
+
+
+def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
+    at = 0
+    while at + _HEADER.size <= len(data):
+        size, crc = _HEADER.unpack_from(data, at)
+        if size > _LONGEST or masked(data[at : at + 8]) != crc:
+            found = _next_header(data, at + 1)
+            if found is None and not more:
+                return  # a torn end, or zeros that a crashed host left
+            at = found or len(data) - _HEADER.size
+            yield at, None
+            continue
+        begin = at + _HEADER.size
+        at = begin + size + _FOOTER
+        if at > len(data):
+            return
+        told = int.from_bytes(data[at - _FOOTER : at], "little")
+        record = data[begin : at - _FOOTER]
+        yield at, record if masked(record) == told else None
+
+
+def _next_header(data: bytes, at: int) -> int | None:
+    """Where the next event seems to begin: a size below 16 MiB and its own checksum."""
+    zeros = data.find(bytes(5), at + 3)
+    while zeros >= 0 and zeros + 9 <= len(data):
+        begin = zeros - 3
+        size, crc = _HEADER.unpack_from(data, begin)
+        if size and masked(data[begin : begin + 8]) == crc:
+            return begin
+        zeros = data.find(bytes(5), zeros + 1)
+    return None

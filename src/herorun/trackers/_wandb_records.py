@@ -1,0 +1,153 @@
+"""What a record of a `.wandb` log says, by the numbers of its fields. Pure: bytes in, rows and facts out.
+
+Kinds of records and fields that are not known are passed over: every release of W&B adds some.
+"""
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from herorun.core.ports import Row
+from herorun.trackers._leaves import NON_FINITE, numbers_in
+from herorun.trackers._wire import BYTES, EIGHT, VARINT, Malformed, double, fields, signed, varint, zigzag
+
+HISTORY, CONFIG, RUN, EXIT = 2, 5, 17, 18  # of Record
+_KINDS = frozenset(range(2, 28)) - {16, 19}  # a record is one of these
+_ITEM, _STEP = 1, 2  # of HistoryRecord
+_KEY, _NESTED = 1, 2  # of HistoryItem
+_INTEGER, _NUMBER, _TEXT, _JSON, _VALUE_JSON = 5, 6, 7, 8, 16
+_LONG = 0x80  # the first byte of a number that takes more than one
+_VALUE_TAG = b"\x82\x01"  # of value_json
+_NUM = b"\x08"  # the tag of a record's number
+_names: dict[bytes, str] = {}  # of metrics: a run has some hundred, and every row has them all
+
+
+def kind_of(record: bytes) -> tuple[int, bytes]:
+    """What a record is, and its content; 0 for what is none of the known kinds."""
+    # Its number, then its content, is how nearly every record begins.
+    if record[:1] == _NUM:
+        _, at = varint(record, 1)
+        tag = record[at] if at < len(record) else 0
+        if tag < _LONG and tag & 7 == BYTES and tag >> 3 in _KINDS:
+            size, begin = varint(record, at + 1)
+            if begin + size <= len(record):
+                return tag >> 3, record[begin : begin + size]
+    for number, kind, _, content in fields(record):
+        if number in _KINDS and kind == BYTES:
+            return number, content
+    return 0, b""
+
+
+def row_of(history: bytes, attempt: str) -> Row | None:
+    """A row of the history; None where it tells no step."""
+    values, step = _values(history)
+    told = values.pop("_step", None)
+    at = _time(values.pop("_timestamp", None))
+    if told is not None and told.is_integer():
+        step = int(told)
+    return None if step is None else Row(step, values, at, attempt)
+
+
+def _values(history: bytes) -> tuple[dict[str, float], int | None]:
+    """The numbers by name, and the step that the record itself tells.
+
+    Nearly every item is one short name and one short number in JSON: that form is read here, in one pass.
+    """
+    values: dict[str, float] = {}
+    step, at, size = None, 0, len(history)
+    while at < size:
+        tag = history[at]
+        length, begin = varint(history, at + 1)
+        at = end = begin + length
+        if end > size or tag not in (_ITEM << 3 | BYTES, _STEP << 3 | BYTES):
+            return _values_slowly(history)
+        if tag == _STEP << 3 | BYTES:
+            step = _number_of(history[begin:end])
+            continue
+        raw = _short(history, begin, end)
+        if raw is None:
+            values.update(_item(history[begin:end]))
+            continue
+        try:
+            values[_name(raw[0])] = float(raw[1])
+        except ValueError:
+            values.update(_from_json(_name(raw[0]), raw[1]))
+    return values, step
+
+
+def _short(data: bytes, begin: int, end: int) -> tuple[bytes, bytes] | None:
+    """Name and JSON of an item of the usual form; None for every other."""
+    if end - begin < 5 or data[begin] not in (0x0A, 0x12) or data[begin + 1] >= _LONG:
+        return None
+    middle = begin + 2 + data[begin + 1]
+    value = middle + 3
+    if value > end or data[middle : middle + 2] != _VALUE_TAG or value + data[middle + 2] != end:
+        return None
+    return data[begin + 2 : middle], data[value:end]
+
+
+def _name(raw: bytes) -> str:
+    name = _names.get(raw)
+    if name is None:
+        name = _names[raw] = sys.intern(_text(raw))
+        if len(_names) > 100_000:
+            _names.clear()
+    return name
+
+
+def _values_slowly(history: bytes) -> tuple[dict[str, float], int | None]:
+    """The same for a record that holds fields which this version does not know."""
+    values: dict[str, float] = {}
+    step = None
+    for number, kind, _, content in fields(history):
+        if number == _ITEM and kind == BYTES:
+            values.update(_item(content))
+        elif number == _STEP and kind == BYTES:
+            step = _number_of(content)
+    return values, step
+
+
+def _number_of(step: bytes) -> int:
+    """HistoryStep's number; a zero is not written."""
+    return next(
+        (signed(value) for number, kind, value, _ in fields(step) if (number, kind) == (1, VARINT)), 0
+    )
+
+
+def _item(item: bytes) -> Iterator[tuple[str, float]]:
+    """Numbers of one item: in JSON as it is written today, or in one of the typed fields that are there since."""
+    names: list[str] = []
+    found: list[tuple[int, int, int, bytes]] = []
+    for field in fields(item):
+        if field[0] in (_KEY, _NESTED) and field[1] == BYTES:
+            names.append(_text(field[3]))
+        else:
+            found.append(field)
+    name = ".".join(names)
+    for number, kind, value, content in found:
+        if (number, kind) == (_INTEGER, VARINT):
+            yield name, float(zigzag(value))
+        elif (number, kind) == (_NUMBER, EIGHT):
+            yield name, double(content)
+        elif (number, kind) == (_TEXT, BYTES) and (word := _text(content)) in NON_FINITE:
+            yield name, NON_FINITE[word]
+        elif number in (_JSON, _VALUE_JSON) and kind == BYTES:
+            yield from _from_json(name, content)
+
+
+def _from_json(name: str, raw: bytes) -> Iterator[tuple[str, float]]:
+    try:
+        yield from numbers_in(name, raw)
+    except ValueError:
+        raise Malformed("a value that is not JSON") from None
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _time(seconds: float | None) -> datetime | None:
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

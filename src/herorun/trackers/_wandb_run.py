@@ -1,0 +1,52 @@
+"""What a `.wandb` log says of its run and of the end of its process. Pure: bytes in, facts out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from herorun.trackers._wire import BYTES, VARINT, fields, signed
+
+_RUN_ID, _CONFIG, _DISPLAY_NAME = 1, 4, 8  # of RunRecord
+_EXIT_CODE = 1  # of RunExitRecord
+_UPDATE = 1  # of ConfigRecord
+_KEY, _NESTED, _VALUE = 1, 2, 16  # of ConfigItem
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What the log says of its run at its beginning."""
+
+    id: str = ""
+    display_name: str = ""  # empty unless the trainer gave one
+    config: bytes = b""  # a ConfigRecord
+
+
+def run_of(content: bytes) -> RunRecord:
+    told = {number: raw for number, kind, _, raw in fields(content) if kind == BYTES}
+    return RunRecord(
+        _text(told.get(_RUN_ID, b"")), _text(told.get(_DISPLAY_NAME, b"")), told.get(_CONFIG, b"")
+    )
+
+
+def exit_code_of(content: bytes) -> int:
+    """0 is not written."""
+    return next(
+        (
+            signed(value)
+            for number, kind, value, _ in fields(content)
+            if (number, kind) == (_EXIT_CODE, VARINT)
+        ),
+        0,
+    )
+
+
+def config_items(content: bytes) -> Iterator[tuple[tuple[str, ...], bytes]]:
+    """Each key that a ConfigRecord sets, by its path, and the value in JSON."""
+    for number, kind, _, item in fields(content):
+        if (number, kind) == (_UPDATE, BYTES):
+            told = [(n, raw) for n, k, _, raw in fields(item) if k == BYTES]
+            path = tuple(_text(raw) for n, raw in told if n in (_KEY, _NESTED))
+            yield path, next((raw for n, raw in told if n == _VALUE), b"null")
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,129 @@
+"""Levanter's own log: the lines of its JSON logger, and its progress bar where there are none.
+
+The log of a job holds much else, which is no problem: only a line of the JSON logger that cannot be read is one.
+"""
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Row, Rows
+from herorun.core.scrub import scrub
+from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers.json_rows import Unusable, parse_row
+
+LONGEST_LINE = 16 << 20
+_JSON = b'"json_logger"'
+_STEPLESS = re.compile(rb'"event": ?"log", ?"step": ?null')
+_BAR = b"Progress on:train"
+_PROGRESS = re.compile(rb"Progress on:train (?:-/?)?(\d{1,15}(?:\.\d{1,6})?)([kMGT]?)it/")
+_UNITS = {b"": 1, b"k": 10**3, b"M": 10**6, b"G": 10**9, b"T": 10**12}
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(
+        "train.log",
+        min_length=1,
+        description="The log; absolute, or relative to the output root. `*` in its name stands for several, each of an attempt.",
+    )
+
+
+def connect(options: Options, place: Place) -> "LevanterLog":
+    path = os.path.join(place.output_root, options.path)
+    if "://" in path or "\0" in path:
+        raise WrongUse(
+            f"The tracker levanter_log reads local files, and {scrub(path)!r} is none: "
+            "give [tracker] an absolute `path`."
+        )
+    return LevanterLog(Path(path))
+
+
+class LevanterLog:
+    """One log, or several in the order of the numbers in their names."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, cursor: str) -> Rows:
+        """The next rows. A row of the progress bar tells a step and no values, at least as far as that was."""
+        return read_growing(self._logs(), cursor, _read_on)
+
+    def _logs(self) -> Mapping[str, Path]:
+        folder, pattern = self._path.parent, self._path.name
+        if "*" not in pattern:
+            self._path.stat()  # raises what is wrong with it
+            return {pattern: self._path}
+        names = fnmatch.filter(os.listdir(folder), pattern.replace("[", "[[]").replace("?", "[?]"))
+        if not names:
+            raise FileNotFoundError(f"{folder} holds no {pattern}")
+        return {name: folder / name for name in sorted(names, key=_natural)}
+
+
+def _read_on(file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+    reached, note = mark.offset, mark.note
+    file.seek(reached)
+    for size, line in _lines(file):
+        reached += size
+        try:
+            if row := _row(line, name, not note):
+                batch.rows.append(row)
+                note = note or ("json" if row.values else "")
+        except Unusable as why:
+            batch.problems.append(f"{name}, before byte {reached}: {why}")
+        if batch.is_full(reached - mark.offset):
+            break
+    return Mark(reached, note)
+
+
+def _row(line: bytes, attempt: str, bar: bool) -> Row | None:
+    """The row of a line, if it tells one; that of the progress bar only where it counts."""
+    if _JSON in line:
+        if len(line) > LONGEST_LINE:
+            raise Unusable(f"longer than {LONGEST_LINE >> 20} MiB")
+        row = None if _STEPLESS.search(line) else parse_row(line, ("step",))
+        return Row(row.step, row.values, row.at, attempt) if row else None
+    step = progress(line) if bar and _BAR in line else None
+    return None if step is None else Row(step, {}, None, attempt)
+
+
+def progress(line: bytes) -> int | None:
+    """The last step that the bar's count of finished steps proves; None before the first.
+
+    The count is rounded: the smallest one that is written so is taken, so that the steps never run ahead.
+    """
+    told = _PROGRESS.search(line)
+    if not told:
+        return None
+    digits = Decimal(told[1].decode())
+    exponent = digits.as_tuple().exponent
+    half = Decimal(5).scaleb(int(exponent) - 1) if told[2] or int(exponent) else Decimal(0)
+    least = (digits - half) * _UNITS[told[2]]
+    done = int(least.to_integral_value(rounding="ROUND_CEILING"))
+    return done - 1 if done > 0 else None
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Complete lines and their sizes in bytes; of one that is too long to hold, its beginning."""
+    while line := file.readline(LONGEST_LINE + 1):
+        size, last = len(line), line
+        while not last.endswith(b"\n"):
+            last = file.readline(LONGEST_LINE)
+            if not last:
+                return
+            size += len(last)
+        yield size, line
+
+
+def _natural(path: str) -> list[tuple[int, str]]:
+    """`tiny-2` before `tiny-10`."""
+    parts = re.split(r"(\d+)", path)
+    return [(int(part), "") if at % 2 else (0, part) for at, part in enumerate(parts)]

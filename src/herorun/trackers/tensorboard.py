@@ -1,0 +1,143 @@
+"""TensorBoard's event files, read while they are written, without TensorBoard.
+
+Each process that logs makes a file of its own; the files of the folder are one source, in the order of their names,
+which begin with the time, and each is an attempt. A folder inside it is another run, as it is for TensorBoard.
+"""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Row, Rows
+from herorun.core.scrub import scrub
+from herorun.trackers._events import Event, event_of
+from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers._tfrecord import records
+from herorun.trackers._wire import Malformed
+
+_MARK = ".tfevents."
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(
+        "tensorboard",
+        min_length=1,
+        description="The folder with the run's event files, or one event file; absolute, or relative to the output root.",
+    )
+
+
+def connect(options: Options, place: Place) -> "TensorBoard":
+    path = os.path.join(place.output_root, options.path)
+    if "://" in path or "\0" in path:
+        raise WrongUse(
+            f"The tracker tensorboard reads local files, and {scrub(path)!r} is none: "
+            "give [tracker] an absolute `path`."
+        )
+    return TensorBoard(Path(path))
+
+
+class TensorBoard:
+    """The event files of one folder. Values are as exact as they were written: mostly to 7 digits."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, cursor: str) -> Rows:
+        """The next rows: what was logged one after the other for one step is one row, as far as it is there."""
+        files = self._files()
+        return read_growing(files, cursor, partial(_read_on, min(files)))
+
+    def _files(self) -> Mapping[str, Path]:
+        if not self._path.is_dir():
+            self._path.stat()  # raises what is wrong with it
+            return {self._path.name: self._path}
+        names = sorted(name for name in os.listdir(self._path) if _MARK in name)
+        if not names:
+            raise FileNotFoundError(f"{self._path} holds no event files")
+        return {name: self._path / name for name in names}
+
+
+def _read_on(first: str, file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+    row = _OpenRow(name, bool(mark.note))
+    reached = mark.offset
+    for end, record in records(file, mark.offset):
+        finished = None
+        try:
+            if record is None:
+                raise Malformed("a damaged event")
+            finished = row.add(event_of(record), reached)
+        except Malformed as why:
+            batch.problems.append(f"{name}, before byte {end}: {why}")
+        if finished:
+            batch.rows.append(finished)
+            if batch.is_full(reached - mark.offset):
+                return Mark(row.begins, _note(row.told_before))
+        reached = end
+    if row.is_doubtful and name != first:
+        return Mark(row.begins)  # what follows will tell
+    if last := row.close():
+        batch.rows.append(last)
+    return Mark(reached, _note(row.told))
+
+
+def _note(told: bool) -> str:
+    return "told" if told else ""
+
+
+class _OpenRow:
+    """Scalars of one step become one row; another step, or a tag that comes again, begins the next.
+
+    A step of zero cannot be told from none. Once a file has told another step, none is meant; before, it is step 0 if
+    the row that follows has a tag of it: a summary of the run at its beginning has tags of its own.
+    """
+
+    def __init__(self, attempt: str, told: bool) -> None:
+        self._attempt = attempt
+        self.told = told  # whether the file has told a step
+        self.told_before = told  # the same, before the open row
+        self.begins = 0  # the offset before the open row
+        self._step = 0
+        self._values: dict[str, float] = {}
+        self._at: datetime | None = None
+
+    @property
+    def is_doubtful(self) -> bool:
+        return bool(self._values) and not self.told
+
+    def add(self, event: Event, offset: int) -> Row | None:
+        """Take an event in that begins at an offset; the row that it ends, if it ends one."""
+        if not event.scalars or (event.step is None and self.told):
+            return None
+        step = event.step or 0
+        comes_again = any(tag in self._values for tag, _ in event.scalars)
+        finished = None
+        if step != self._step or comes_again:
+            is_summary = self.is_doubtful and not comes_again
+            finished = self.close()
+            finished = None if is_summary else finished
+        if not self._values:
+            self._step, self._at, self.begins = step, _utc(event.wall_time), offset
+            self.told_before = self.told
+        self._values.update(event.scalars)
+        self.told = self.told or step != 0
+        return finished
+
+    def close(self) -> Row | None:
+        row = Row(self._step, self._values, self._at, self._attempt) if self._values else None
+        self._values = {}
+        return row
+
+
+def _utc(seconds: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,149 @@
+"""Trackio's database of a project, read-only, while it is written, without trackio.
+
+Trackio gives each process that begins a run a random id, unless the trainer resumes: all runs of the display name are
+one source, and each id is an attempt. It records neither that a run ended nor how, so nothing here says so either.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Row, Rows
+from herorun.core.scrub import scrub
+from herorun.trackers._leaves import numbers
+from herorun.trackers._sqlite import changed, reading
+
+MOST_ROWS = 50_000  # a read; the cursor goes on from there
+KEPT_PROBLEMS = 20
+_CURSOR = re.compile(r"1:(\d{1,18}):([0-9a-f]{16}|)", re.ASCII)
+_MINE = "run_id = :id or run_name = :name"
+_NEXT = f"select id, run_id, timestamp, step, metrics from metrics where id > :after and ({_MINE}) order by id limit :most"
+_ALERTS = f"select id, run_id, timestamp, title, text, level, step from alerts where id > :after and ({_MINE}) order by id"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(
+        "trackio",
+        min_length=1,
+        description="The folder of trackio's databases (TRACKIO_DIR), or one .db file; absolute, or relative to the output root.",
+    )
+    project: str | None = Field(
+        None, min_length=1, description="The project, where `path` is the folder of databases."
+    )
+    id: str | None = Field(None, min_length=1, description="Run id, where the trainer gave one.")
+    name: str | None = Field(None, min_length=1, description="Display name.")
+
+
+@dataclass(frozen=True)
+class Alert:
+    """What the trainer itself raised by `trackio.alert`."""
+
+    number: int  # grows with each alert of the project
+    attempt: str
+    title: str
+    text: str
+    level: str  # info, warn or error
+    step: int | None
+    at: datetime | None
+
+
+def connect(options: Options, place: Place) -> "Trackio":
+    path = os.path.join(place.output_root, options.path)
+    if "://" in path or "\0" in path:
+        raise WrongUse(
+            f"The tracker trackio reads local files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
+        )
+    if not path.endswith(".db"):
+        if not options.project:
+            raise WrongUse(
+                "The tracker trackio needs [tracker] `project`, or the database's .db file as `path`."
+            )
+        path = os.path.join(path, f"{file_name(options.project)}.db")
+    return Trackio(Path(path), options.id or "", options.name or options.id or "")
+
+
+def file_name(project: str) -> str:
+    """What trackio calls a project on disk."""
+    return "".join(each for each in project if each.isalnum() or each in "-_").rstrip() or "default"
+
+
+class Trackio:
+    """One run of one database."""
+
+    def __init__(self, path: Path, identity: str, name: str) -> None:
+        self._path = path
+        self._mine = {"id": identity, "name": name}
+
+    def read(self, cursor: str) -> Rows:
+        """The next rows; none only if there are no more."""
+        at = changed(self._path)
+        with reading(self._path, "metrics") as database:
+            after = _resumed(database, cursor)
+            restarted = bool(cursor) and after is None
+            told = {**self._mine, "after": after or 0, "most": MOST_ROWS}
+            found = database.execute(_NEXT, told).fetchall()
+            rows, problems = _rows(found)
+            last = int(found[-1][0]) if found else after or 0
+            while found and not rows:  # no rows mean that there are no more
+                found = database.execute(_NEXT, {**told, "after": last}).fetchall()
+                rows, more = _rows(found)
+                problems += more
+                last = int(found[-1][0]) if found else last
+            now = f"1:{last}:{_sample(database, last)}"
+        return Rows(tuple(rows), now, at, restarted, tuple(problems[-KEPT_PROBLEMS:]))
+
+    def alerts(self, since: int = 0) -> tuple[Alert, ...]:
+        """The run's alerts after the one of that number, oldest first."""
+        with reading(self._path, "alerts") as database:
+            found = database.execute(_ALERTS, {**self._mine, "after": since}).fetchall()
+        return tuple(
+            Alert(int(number), str(run), str(title), str(text or ""), str(level), step, _utc(at))
+            for number, run, at, title, text, level, step in found
+        )
+
+
+def _resumed(database: sqlite3.Connection, cursor: str) -> int | None:
+    """The row to go on after; None if this is not the content that the cursor was made on."""
+    told = _CURSOR.fullmatch(cursor)
+    return int(told[1]) if told and _sample(database, int(told[1])) == told[2] else None
+
+
+def _sample(database: sqlite3.Connection, row: int) -> str:
+    """What a row is known again by; empty for none. SQLite gives the id of a deleted row to no other."""
+    found = database.execute(
+        "select run_id, timestamp, step, metrics from metrics where id = ?", (row,)
+    ).fetchone()
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
+
+
+def _rows(found: list[tuple[int, str, str, int, bytes | str]]) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    problems: list[str] = []
+    for number, run, at, step, metrics in found:
+        try:
+            told = json.loads(metrics)
+            if not isinstance(told, dict) or not isinstance(step, int):
+                raise ValueError("no table of metrics under a step")
+            rows.append(Row(step, dict(numbers(told)), _utc(at), run))
+        except (ValueError, TypeError, RecursionError):
+            problems.append(f"row {number} of the table metrics is no table of metrics under a step")
+    return rows, problems
+
+
+def _utc(text: str) -> datetime | None:
+    """None where it does not say so with a zone."""
+    try:
+        told = datetime.fromisoformat(text)
+        return told.astimezone(UTC) if told.tzinfo else None
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,164 @@
+"""W&B's own log of a run, read from this machine's disk while it is written: offline or online, without W&B's client.
+
+W&B writes its log in pieces of 32 KiB, or every 15 seconds. Each process that logs has a folder of its own, also where
+it resumes a run: all folders of the id are one source, in the order of their names, and each is an attempt.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.ports import Place, Rows
+from herorun.core.scrub import scrub
+from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers._wandb_glance import beginning_of, glance_of
+from herorun.trackers._wandb_log import records
+from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
+from herorun.trackers._wire import Malformed
+
+_FOLDER = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
+_FILE = re.compile(r"run-.+\.wandb", re.DOTALL)
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(
+        "wandb",
+        min_length=1,
+        description="W&B's folder, the folder of one run, or one .wandb file; absolute, or relative to the output root. "
+        "A link such as `wandb/latest-run` stands for all folders of that run.",
+    )
+    id: str | None = Field(None, min_length=1, description="Run id, by which its folders are found.")
+    name: str | None = Field(None, min_length=1, description="Display name.")
+
+
+def connect(options: Options, place: Place) -> "WandbOffline":
+    path = os.path.join(place.output_root, options.path)
+    if "://" in path or "\0" in path:
+        raise WrongUse(
+            f"The tracker wandb_offline reads local files, and {scrub(path)!r} is none: "
+            "give [tracker] an absolute `path`."
+        )
+    return WandbOffline(Path(path), options.id, options.name)
+
+
+class WandbOffline:
+    """The logs of one run."""
+
+    def __init__(self, path: Path, identity: str | None = None, name: str | None = None) -> None:
+        self._path = path
+        self._id = identity
+        self._name = name
+
+    def read(self, cursor: str) -> Rows:
+        """The next rows; none only if there are no more. A long run takes several reads."""
+        return read_growing(self._logs(), cursor, _read_on)
+
+    def identify(self) -> TrackerIdentity:
+        """The run as its newest log tells it.
+
+        A log without an end is of a running process, or of one that was killed: nothing in it tells them apart but
+        that its heart stands still.
+        """
+        try:
+            logs = self._logs()
+        except FileNotFoundError:
+            return TrackerIdentity(TrackerState.ABSENT, id=self._id or "")
+        except OSError as error:
+            why = f"its log could not be read: {error.strerror or error}"
+            return TrackerIdentity(TrackerState.UNREACHABLE, why, self._id or "")
+        try:
+            glance = glance_of(list(logs.values()))
+            namesakes = self._namesakes(glance.id)
+        except (OSError, Malformed) as error:
+            return TrackerIdentity(
+                TrackerState.UNREACHABLE, f"its log could not be read: {error}", self._id or ""
+            )
+        return TrackerIdentity(
+            glance.state,
+            id=glance.id or self._id or "",
+            display_name=glance.display_name,
+            namesakes=namesakes,
+            last_step=glance.last_step,
+            heartbeat=glance.heartbeat,
+            config=glance.config,
+        )
+
+    def _logs(self) -> Mapping[str, Path]:
+        """The run's logs by name, oldest first; FileNotFoundError where there is none yet."""
+        found = list(self._found())
+        if not found:
+            whose = f" of the run {self._id}" if self._id else ""
+            raise FileNotFoundError(f"{self._path} holds no .wandb log{whose}")
+        return {f"{log.parent.name}/{log.name}": log for log in found}
+
+    def _found(self) -> Iterator[Path]:
+        if not self._path.is_dir():
+            self._path.stat()  # raises what is wrong with it
+            yield self._path
+        elif own := _log_in(self._path):
+            told = _FOLDER.fullmatch(self._path.resolve().name)
+            if self._path.is_symlink() and told:
+                yield from _of_run(self._path.resolve().parent, told[2])
+            else:
+                yield own
+        elif self._id:
+            yield from _of_run(self._inner(), self._id)
+        elif newest := _log_in(self._inner() / "latest-run"):
+            yield from WandbOffline(newest.parent, self._id)._found()
+
+    def _inner(self) -> Path:
+        """W&B makes a folder `wandb` in the one that it is told."""
+        inner = self._path / "wandb"
+        return inner if inner.is_dir() else self._path
+
+    def _namesakes(self, own: str) -> tuple[str, ...]:
+        """Ids of the other runs in the folder that have the wanted display name."""
+        if not self._name or not self._path.is_dir() or _log_in(self._path):
+            return ()
+        begun = (beginning_of(log) for log in _of_run(self._inner(), None))
+        return tuple(sorted({run.id for run in begun if run.display_name == self._name and run.id != own}))
+
+
+def _of_run(folder: Path, identity: str | None) -> Iterator[Path]:
+    """The logs of a run, or of all, in the order of the time in their folders' names."""
+    told = [found for name in os.listdir(folder) if (found := _FOLDER.fullmatch(name))]
+    for found in sorted(told, key=lambda found: (found[1], found[0])):
+        if identity in (None, found[2]) and (log := _log_in(folder / found[0])):
+            yield log
+
+
+def _log_in(folder: Path) -> Path | None:
+    """The log in a run's folder; None where there is none, or not yet."""
+    try:
+        names = [name for name in os.listdir(folder) if _FILE.fullmatch(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return folder / min(names) if names else None
+
+
+def _read_on(file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+    attempt, reached = name.partition("/")[0], mark.offset
+    for end, record in records(file, mark.offset):
+        try:
+            if record is None:
+                raise Malformed("a damaged record")
+            kind, content = kind_of(record)
+            row = row_of(content, attempt) if kind == HISTORY else None
+            if row:
+                batch.rows.append(row)
+            elif kind == HISTORY:
+                raise Malformed("a row without a step")
+        except Malformed as why:
+            batch.problems.append(f"{name}, before byte {end}: {why}")
+        reached = end
+        if batch.is_full(end - mark.offset):
+            break
+    return Mark(reached)

@@ -1,0 +1,104 @@
+"""The health checks that are not about curves, on real jobs: what is told, and what is left alone."""
+
+import json
+from typing import Any
+
+import pytest
+
+from herorun.core.evidence import JobState
+from stories import CRASH, WAIT, Story
+
+
+def look(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """One turn, as `babysit --once --json` tells it."""
+    capsys.readouterr()
+    story.tick("--json")
+    told: dict[str, Any] = json.loads(
+        capsys.readouterr().out.rpartition('{\n  "schema"')[2].join(('{"schema"', ""))
+    )
+    return told
+
+
+def firing(told: dict[str, Any]) -> list[str]:
+    return [alert["check"] for alert in told["alerts"] if alert["state"] == "firing"]
+
+
+def asked(told: dict[str, Any]) -> dict[str, set[str]]:
+    """The checks by outcome."""
+    found: dict[str, set[str]] = {}
+    for finding in told["findings"]:
+        found.setdefault(finding["outcome"], set()).add(finding["check"])
+    return found
+
+
+def test_nothing_is_wrong_with_a_healthy_run(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(WAIT)
+    told = look(story, capsys)
+    assert (told["run"], told["monitor"], firing(told)) == ("healthy", "fresh", [])
+    assert asked(told)["fail"] == {"not-checked-in"}  # this job never does
+    assert "unknown" not in asked(told)
+    assert {"late-checkpoints", "stalled-steps", "full-disk", "late-tick", "wrong-resume"} <= asked(told)[
+        "pass"
+    ]
+    (story.data / "go").touch()
+    story.ended()
+    told = look(story, capsys)
+    assert (told["run"], told["monitor"], told["alerts"]) == ("finished", "fresh", [])
+    assert asked(told).keys() <= {"pass", "n/a"}
+    assert "missing-artefacts" in asked(told)["pass"]
+
+
+def test_a_success_without_its_final_checkpoint_is_no_end(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched("save() { :; }")
+    told = look(story, capsys)
+
+    assert (told["run"], firing(told)) == ("degraded", ["missing-artefacts"])
+    assert look(story, capsys)["actions"] == []
+
+
+ONE_STEP_MORE = f'echo "{{\\"step\\": 3, \\"train/loss\\": 2.5}}" >> "$root/metrics.jsonl"; {CRASH}'
+
+
+def test_nearly_the_same_step_twice_is_not_relaunched_a_third_time(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.order("tiny-2", ONE_STEP_MORE)
+    story.launched(CRASH)
+    assert firing(look(story, capsys)) == ["crashed"]
+    story.ended("tiny-2")
+    told = look(story, capsys)
+
+    assert firing(told) == ["crashed", "repeated-crash"]
+    assert {action["action"] for action in told["actions"]} == {"tell", "escalate"}
+    look(story, capsys)
+    assert len(story.starts) == 2
+    ends = story.run.record.memory().history.ends
+    assert [(end.instance, end.state, end.step, end.checkpoint) for end in ends] == [
+        ("tiny-1", JobState.FAILED, 3, 2),
+        ("tiny-2", JobState.FAILED, 4, 2),
+    ]
+
+
+def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched(WAIT)
+    items: list[Any] = []
+    told = {
+        "instance": "tiny-1",
+        "attempt": 1,
+        "rank": 0,
+        "outcome": "pass",
+        "items": items,
+        "loaded": "/data/old/step-9",
+    }
+    receipts = story.root / "_herorun" / "receipts"
+    receipts.mkdir(parents=True, exist_ok=True)
+    (receipts / "tiny-1.1.json").write_text(json.dumps(told))
+    seen = look(story, capsys)
+    (story.data / "go").touch()
+
+    assert firing(seen) == ["wrong-resume"]
+    assert seen["run"] == "degraded"

@@ -1,0 +1,57 @@
+from dataclasses import replace
+
+import pytest
+
+from builders import a_row, an_excursion, answer, some_metrics
+from herorun.checks.health.grad_norm_explosion import Limits, grad_norm_explosion
+from herorun.core.evidence import Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+from herorun.core.fold import MetricsState, Names, fold_rows, summarise
+
+
+def boom(rows, peak=20.0, **changes):
+    return replace(an_excursion(rows, peak, metric="grad_norm"), kind="explosion", **changes)
+
+
+def outcome_of(*excursions, limits=None):
+    return answer(grad_norm_explosion, some_metrics(excursions=excursions), limits=limits).outcome
+
+
+def test_a_calm_run_passes():
+    assert answer(grad_norm_explosion).message == "no explosion up to step 100"
+
+
+@pytest.mark.parametrize(
+    ("rows", "peak", "outcome"),
+    [
+        (3, 11.0, Outcome.FAIL),
+        (2, 99.0, Outcome.PASS),
+        (1, 100.0, Outcome.FAIL),
+    ],
+)
+def test_three_rows_or_a_hundred_times_once(rows, peak, outcome):
+    assert outcome_of(boom(rows, peak)) is outcome
+
+
+@pytest.mark.parametrize(("noise", "outcome"), [(0.7, Outcome.FAIL), (0.76, Outcome.PASS)])
+def test_it_must_stand_out_of_the_noise(noise, outcome):
+    assert outcome_of(boom(3, typical=20.0, noise=noise)) is outcome
+
+
+def test_each_limit_is_the_contracts():
+    assert outcome_of(boom(2), limits=Limits(rows=2)) is Outcome.FAIL
+    assert outcome_of(boom(1, 60.0), limits=Limits(at_once=60.0)) is Outcome.FAIL
+    assert outcome_of(boom(3, typical=20.0, noise=0.76), limits=Limits(sigmas=6.5)) is Outcome.FAIL
+
+
+def test_the_spike_of_the_176b_run_is_told_before_the_loss_leaves():
+    norms = (*[0.24] * 60, 0.242, 0.947, 2.390, 15.886, 145.119)
+    rows = [a_row(31154 + i, 2.2, grad_norm=norm) for i, norm in enumerate(norms)]
+    metrics = summarise(fold_rows(MetricsState(), rows, Names()), Names())
+
+    assert metrics.spikes == () and outcome_of(*metrics.excursions) is Outcome.FAIL
+
+
+def test_no_rows_are_not_applicable_and_unread_ones_unknown():
+    assert answer(grad_norm_explosion, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(grad_norm_explosion, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN

@@ -1,0 +1,53 @@
+from dataclasses import replace
+
+import pytest
+
+from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, some_metrics
+from herorun.checks.health.loss_diverged import Limits, loss_diverged
+from herorun.core.evidence import Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+
+def lasting(rows, **changes):
+    return replace(an_excursion(rows), kind="diverged", **changes)
+
+
+def outcome_of(*excursions, limits=None):
+    return answer(loss_diverged, some_metrics(excursions=excursions), limits=limits).outcome
+
+
+def test_a_calm_run_passes():
+    assert answer(loss_diverged).message == "no divergence up to step 100"
+
+
+@pytest.mark.parametrize(("rows", "outcome"), [(50, Outcome.FAIL), (49, Outcome.PASS)])
+def test_it_must_last(rows, outcome):
+    assert outcome_of(lasting(rows)) is outcome
+    assert outcome_of(an_excursion(rows)) is Outcome.PASS  # of another kind
+
+
+def test_the_limit_is_the_contracts():
+    assert outcome_of(lasting(49), limits=Limits(rows=49)) is Outcome.FAIL
+    assert outcome_of(lasting(50), limits=Limits(rows=51)) is Outcome.PASS
+
+
+def test_a_declared_phase_mutes_no_critical():
+    assert outcome_of(lasting(50, declared=True)) is Outcome.FAIL
+
+
+def test_it_says_where_it_began():
+    verdict = answer(loss_diverged, some_metrics(excursions=(lasting(50),)))
+
+    assert verdict.subject == "loss from step 90" and "still going on" in verdict.message
+
+
+def test_what_an_earlier_instance_reported_is_not_this_ones():
+    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    old = some_metrics(excursions=(lasting(50),), advanced_at=NOON - MINUTE)
+
+    assert answer(loss_diverged, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_no_rows_are_not_applicable_and_unread_ones_unknown():
+    assert answer(loss_diverged, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(loss_diverged, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN

@@ -1,0 +1,71 @@
+from dataclasses import replace
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract, a_history, an_excursion, an_instance, answer, some_metrics
+from herorun.checks.health.metric_out_of_band import Limits, metric_out_of_band
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+from herorun.discover import limits
+
+
+def lasting(rows, **changes):
+    return replace(an_excursion(rows), kind="band", **changes)
+
+
+def outcome_of(*excursions, told=None):
+    return answer(metric_out_of_band, some_metrics(excursions=excursions), limits=told).outcome
+
+
+def test_a_calm_run_passes():
+    assert answer(metric_out_of_band).message == "nothing out of its band up to step 100"
+
+
+@pytest.mark.parametrize(("rows", "outcome"), [(10, Outcome.FAIL), (9, Outcome.PASS)])
+def test_it_must_last(rows, outcome):
+    assert outcome_of(lasting(rows)) is outcome
+    assert outcome_of(an_excursion(rows)) is Outcome.PASS  # of another kind
+
+
+def test_the_limit_is_the_contracts():
+    assert outcome_of(lasting(9), told=Limits(rows=9)) is Outcome.FAIL
+    assert outcome_of(lasting(10), told=Limits(rows=11)) is Outcome.PASS
+
+
+def test_a_declared_phase_mutes_no_critical():
+    assert outcome_of(lasting(10, declared=True)) is Outcome.FAIL
+
+
+def test_it_says_where_it_began():
+    verdict = answer(metric_out_of_band, some_metrics(excursions=(lasting(10),)))
+
+    assert verdict.subject == "loss from step 90" and "still going on" in verdict.message
+
+
+def test_what_an_earlier_instance_reported_is_not_this_ones():
+    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    old = some_metrics(excursions=(lasting(10),), advanced_at=NOON - MINUTE)
+
+    assert answer(metric_out_of_band, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_no_rows_are_not_applicable_and_unread_ones_unknown():
+    assert answer(metric_out_of_band, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(metric_out_of_band, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+
+
+def test_a_metric_without_a_band_counts_as_well():
+    assert outcome_of(replace(lasting(10), kind="wander")) is Outcome.FAIL
+
+
+def test_bands_are_the_contracts():
+    told = a_contract(babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.1 0.9"]}}})
+
+    assert limits(told)["metric-out-of-band"].bands == ("router/load 0.1 0.9",)
+
+
+@pytest.mark.parametrize("band", ["router/load", "router/load 0.1", "router/load low high"])
+def test_a_band_that_is_none_is_refused(band):
+    with pytest.raises(WrongUse, match="bands"):
+        limits(a_contract(babysit={"thresholds": {"metric-out-of-band": {"bands": [band]}}}))

@@ -1,0 +1,74 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import FINAL, NOON, a_checkpoint, a_job, answer, answers, some_metrics
+from herorun.checks.health.missing_artefacts import missing_artefacts
+from herorun.core.check import Response
+from herorun.core.evidence import Checkpoints, FinalStep, JobState, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.finding import Outcome
+
+DONE = a_job(JobState.SUCCEEDED, ended=NOON)
+WHOLE = Checkpoints((a_checkpoint(100), a_checkpoint(FINAL)))
+REACHED = some_metrics(FINAL)
+
+
+def left(*changes, job=DONE):
+    verdicts = answers(missing_artefacts, job, REACHED, WHOLE, *changes)
+    return {v.subject: v.outcome for v in verdicts}
+
+
+def test_a_live_job_owes_nothing_yet():
+    assert answer(missing_artefacts).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_complete_final_checkpoint_passes():
+    assert left() == {"checkpoint": Outcome.PASS}
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        (a_checkpoint(100),),
+        (a_checkpoint(100), a_checkpoint(FINAL, problem="no metadata.json")),
+        (a_checkpoint(100), replace(a_checkpoint(FINAL, problem="a backup"), alike=True)),
+    ],
+)
+def test_a_final_checkpoint_that_is_missing_or_half(there):
+    assert left(Checkpoints(there)) == {"checkpoint": Outcome.FAIL}
+
+
+def test_one_that_could_not_be_looked_into_is_unknown():
+    unread = replace(a_checkpoint(FINAL), examined=False, problem="403")
+
+    assert left(Checkpoints((unread,))) == {"checkpoint": Outcome.UNKNOWN}
+    assert answer(missing_artefacts, DONE, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("state", "ago", "outcome"),
+    [
+        (TrackerState.FINISHED, 0, Outcome.PASS),
+        (TrackerState.RUNNING, 10, Outcome.NOT_APPLICABLE),
+        (TrackerState.RUNNING, 10.1, Outcome.FAIL),
+        (TrackerState.CRASHED, 0, Outcome.FAIL),
+        (TrackerState.ABSENT, 0, Outcome.FAIL),
+        (TrackerState.UNREACHABLE, 0, Outcome.UNKNOWN),
+    ],
+)
+def test_the_trackers_run_should_be_finished_within_ten_minutes(state, ago, outcome):
+    job = a_job(JobState.SUCCEEDED, ended=NOON - timedelta(minutes=ago))
+
+    assert left(TrackerIdentity(state), job=job)["tracker"] is outcome
+
+
+def test_a_short_end_is_another_question():
+    verdict = answer(missing_artefacts, DONE, some_metrics(FINAL - 1))
+
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert answer(missing_artefacts, DONE, FinalStep(None)).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_it_asks_a_person():
+    assert missing_artefacts.response is Response.ESCALATE

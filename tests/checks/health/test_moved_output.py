@@ -1,0 +1,77 @@
+import pytest
+
+from builders import ROOT, TEMPORARY, a_contract, a_history, a_receipt, answer, answers
+from herorun.checks.health.moved_output import moved_output
+from herorun.core.check import Response
+from herorun.core.config.output_keys import output_paths
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.finding import Outcome
+
+
+def config(told):
+    return TrackerIdentity(TrackerState.RUNNING, config=told)
+
+
+def test_the_recorded_root_passes():
+    assert answer(moved_output).outcome is Outcome.PASS
+    assert answer(moved_output, a_contract(output={"root": f"{ROOT}/"})).outcome is Outcome.PASS
+    assert answer(moved_output, a_history(0)).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_another_root_in_the_contract():
+    verdict = answer(moved_output, a_contract(output={"root": "/data/other"}))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "contract")
+    assert verdict.message == "the babysitter looks into /data/other, and tiny-1 was launched into /data/tiny"
+
+
+def test_check_ins_own_finding_counts():
+    told = (("output-root", "fail", "is /data/tiny-99752407, admitted /data/tiny"),)
+
+    assert answer(moved_output, a_receipt(items=told)).subject == "receipt"
+    assert answer(moved_output, a_receipt("tiny-9", items=told)).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"output_dir": "/data/tiny-99752407"},
+        {"trainer": {"checkpointer": {"base_path": "gs://bucket/tiny-99752407/checkpoints"}}},
+    ],
+)
+def test_another_root_in_the_trackers_config(told):
+    verdict = answer(moved_output, config(told))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tracker")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"output_dir": "checkpoints"},
+        {"output_dir": ROOT},
+        {"trainer": {"checkpointer": {"base_path": f"{TEMPORARY}/checkpoints"}}},
+        {"output_dir": "/data", "eval": {"output_dir": "/scratch/eval"}},
+        {"eval": {"output_dir": "/scratch/eval"}},
+        {"output_dir": ROOT, "save_dir": "/elsewhere"},
+    ],
+)
+def test_a_config_that_fits_or_says_nothing(told):
+    assert [v.outcome for v in answers(moved_output, config(told))] == [Outcome.PASS]
+
+
+def test_only_absolute_paths_below_the_runs_own_tables_count():
+    told = {
+        "train": {"save_dir": "/a/"},
+        "eval": {"save_dir": "/b"},
+        "save_folder": "s3://c",
+        "output_dir": "d",
+    }
+
+    assert output_paths(told) == {"train.save_dir": "/a", "save_folder": "s3://c"}
+
+
+def test_it_asks_a_person_and_holds_a_relaunch_back():
+    assert moved_output.response is Response.ESCALATE
+    assert moved_output.vetoes_relaunch

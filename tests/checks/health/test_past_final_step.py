@@ -1,0 +1,55 @@
+import pytest
+
+from builders import FINAL, NOON, answer, answers, some_metrics
+from herorun.checks.health.past_final_step import past_final_step
+from herorun.core.check import Response
+from herorun.core.evidence import FinalStep, Metrics, Nothing, PriorLaunch, TrackerIdentity, TrackerState
+from herorun.core.finding import Outcome
+
+
+def config(steps):
+    return TrackerIdentity(TrackerState.RUNNING, config={"trainer": {"num_train_steps": steps}})
+
+
+@pytest.mark.parametrize(
+    ("step", "outcome"), [(FINAL, Outcome.PASS), (FINAL + 1, Outcome.PASS), (FINAL + 2, Outcome.FAIL)]
+)
+def test_one_row_beyond_is_a_last_evaluation(step, outcome):
+    assert answer(past_final_step, some_metrics(step)).outcome is outcome
+
+
+def test_the_trackers_config_says_twice_as_many():
+    verdict = answer(past_final_step, config(2 * FINAL))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "config")
+    assert (
+        verdict.message
+        == f"the tracker's config says trainer.num_train_steps = {2 * FINAL}, and the final step is {FINAL}"
+    )
+
+
+def test_a_config_that_agrees_or_was_admitted_so():
+    admitted = PriorLaunch("tiny-1", {"config": {"trainer": {"num_train_steps": 400}}})
+
+    assert answer(past_final_step, config(FINAL)).outcome is Outcome.PASS
+    assert answer(past_final_step, config(400), admitted).outcome is Outcome.PASS
+    assert [v.outcome for v in answers(past_final_step, TrackerIdentity(TrackerState.ABSENT))] == [
+        Outcome.PASS
+    ]
+
+
+def test_an_earlier_instances_rows_do_not_count():
+    from datetime import timedelta
+
+    old = some_metrics(FINAL + 9, advanced_at=NOON - timedelta(days=1))
+
+    assert answer(past_final_step, old).outcome is Outcome.PASS
+
+
+def test_without_rows_or_a_final_step_nothing_is_past():
+    assert answer(past_final_step, {Metrics: Nothing()}).outcome is Outcome.PASS
+    assert answer(past_final_step, FinalStep(None)).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_it_asks_a_person():
+    assert past_final_step.response is Response.ESCALATE

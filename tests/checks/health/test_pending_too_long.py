@@ -1,0 +1,92 @@
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_history, a_job, an_instance, answer, answers
+from herorun.checks.health.pending_too_long import pending_too_long
+from herorun.core.check import Response, Topic
+from herorun.core.evidence import JobState
+from herorun.core.finding import Outcome
+from herorun.core.queue_reasons import Waiting, why_waiting
+
+SECOND = timedelta(seconds=1)
+HOUR = 60 * MINUTE
+
+
+def waiting(long, reason="Resources", **job):
+    told = {"started": None, "submitted": NOON - long, "reason": reason, **job}
+    return answers(pending_too_long, a_job(JobState.PENDING, **told))
+
+
+def test_a_job_that_runs_waits_for_nothing():
+    assert answer(pending_too_long).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_half_an_hour_is_too_long():
+    assert [v.outcome for v in waiting(30 * MINUTE)] == [Outcome.PASS]
+    (verdict,) = waiting(30 * MINUTE + SECOND)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
+    assert (
+        verdict.message
+        == "tiny-1 has been pending for 30 min: capacity (Resources); wait, or decide on other capacity"
+    )
+
+
+@pytest.mark.parametrize(
+    ("long", "subjects"),
+    [
+        (2 * HOUR, ["tiny-1"]),
+        (2 * HOUR + SECOND, ["tiny-1", "tiny-1 after 2h"]),
+        (24 * HOUR - SECOND, ["tiny-1", "tiny-1 after 2h"]),
+        (24 * HOUR, ["tiny-1", "tiny-1 after 2h", "tiny-1 after 1d"]),
+        (49 * HOUR, ["tiny-1", "tiny-1 after 2h", "tiny-1 after 1d", "tiny-1 after 2d"]),
+    ],
+)
+def test_it_is_told_again_after_two_hours_and_daily(long, subjects):
+    assert [v.subject for v in waiting(long)] == subjects
+
+
+def test_without_a_time_of_submission_the_record_decides():
+    launched = a_history(instances=(an_instance(started=NOON - 31 * MINUTE),))
+    unset = a_job(JobState.PENDING, started=None, reason="Resources")
+
+    assert answer(pending_too_long, unset, launched).outcome is Outcome.FAIL
+    assert answer(pending_too_long, unset, a_history(0)).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "reason", ["Dependency", "BeginTime", "JobArrayTaskLimit", "Reserved for maintenance"]
+)
+def test_a_wait_that_was_asked_for_is_none(reason):
+    assert [v.outcome for v in waiting(5 * HOUR, reason)] == [Outcome.NOT_APPLICABLE]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("", Waiting.UNSTATED),
+        ("None", Waiting.UNSTATED),
+        ("Priority", Waiting.CAPACITY),
+        ("Waiting for worker scale-up in scale group 'tpu_v5e_32' (1 slice(s) requested)", Waiting.CAPACITY),
+        ("QOSMaxGRESPerUser", Waiting.QUOTA),
+        ("AssocGrpGRES", Waiting.QUOTA),
+        ("exceeded quota: gpus=64", Waiting.QUOTA),
+        ("Pending on peer cw-us-east-08a", Waiting.PEER),
+        ("SchedulingGated", Waiting.GANG),
+        ("BadConstraints", Waiting.HARDWARE),
+        ("Requested node configuration is not available", Waiting.HARDWARE),
+        ("unsupported TPU topology 4x4", Waiting.HARDWARE),
+        ("the moon is full", Waiting.OTHER),
+    ],
+)
+def test_the_schedulers_words_have_classes(reason, kind):
+    assert why_waiting(reason) is kind
+
+
+def test_a_job_in_doubt_is_unknown():
+    assert answer(pending_too_long, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
+
+
+def test_it_tells_and_does_nothing_to_the_cluster():
+    assert (pending_too_long.response, pending_too_long.topic) == (Response.WARN, Topic.JOB)

@@ -1,0 +1,109 @@
+import pytest
+
+from builders import NOON, a_checkpoint, a_crashed_job, a_history, a_job, answer, some_metrics
+from herorun.checks.health.repeated_crash import Limits, repeated_crash
+from herorun.core.check import Response
+from herorun.core.evidence import Checkpoints, End, JobState, Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+THIRD = a_crashed_job(instance="tiny-3")
+
+
+def an_end(number, step=None, state=JobState.FAILED, **told):
+    return End(f"tiny-{number}", state, NOON, 1, None, step, **told)
+
+
+def crashed(*before, step=150, job=THIRD, newest=100, **changes):
+    history = a_history(3, ends=before)
+    saved = Checkpoints((a_checkpoint(newest),))
+    return answer(repeated_crash, job, history, some_metrics(step), saved, **changes)
+
+
+def test_a_first_crash_is_no_repetition():
+    assert crashed().outcome is Outcome.PASS
+    assert answer(repeated_crash).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(("step", "outcome"), [(152, Outcome.FAIL), (148, Outcome.FAIL), (153, Outcome.PASS)])
+def test_the_same_step_again_is_enough(step, outcome):
+    assert crashed(an_end(2, step)).outcome is outcome
+
+
+@pytest.mark.parametrize(("newest", "outcome"), [(149, Outcome.FAIL), (150, Outcome.PASS)])
+def test_a_checkpoint_at_that_step_says_that_it_got_past_it(newest, outcome):
+    assert crashed(an_end(2, 150), step=151, newest=newest).outcome is outcome
+
+
+def test_it_says_what_repeats():
+    assert (
+        crashed(an_end(2, 150)).message
+        == "tiny-3 is failed: signal SIGKILL; at step 150 again, 2 times in a row"
+    )
+
+
+def test_three_ends_between_the_same_two_checkpoints():
+    def ends(*checkpoints):
+        return [an_end(n, 101 + 10 * n, checkpoint=c) for n, c in enumerate(checkpoints, 1)]
+
+    assert crashed(*ends(100)).outcome is Outcome.PASS
+    assert crashed(*ends(100, 100)).outcome is Outcome.FAIL
+    assert crashed(*ends(100, 90)).outcome is Outcome.PASS
+    assert crashed(*ends(None, None)).outcome is Outcome.PASS  # nobody could look
+
+
+def test_the_same_error_twice_without_a_new_checkpoint():
+    ours = an_end(3, 170, checkpoint=100, fingerprint="f1")
+
+    def after(checkpoint, fingerprint):
+        before = an_end(2, 120, checkpoint=checkpoint, fingerprint=fingerprint)
+        return crashed(before, ours).outcome
+
+    assert after(100, "f1") is Outcome.FAIL
+    assert after(90, "f1") is Outcome.PASS
+    assert after(100, "f2") is Outcome.PASS
+    assert after(100, "") is Outcome.PASS
+
+
+def test_the_same_node_three_times():
+    bad = a_crashed_job(instance="tiny-3", failed_on=("n7",))
+    ends = [an_end(1, 10, failed_on=("n7",)), an_end(2, 60, failed_on=("n6", "n7"))]
+
+    assert "on n7 again, 3 times in a row" in crashed(*ends, job=bad).message
+    assert crashed(*ends[1:], job=bad).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "state", [JobState.PREEMPTED, JobState.TIMED_OUT, JobState.CANCELLED, JobState.SUCCEEDED]
+)
+def test_what_is_no_fault_of_the_run_neither_counts_nor_breaks_the_row(state):
+    innocent = an_end(2, 150, state)
+
+    assert crashed(innocent).outcome is Outcome.PASS
+    assert crashed(an_end(1, 150), innocent).outcome is Outcome.FAIL
+
+
+def test_preemption_at_the_same_step_is_none():
+    preempted = a_job(JobState.PREEMPTED, "tiny-3", ended=NOON)
+
+    assert crashed(an_end(2, 150), job=preempted).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_without_rows_the_steps_say_nothing():
+    gone = {Metrics: Nothing()}, {Metrics: Unavailable("503")}
+    for rows in gone:
+        history = a_history(3, ends=(an_end(2, None),))
+        assert answer(repeated_crash, THIRD, history, rows).outcome is Outcome.PASS
+
+
+def test_the_limits_are_the_contracts():
+    assert crashed(an_end(2, 150), limits=Limits(same_step=3)).outcome is Outcome.PASS
+    assert crashed(an_end(2, 160), limits=Limits(apart=10)).outcome is Outcome.FAIL
+
+
+def test_a_job_in_doubt_is_unknown():
+    assert answer(repeated_crash, a_job(JobState.GONE)).outcome is Outcome.UNKNOWN
+
+
+def test_it_asks_a_person_and_holds_a_relaunch_back():
+    assert repeated_crash.response is Response.ESCALATE
+    assert repeated_crash.vetoes_relaunch

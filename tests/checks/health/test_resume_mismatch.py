@@ -1,0 +1,116 @@
+import math
+
+import pytest
+
+from builders import MINUTE, NOON, a_history, an_instance, answer, some_metrics
+from herorun.checks.health.resume_mismatch import Limits, resume_mismatch
+from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
+from herorun.core.finding import Outcome
+
+
+def outcome_of(limits=None, **told):
+    return asked(limits, **told).outcome
+
+
+def asked(limits=None, **told):
+    return answer(resume_mismatch, some_metrics(resume=Resume(50, 60, **told)), limits=limits)
+
+
+def test_one_attempt_is_not_applicable():
+    assert answer(resume_mismatch).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("early", "median", "worst", "outcome"),
+    [
+        ((0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.0, Outcome.PASS),
+        ((0.0019,) * 5, 0.0019, 0.0019, Outcome.PASS),
+        ((0.0021, 0.0021, 0.0021, 0.0, 0.0), 0.001, 0.0021, Outcome.FAIL),
+        ((0.0021, 0.0021, 0.0, 0.0, 0.0), 0.001, 0.0021, Outcome.PASS),
+        ((0.0,) * 5, 0.0021, 0.0021, Outcome.FAIL),
+        ((-0.0021,) * 5, 0.0021, -0.0021, Outcome.FAIL),  # a lower loss is no better
+        ((0.0,) * 5, 0.0, 0.019, Outcome.PASS),
+        ((0.0,) * 5, 0.0, -0.021, Outcome.FAIL),
+    ],
+)
+def test_equal_steps_have_equal_losses(early, median, worst, outcome):
+    assert outcome_of(compared=9, early=early, median=median, worst=worst) is outcome
+
+
+@pytest.mark.parametrize(
+    ("layout", "difference", "outcome"),
+    [
+        ("TP4 PP12", 0.00007, Outcome.PASS),
+        ("TP2 PP24", 0.0019, Outcome.PASS),
+        ("TP4 PP24", 0.0103, Outcome.FAIL),
+        ("TP4 PP36", 0.0194, Outcome.FAIL),
+        ("TP1 PP72", 0.099, Outcome.FAIL),
+    ],
+)
+def test_the_reshardings_of_the_176b_run(layout, difference, outcome):
+    told = {"compared": 5, "early": (difference,) * 5, "median": difference, "worst": difference}
+
+    assert outcome_of(**told) is outcome
+
+
+@pytest.mark.parametrize(
+    ("offset", "after", "fall", "outcome"),
+    [
+        (0.009, 50, 0.0, Outcome.PASS),
+        (0.011, 50, 0.0, Outcome.FAIL),
+        (0.011, 49, 0.0, Outcome.PASS),
+        (-0.011, 50, 0.0, Outcome.FAIL),
+        (-0.011, 50, 0.01, Outcome.PASS),  # it was falling anyway
+        (-0.026, 50, 0.01, Outcome.FAIL),
+    ],
+)
+def test_the_level_behind_the_warm_up(offset, after, fall, outcome):
+    assert outcome_of(compared=9, offset=offset, after=after, fall=fall, noise=0.001) is outcome
+
+
+def test_a_level_within_the_noise_is_no_mismatch():
+    edge = 8 * 0.02 / math.sqrt(50)
+
+    assert outcome_of(compared=9, offset=edge * 0.99, after=50, noise=0.02) is Outcome.PASS
+    assert outcome_of(compared=9, offset=edge * 1.01, after=50, noise=0.02) is Outcome.FAIL
+
+
+def test_what_cannot_be_compared_is_said_aloud():
+    gap = asked()
+    assert gap.outcome is Outcome.UNKNOWN and gap.message.startswith("not comparable: no step up to 60")
+
+    reset = asked(compared=9, median=1.0, counter_reset=True)
+    assert reset.outcome is Outcome.UNKNOWN and "began anew" in reset.message
+
+
+def test_it_says_where_and_which_way():
+    said = asked(compared=9, early=(-0.01,) * 5, median=0.01, worst=-0.01, worst_step=52, first_bad_step=51)
+
+    assert said.subject == "resume at step 50"
+    assert said.message == (
+        "9 equal steps differ by 0.0100 in the median, at most 0.0100 at step 52 "
+        "(lower: data seen twice?), first at step 51"
+    )
+
+
+def test_each_limit_is_the_contracts():
+    five = {"compared": 9, "early": (0.01,) * 5, "median": 0.01, "worst": 0.01}
+
+    assert outcome_of(Limits(catch_up=0.012), **five) is Outcome.PASS
+    assert outcome_of(Limits(early_rows=10), **five) is Outcome.PASS
+    assert outcome_of(Limits(once=0.009), compared=9, worst=0.01) is Outcome.FAIL
+    assert outcome_of(Limits(after=0.02), compared=9, offset=0.015, after=50) is Outcome.PASS
+    assert outcome_of(Limits(least_after=40), compared=9, offset=0.015, after=40) is Outcome.FAIL
+    assert outcome_of(Limits(sigmas=4.0), compared=9, offset=0.015, after=50, noise=0.02) is Outcome.FAIL
+
+
+def test_what_an_earlier_instance_reported_is_not_this_ones():
+    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    old = some_metrics(resume=Resume(50, 60, compared=9, worst=1.0), advanced_at=NOON - MINUTE)
+
+    assert answer(resume_mismatch, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_no_rows_are_not_applicable_and_unread_ones_unknown():
+    assert answer(resume_mismatch, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    assert answer(resume_mismatch, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN

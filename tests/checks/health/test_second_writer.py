@@ -1,0 +1,65 @@
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, a_contract, a_crashed_job, a_job, answer, answers, some_metrics
+from herorun.checks.health.second_writer import second_writer
+from herorun.core.check import Response
+from herorun.core.evidence import Cadence, Job, JobState, LiveJobs, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.finding import Outcome
+
+SECOND = timedelta(seconds=1)
+
+
+def after(late, cadence=MINUTE, **job):
+    rows = some_metrics(advanced_at=NOON - MINUTE)
+    return answer(second_writer, a_crashed_job(ended=NOON - MINUTE - late, **job), rows, Cadence(cadence))
+
+
+def test_one_writer_passes():
+    assert answer(second_writer).outcome is Outcome.PASS
+    assert answer(second_writer, LiveJobs((a_job(),))).outcome is Outcome.PASS
+
+
+def test_another_live_instance():
+    verdict = answer(second_writer, LiveJobs((a_job(), a_job(instance="tiny-2"))))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-2")
+    assert verdict.message == "tiny-2 is running beside tiny-1"
+
+
+@pytest.mark.parametrize(("cadence", "limit"), [(MINUTE, 10 * MINUTE), (EVERY, 30 * MINUTE)])
+def test_rows_long_after_the_end_are_anothers(cadence, limit):
+    assert after(limit, cadence).outcome is Outcome.PASS
+    verdict = after(limit + SECOND, cadence)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "rows")
+
+
+def test_rows_from_the_future_are_a_clocks_fault():
+    rows = some_metrics(advanced_at=NOON + timedelta(days=1))
+
+    assert answer(second_writer, a_crashed_job(), rows).outcome is Outcome.PASS
+
+
+def test_a_heartbeat_after_the_end():
+    wandb = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None})
+    beating = TrackerIdentity(TrackerState.RUNNING, heartbeat="2026-01-01T11:59:00")
+    ended = a_crashed_job(ended=NOON - 60 * MINUTE)
+    quiet = some_metrics(advanced_at=NOON - 61 * MINUTE)
+
+    (verdict,) = answers(second_writer, wandb, beating, ended, quiet)
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "the tracker's heartbeat")
+
+
+def test_what_nobody_knows_is_unknown():
+    lost = a_job(JobState.UNKNOWN, "tiny-2")
+
+    assert answer(second_writer, LiveJobs((lost,))).outcome is Outcome.UNKNOWN
+    assert answer(second_writer, {LiveJobs: Unavailable("squeue: time-out")}).outcome is Outcome.UNKNOWN
+    assert answer(second_writer, {Job: Unavailable("squeue: time-out")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_asks_a_person_and_holds_a_relaunch_back():
+    assert second_writer.response is Response.ESCALATE
+    assert second_writer.vetoes_relaunch

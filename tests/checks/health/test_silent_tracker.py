@@ -1,0 +1,83 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, a_checkpoint, a_history, a_job, answer, some_metrics
+from herorun.checks.health.silent_tracker import silent_tracker
+from herorun.checks.health.stalled_steps import stalled_steps
+from herorun.core.check import Topic
+from herorun.core.evidence import Cadence, Checkpoints, JobLog, JobState, Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+SECOND = timedelta(seconds=1)
+LONG = a_job(started=NOON - timedelta(days=1))
+GOES_ON = JobLog(NOON - MINUTE)
+
+
+def silent(idle, *changes, cadence=MINUTE, check=silent_tracker):
+    return answer(check, LONG, some_metrics(advanced_at=NOON - idle), Cadence(cadence), *changes)
+
+
+def saved(step, age):
+    return Checkpoints((replace(a_checkpoint(step), modified=NOON - age),))
+
+
+def test_a_run_that_reports_passes():
+    assert answer(silent_tracker, GOES_ON).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("cadence", "limit"), [(MINUTE, 15 * MINUTE), (6 * MINUTE, 18 * MINUTE), (EVERY, 45 * MINUTE)]
+)
+def test_the_limit_is_15_minutes_or_three_cadences(cadence, limit):
+    assert silent(limit, GOES_ON, cadence=cadence).outcome is Outcome.PASS
+    assert silent(limit + SECOND, GOES_ON, cadence=cadence).outcome is Outcome.FAIL
+
+
+def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
+    assert (
+        silent(20 * MINUTE, GOES_ON).message == "tiny-1: no row for 20 min, but its log changed at 11:59 UTC"
+    )
+    assert silent(20 * MINUTE, GOES_ON, check=stalled_steps).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("log", [JobLog(NOON - 5 * MINUTE - SECOND), JobLog(), Nothing(), Unavailable("403")])
+def test_a_log_that_stands_still_or_is_out_of_sight_makes_it_a_stall(log):
+    assert silent(20 * MINUTE, {JobLog: log}).outcome is Outcome.PASS
+    assert silent(20 * MINUTE, {JobLog: log}, check=stalled_steps).outcome is Outcome.FAIL
+
+
+def test_a_log_five_minutes_old_still_goes_on():
+    assert silent(20 * MINUTE, JobLog(NOON - 5 * MINUTE)).outcome is Outcome.FAIL
+    assert silent(20 * MINUTE, JobLog(NOON - 5 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
+
+
+def test_a_log_that_ended_with_the_rows_is_no_sign_of_life():
+    assert silent(16 * MINUTE, JobLog(NOON - 15 * MINUTE)).outcome is Outcome.PASS
+
+
+def test_a_newer_checkpoint_is_a_sign_of_life():
+    assert silent(90 * MINUTE, saved(120, 20 * MINUTE)).outcome is Outcome.FAIL
+    assert silent(90 * MINUTE, saved(120, 20 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
+    assert silent(90 * MINUTE, saved(100, 20 * MINUTE)).outcome is Outcome.PASS  # of the last row itself
+    assert silent(90 * MINUTE, saved(120, 120 * MINUTE)).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("up", "outcome"), [(45 * MINUTE, Outcome.PASS), (45 * MINUTE + SECOND, Outcome.FAIL)]
+)
+def test_the_first_row_may_take_45_minutes(up, outcome):
+    assert answer(silent_tracker, a_job(started=NOON - up), {Metrics: Nothing()}, GOES_ON).outcome is outcome
+
+
+def test_what_cannot_be_seen_is_unknown_and_never_a_silence():
+    assert answer(silent_tracker, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+    assert answer(silent_tracker, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
+    unset = a_job(started=None)
+    assert answer(silent_tracker, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
+    assert silent(20 * MINUTE, a_job(JobState.FAILED), GOES_ON).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_it_is_about_the_monitor():
+    assert silent_tracker.topic is Topic.MONITOR

@@ -1,0 +1,73 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, a_checkpoint, a_contract, a_job, answers
+from herorun.checks.health.stale_tracker_run import stale_tracker_run
+from herorun.core.check import Hold, Response
+from herorun.core.evidence import Cadence, Checkpoints, JobState, TrackerIdentity, TrackerState
+from herorun.core.finding import Outcome
+
+SECOND = timedelta(seconds=1)
+WANDB = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None})
+LONG = a_job(started=NOON - timedelta(days=1))
+
+
+def stale(*changes, state=TrackerState.RUNNING, **told):
+    identity = TrackerIdentity(state, id="tiny", **told)
+    return [(v.outcome, v.subject) for v in answers(stale_tracker_run, WANDB, LONG, identity, *changes)]
+
+
+def test_a_run_that_moves_passes():
+    assert stale(heartbeat="2026-01-01T11:59:00", last_step=99) == [(Outcome.PASS, "")]
+    assert answers(stale_tracker_run)[0].outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("state", [TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED])
+def test_a_run_that_counts_as_over(state):
+    assert stale(state=state) == [(Outcome.FAIL, "state")]
+
+
+@pytest.mark.parametrize(("cadence", "limit"), [(MINUTE, 15 * MINUTE), (EVERY, 45 * MINUTE)])
+def test_a_heartbeat_that_stands_still(cadence, limit):
+    def after(age):
+        return stale(Cadence(cadence), heartbeat=(NOON - age).isoformat())[0]
+
+    assert after(limit) == (Outcome.PASS, "")
+    assert after(limit + SECOND) == (Outcome.FAIL, "heartbeat")
+
+
+def test_a_naive_time_is_utc_only_where_the_tracker_is_known_to_mean_it():
+    assert stale(heartbeat="2026-01-01T09:00:00") == [(Outcome.FAIL, "heartbeat")]
+    other = replace_kind("trackio")
+    assert stale(other, heartbeat="2026-01-01T09:00:00") == [(Outcome.PASS, "")]
+
+
+def replace_kind(kind):
+    return a_contract(tracker={"kind": kind, "path": None})
+
+
+def test_a_step_below_a_complete_checkpoint():
+    def saved(step, age):
+        return Checkpoints((replace(a_checkpoint(step), modified=NOON - age),))
+
+    assert stale(saved(150, 46 * MINUTE), last_step=100) == [(Outcome.FAIL, "step")]
+    assert stale(saved(150, 45 * MINUTE), last_step=100) == [(Outcome.PASS, "")]
+    assert stale(saved(101, 46 * MINUTE), last_step=100) == [(Outcome.PASS, "")]
+
+
+@pytest.mark.parametrize(
+    ("up", "outcome"), [(45 * MINUTE, Outcome.NOT_APPLICABLE), (45 * MINUTE + SECOND, Outcome.FAIL)]
+)
+def test_a_start_may_take_45_minutes(up, outcome):
+    assert stale(a_job(started=NOON - up), state=TrackerState.CRASHED)[0][0] is outcome
+
+
+def test_what_cannot_be_seen_is_unknown():
+    assert stale(state=TrackerState.UNREACHABLE, why="503") == [(Outcome.UNKNOWN, "")]
+    assert stale(a_job(JobState.GONE)) == [(Outcome.UNKNOWN, "")]
+
+
+def test_it_warns_at_the_third_look():
+    assert (stale_tracker_run.response, stale_tracker_run.hold) == (Response.WARN, Hold(ticks=3))

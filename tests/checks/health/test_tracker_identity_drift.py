@@ -1,0 +1,74 @@
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract, a_job, a_receipt, answer, answers
+from herorun.checks.health.tracker_identity_drift import tracker_identity_drift
+from herorun.core.check import Response
+from herorun.core.evidence import JobLog, JobState, Metrics, Nothing, TrackerIdentity, TrackerState
+from herorun.core.finding import Outcome
+
+WANDB = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None})
+
+
+def known(state=TrackerState.RUNNING, **told):
+    return TrackerIdentity(state, **{"id": "tiny", "display_name": "tiny", **told})
+
+
+def drift(*changes):
+    return [(v.outcome, v.subject) for v in answers(tracker_identity_drift, WANDB, *changes)]
+
+
+def test_the_recorded_identity_passes():
+    assert drift(known(), JobLog(runs=("lab/hero/tiny",))) == [(Outcome.PASS, "")]
+
+
+def test_a_tracker_that_knows_no_ids_is_judged_by_the_receipt_alone():
+    assert answer(tracker_identity_drift).outcome is Outcome.PASS
+    silent = {type(a_receipt()): Nothing()}
+    assert answer(tracker_identity_drift, silent).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("run", "subject"),
+    [("lab/hero/other", "id"), ("lab/scratch/tiny", "project"), ("eve/hero/tiny", "entity")],
+)
+def test_another_run_in_the_jobs_own_log(run, subject):
+    assert drift(known(), JobLog(runs=("lab/hero/tiny", run))) == [(Outcome.FAIL, subject)]
+
+
+def test_another_display_name():
+    (verdict,) = answers(tracker_identity_drift, WANDB, known(display_name="tiny-copy"))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "name")
+    assert verdict.message == "its display name is 'tiny-copy', not 'tiny'"
+
+
+@pytest.mark.parametrize("state", [TrackerState.ABSENT, TrackerState.DELETED])
+def test_a_run_that_is_not_there_while_the_job_reports(state):
+    assert drift(known(state)) == [(Outcome.FAIL, "id")]
+    assert drift(known(state), a_job(JobState.FAILED)) == [(Outcome.PASS, "")]
+
+
+@pytest.mark.parametrize(
+    ("up", "outcome"), [(45 * MINUTE, Outcome.PASS), (45 * MINUTE + timedelta(seconds=1), Outcome.FAIL)]
+)
+def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
+    begun = a_job(started=NOON - up)
+
+    assert drift(known(TrackerState.ABSENT), begun, {Metrics: Nothing()})[0][0] is outcome
+
+
+def test_check_ins_own_finding_counts():
+    told = a_receipt(items=(("tracker-id", "fail", "is other, admitted tiny"),))
+
+    assert drift(known(), told) == [(Outcome.FAIL, "id")]
+
+
+def test_a_tracker_that_does_not_answer_is_unknown():
+    assert drift(known(TrackerState.UNREACHABLE, why="503")) == [(Outcome.UNKNOWN, "id")]
+
+
+def test_it_is_told_at_once_and_holds_a_relaunch_back():
+    assert tracker_identity_drift.response is Response.ESCALATE
+    assert tracker_identity_drift.vetoes_relaunch

@@ -1,0 +1,144 @@
+"""`herorun backtest`: files in, alerts and figures out."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from herorun.commands.backtest import command
+from herorun.core.errors import WrongUse
+
+CALM = [f"{i},2.0,{i}" for i in range(100)]
+SPIKE = [f"{i},3.5,{i}" for i in range(100, 130)]
+
+
+def write(folder, name, lines, header="step,loss,timestamp"):
+    path = folder / name
+    path.write_text("\n".join([header, *lines]) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def curves(tmp_path):
+    write(tmp_path, "calm.csv", CALM)
+    write(tmp_path, "spike.csv", CALM + SPIKE)
+    labels = {
+        "calm.csv": {"label": "clean", "events": [], "time_label": "", "time_events": [], "rows": 100},
+        "spike.csv": {
+            "label": "spike-sustained",
+            "events": [[100, 129, "x1.75"]],
+            "time_label": "",
+            "time_events": [],
+        },
+    }
+    (tmp_path / "LABELS.json").write_text(json.dumps(labels))
+    return tmp_path
+
+
+def ran(*args):
+    return CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False)
+
+
+def run(*args):
+    """As `ran`, and what goes wrong is raised."""
+    return CliRunner().invoke(
+        command, [str(arg) for arg in args], standalone_mode=False, catch_exceptions=False
+    )
+
+
+def documented(*args):
+    result = ran(*args, "--json")
+    return result.return_value, json.loads(result.stdout)
+
+
+def test_the_promised_shape(curves):
+    code, told = documented(curves / "calm.csv", curves / "spike.csv")
+
+    assert code == 1 and told["schema"] == 1
+    calm, spike = told["files"]
+    assert (calm["rows"], calm["alerts"]) == (100, [])
+    (alert,) = [a for a in spike["alerts"] if a["check"] == "loss-spike"]
+    assert {"check", "severity", "row", "step", "until_row", "message"} <= alert.keys()
+    assert (alert["severity"], alert["row"], alert["step"], alert["until_row"]) == (
+        "critical",
+        109,
+        109,
+        None,
+    )
+    assert told["totals"]["rows"] == 230
+
+
+def test_a_calm_curve_is_clear(curves):
+    assert ran(curves / "calm.csv").return_value == 0
+
+
+def test_labels_give_figures_and_others_stand_beside(curves):
+    paths = [curves / "calm.csv", curves / "spike.csv", "--labels", curves / "LABELS.json"]
+    totals = documented(*paths, "--against")[1]["totals"]
+
+    assert (totals["false_alarms"], totals["events"], totals["found"], totals["missed"]) == (0, 1, 1, 0)
+    assert totals["false_alarms_per_1000_steps"] == 0.0 and totals["median_delay_steps"] == 9
+    assert set(totals["against"]) == {
+        "llm-foundry KillLossSpike",
+        "OLMo StabilityMonitor",
+        "Marin floor rule",
+        "W&B z-score",
+    }
+    page = ran(*paths, "--against", "--markdown").output
+    assert page.startswith("# What the health checks find") and "| herorun | 0 |" in page
+
+
+def test_people_are_told_each_alert(curves):
+    said = ran(curves / "spike.csv").output
+
+    assert "spike.csv: 130 rows" in said and "critical row 109  loss-spike: loss up to 1.75 times" in said
+
+
+def test_values_that_are_no_numbers_and_times_of_any_kind(curves):
+    lines = ["1,NaN,,2020-01-01 10:00:00,5", "2,inf,1.5,1577872800000", "3,-inf,,nonsense", "4,2.0,1.0,"]
+    path = write(
+        curves, "odd.csv", [line.replace(",5", "") for line in lines], "step,loss,grad_norm,timestamp"
+    )
+    _, told = documented(path)
+
+    assert [(a["check"], a["row"], a["until_row"]) for a in told["files"][0]["alerts"]] == [
+        ("not-finite", 0, 3)
+    ]
+
+
+def test_an_empty_curve_has_no_alerts(curves):
+    assert documented(write(curves, "empty.csv", []))[1]["files"][0]["rows"] == 0
+
+
+def test_among_several_files_one_that_is_no_curve_is_left_out_aloud(curves):
+    index = write(curves, "INDEX.csv", ["a,b"], "file,label")
+    result = ran(curves / "calm.csv", index)
+
+    assert (
+        "INDEX.csv has no column called step: left out" in result.stderr
+        and "calm.csv: 100 rows" in result.stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", "loss\n1\n", "no column called step"),
+        ("a.csv", "step,loss\n1,high\n", "a.csv:2: '1,high' is not a row of numbers"),
+        ("a.csv", "step,loss\n1\n", "a.csv:2"),
+    ],
+)
+def test_what_is_no_curve_is_wrong_use(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+
+    with pytest.raises(WrongUse, match=re.escape(words)):
+        run(tmp_path / name)
+
+
+def test_figures_need_labels_and_labels_their_shape(curves):
+    with pytest.raises(WrongUse, match="name it with --labels"):
+        run(curves / "calm.csv", "--against")
+    (curves / "bad.json").write_text('{"calm.csv": {"events": [[1]]}}')
+    with pytest.raises(WrongUse, match="no file of labels"):
+        run(curves / "calm.csv", "--labels", curves / "bad.json")

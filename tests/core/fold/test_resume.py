@@ -1,0 +1,69 @@
+"""A new attempt against the one before it."""
+
+import math
+
+import pytest
+
+from curves import curve, folded, summarise
+
+FALLING = [3.0 * (1 + i) ** -0.05 for i in range(400)]
+
+
+def resumed(*losses, first=300, **values):
+    return summarise(folded([*curve(*FALLING, **values), *curve(*losses, first=first, **values)])).resume
+
+
+def test_one_attempt_has_nothing_to_compare():
+    assert summarise(folded(curve(*FALLING))).resume is None
+
+
+def test_equal_steps_are_compared_one_by_one():
+    told = resumed(*(loss + 0.003 for loss in FALLING[300:]))
+
+    assert (told.step, told.high_water, told.compared) == (301, 400, 100)
+    assert told.early == pytest.approx([0.003] * 5) and told.median == pytest.approx(0.003)
+    assert told.first_bad_step == 301
+
+
+def test_the_worst_keeps_its_sign():
+    lower = [loss - (0.05 if i == 10 else 0.0) for i, loss in enumerate(FALLING[300:])]
+    told = resumed(*lower)
+
+    assert told.worst == pytest.approx(-0.05) and told.worst_step == told.first_bad_step == 311
+
+
+def test_a_gap_has_no_overlap():
+    told = summarise(folded([*curve(*FALLING, lr=0.1), *curve(*FALLING[:4], first=450)])).resume
+    assert told is None  # the same attempt, for all that can be seen
+
+    rows = [*curve(*FALLING)[::10], *curve(*FALLING)[305::10]]
+    assert not summarise(folded(rows)).resume.overlapped
+
+
+def test_the_level_behind_the_warm_up_is_compared_with_the_trend():
+    on = [3.0 * (1 + i) ** -0.05 * 1.08 for i in range(400, 500)]
+    told = resumed(*FALLING[300:], *on)
+
+    assert told.median == 0.0 and told.after == 50
+    assert told.offset == pytest.approx(math.log(1.08), abs=0.03)
+    assert resumed(*FALLING[300:], *on[:99]).after == 49
+
+
+def test_a_step_count_that_begins_anew_is_no_resume():
+    assert resumed(*[2.0] * 5, first=0).counter_reset
+    assert not resumed(*FALLING[:5], first=0).counter_reset
+
+
+def test_the_learning_rate_is_compared_at_the_same_step():
+    rows = [*curve(*FALLING, lr=0.1), *curve(*FALLING[300:305], first=300, lr=0.2)]
+    told = summarise(folded(rows)).resume
+
+    assert (told.rate_before, told.rate_after, told.rate_exact) == (0.1, 0.2, True)
+
+
+def test_catching_up_does_not_move_the_trend():
+    before = folded(curve(*FALLING))
+    after = folded(curve(*[1.0] * 50, first=300), before)
+
+    assert after.loss.trend.level == pytest.approx(math.log(FALLING[-1]), rel=0.05)
+    assert after.loss.trend.rows == 400

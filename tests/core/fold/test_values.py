@@ -1,0 +1,126 @@
+"""Gradient norms, throughput, named metrics, what is missing, and what is not finite."""
+
+import math
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON, a_row
+from curves import CALM, NAMES, NAN, curve, folded, found, summarise, values
+from herorun.core.fold import KEPT
+
+# --- the gradient norm -------------------------------------------------------------------------------
+
+
+def test_a_norm_of_ten_times_the_trend_is_an_explosion():
+    (boom,) = found(values("grad_norm", *[0.5] * 60, 5.5, 6.0, 7.0), "explosion")
+
+    assert (boom.metric, boom.rows, boom.first_step) == ("grad_norm", 3, 61)
+    assert found(values("grad_norm", *[0.5] * 60, 4.5), "explosion") == ()
+
+
+def test_a_norm_that_grows_over_thousands_of_rows_creeps():
+    grown = [0.2] * 3000 + [0.2 * 1.002**i for i in range(1200)]
+    (creep,) = found(values("grad_norm", *grown), "creep")
+
+    assert creep.open and creep.peak > 3
+    assert found(values("grad_norm", *[0.2] * 4000), "creep") == ()
+
+
+# --- throughput --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(12.0, 0), (13.2, 0), (13.5, 1), (20.0, 1)])
+def test_a_step_that_takes_a_third_longer_is_slow(seconds, count):
+    assert len(found(values("step_time_s", *[10.0] * 60, *[seconds] * 6), "slow")) == count
+
+
+def test_a_rate_is_the_same_thing_upside_down():
+    (slow,) = found(values("tokens_per_s", *[1000.0] * 60, *[700.0] * 6), "slow")
+
+    assert slow.rows == 6 and slow.peak == pytest.approx(1 / 0.7)
+
+
+def test_where_both_are_reported_the_time_is_judged():
+    rows = [a_row(i, step_time_s=10.0, tokens_per_s=1000.0 if i < 60 else 500.0) for i in range(80)]
+
+    assert found(rows, "slow") == ()
+
+
+def test_the_first_rows_compile_and_are_not_judged():
+    assert folded(values("step_time_s", *[90.0] * 5, *[10.0] * 20)).speeds[
+        "step_time_s"
+    ].trend.level == pytest.approx(math.log(10.0))
+
+
+def test_a_slow_leak_is_seen_against_the_best():
+    slower = [10.0] * 200 + [10.0 + 0.01 * i for i in range(200)]
+    (leak,) = found(values("step_time_s", *slower), "leak")
+
+    assert leak.open and leak.expected == pytest.approx(10.0, rel=0.01)
+    assert found(values("step_time_s", *slower), "slow") == ()
+    assert found(values("step_time_s", *[10.0] * 200, *[10.4] * 200), "leak") == ()
+
+
+def test_the_wall_clock_sees_the_gaps_between_steps():
+    fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18)) for i in range(1000)]
+    slow = [a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30)) for i in range(1, 400)]
+    (wall,) = found([*fast, *slow], "wall")
+
+    assert wall.rows >= 3 and found(fast, "wall") == ()
+
+
+# --- named metrics -----------------------------------------------------------------------------------
+
+
+def test_a_metric_out_of_its_band_is_an_excursion():
+    names = replace(NAMES, bands=(("router/load", 0.1, 0.9),))
+    (low,) = found(values("router/load", *[0.5] * 5, 0.09, 0.05), "band", names=names)
+
+    assert (low.metric, low.rows, low.expected) == ("router/load", 2, 0.1)
+    assert found(values("router/load", 0.1, 0.9), "band", names=names) == ()
+
+
+@pytest.mark.parametrize("value", [3.2, 0.3])
+def test_a_router_metric_without_a_band_is_held_against_its_past(value):
+    (away,) = found(values("router/entropy", *[1.0] * 60, *[value] * 4), "wander")
+
+    assert away.rows == 4
+    assert found(values("router/entropy", *[1.0] * 60, 2.0, 0.5), "wander") == ()
+    assert found(values("accuracy", *[1.0] * 60, *[value] * 4), "wander") == ()
+
+
+def test_a_watched_metric_that_stops_is_counted():
+    names = replace(NAMES, declared=("lr", "moe/load"))
+    rows = [*curve(*CALM, lr=0.1), *curve(*CALM, first=60)]
+    told = {p.metric: p for p in summarise(folded(rows, names=names), names).presence}
+
+    assert (told["loss"].rows, told["lr"].rows, told["lr"].seen) == (0, 60, True)
+    assert (told["moe/load"].rows, told["moe/load"].seen) == (120, False)
+
+
+# --- not finite --------------------------------------------------------------------------------------
+
+
+def test_only_watched_metrics_must_be_finite():
+    rows = [a_row(0, 2.0, grad_norm=NAN, eval_time=NAN)]
+
+    assert [e.metric for e in summarise(folded(rows)).non_finite] == ["grad_norm"]
+
+
+def test_many_blips_do_not_push_the_long_one_out():
+    blips = [value for _ in range(20) for value in (NAN, 1.0)]
+    rows = values("grad_norm", 1.0, *[NAN] * 12, 1.0, *blips)
+    broken = summarise(folded(rows)).non_finite
+
+    assert len(broken) == KEPT and max(e.rows for e in broken) == 12
+
+
+def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():
+    rows = [*curve(*CALM), *(a_row(60 + i, NAN, skipped=1.0) for i in range(11))]
+
+    assert [(e.metric, e.rows) for e in summarise(folded(rows)).non_finite] == [("skipped steps", 11)]
+    assert [e.metric for e in summarise(folded([*curve(*CALM), a_row(60, NAN, skipped=0.0)])).non_finite] == [
+        "train/loss"
+    ]

@@ -1,0 +1,111 @@
+"""Bare curves through the checks of the health gate: which alert, and at which row."""
+
+import math
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from curves import CALM, NAN, curve, values
+from herorun.core import backtest
+from herorun.core.backtest import GIVEN, Backtest, judging
+from herorun.core.check import Gate, Topic
+from herorun.core.evidence import Job, Metrics
+from herorun.core.fold import Names
+from herorun.discover import checks
+
+CHECKS = judging(checks(Gate.HEALTH))
+
+
+def fired(rows, **told):
+    return [(a.check, a.row, a.until_row) for a in Backtest(CHECKS, **told).run(rows)]
+
+
+def test_a_calm_curve_fires_nothing():
+    assert fired(curve(*CALM, *[2.0] * 3000)) == []
+
+
+def test_only_checks_that_a_curve_can_answer_are_asked():
+    names = {check.name for check in CHECKS}
+
+    assert {"loss-spike", "not-finite", "throughput-collapse", "resume-mismatch"} <= names
+    assert "stalled-steps" not in names and "crashed" not in names
+    assert all(set(check.needs) <= {*GIVEN, Metrics} and Job not in check.needs for check in CHECKS)
+
+
+def test_a_spike_fires_at_its_tenth_step_and_ends_with_it():
+    rows = curve(*CALM, *[3.2] * 14, *[2.0] * 700)
+
+    assert fired(rows)[0] == ("loss-spike", 69, 75)
+
+
+@pytest.mark.parametrize("place", [500, 505, 511, 512, 520, 1000])
+def test_where_a_chunk_ends_does_not_matter(place):
+    found = {check: row for check, row, _ in fired(curve(*[2.0] * place, *[3.2] * 14, *[2.0] * 90))}
+
+    assert found["loss-spike"] == place + 9
+
+
+def test_a_threefold_loss_fires_at_its_third_row():
+    assert fired(curve(*CALM, *[7.0] * 3))[0] == ("loss-spike", 62, None)
+
+
+def test_a_loss_that_is_not_a_number_fires_at_once_and_silences_the_shape():
+    found = fired([*curve(*CALM, NAN), *curve(*[9.0] * 20, first=61)])
+
+    assert found[0] == ("not-finite", 60, 61)
+    assert [check for check, _, _ in fired(curve(*CALM, *[NAN] * 50))] == ["not-finite"]
+
+
+def test_a_second_time_is_a_second_alert():
+    rows = curve(*CALM, NAN, *[2.0] * 30, NAN, *[2.0] * 30)
+
+    assert fired(rows) == [("not-finite", 60, 61), ("not-finite", 91, 92)]
+
+
+def test_a_gradient_norm_must_fail_ten_times_in_a_row():
+    norms = [1.0] * 60 + [NAN] * 9 + [1.0] + [NAN] * 12
+
+    assert fired(values("grad_norm", *norms), names=Names(loss=())) == [("not-finite", 79, None)]
+
+
+def test_an_alert_has_its_step_and_its_words():
+    (alert, *_) = Backtest(CHECKS).run(curve(*CALM, *[3.2] * 12, first=1000, gap=5))
+
+    assert (alert.severity, alert.topic, alert.step) == ("critical", Topic.METRIC, 1000 + 5 * alert.row)
+    assert alert.message.startswith("loss up to 1.6 times the expected 2")
+
+
+def test_rows_that_were_logged_twice_keep_their_numbers():
+    rows = [row for row in curve(*CALM, *[3.2] * 12) for _ in "ab"]
+
+    assert fired(rows)[0][:2] == ("loss-spike", 138)
+
+
+@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(
+    st.integers(1, 700),
+    st.lists(st.tuples(st.integers(1, 30), st.sampled_from([2.0, 2.6, 3.4, 9.0, NAN, 0.0])), max_size=8),
+)
+def test_chunks_change_nothing(size, parts):
+    rows = curve(*CALM, *(value for count, value in parts for _ in range(count)))
+    whole, before = fired(rows), backtest.CHUNK
+    try:
+        backtest.CHUNK = size
+        assert fired(rows) == whole
+    finally:
+        backtest.CHUNK = before
+
+
+def test_a_value_that_is_not_finite_hides_no_later_spike():
+    rows = curve(*CALM, 2.0, NAN, *[2.0] * 15, *[3.4] * 19, *[2.0] * 30)
+
+    assert fired(rows) == [("not-finite", 61, 62), ("loss-spike", 86, 97)]
+
+
+def test_a_resume_is_compared():
+    falling = [3.0 * (1 + i) ** -0.05 for i in range(300)]
+    rows = [*curve(*falling), *curve(*(x + 0.01 for x in falling[200:]), first=200)]
+
+    assert ("resume-mismatch", 302, None) in fired(rows)
+    assert math.isfinite(sum(falling))

@@ -1,0 +1,412 @@
+"""Which failures are relaunched, how often and when; what is put to a person; and what only a person can do."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_job
+from core.test_decide import CHECKS, act, alert, kinds
+from herorun.core.alert import State
+from herorun.core.bad_node import delete_command, machine_at
+from herorun.core.cadence import next_look
+from herorun.core.contract import Recovery
+from herorun.core.decide import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
+from herorun.core.ending import Cause, Ending, ending_of
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Candidate, Checkpoints, Instance, JobState, Triage
+from herorun.core.policy import Answer, Ledger, Pause, Policy, Span, Tries, hours_used
+from herorun.core.recovery import attempts, repeated, stuck, wait_of
+from herorun.core.until import Until, parse_moment, parse_until
+
+HOUR = 60 * MINUTE
+FIRST = Instance("tiny-1", 1, "job", "sha256:0", "/data/tiny", NOON - HOUR, "c0ffee")
+
+
+def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, advanced=True, **told):
+    return Ending(f"tiny-{number}", cause, fingerprint or f"f{number}", "why", NOON, advanced, **told)
+
+
+def after(ending, *earlier, policy=None, **ledger):
+    """What is done about the end of tiny-2, the newest instance."""
+    told = {"instance": ending.instance, "endings": earlier, **ledger}
+    case = Case(ending=ending)
+    actions = act(alert("crashed"), policy=policy or Policy(), case=case, **told)
+    return [a for a in actions if not isinstance(a, Tell)]
+
+
+def asked(actions):
+    (action,) = actions
+    assert isinstance(action, Escalate)
+    return action.key.rpartition("/")[2]
+
+
+# --- why it ended -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "cause"),
+    [
+        (JobState.FAILED, None, Cause.UNKNOWN),
+        (JobState.PREEMPTED, None, Cause.PREEMPTION),
+        (JobState.TIMED_OUT, None, Cause.TIME_LIMIT),
+        (JobState.OUT_OF_MEMORY, None, Cause.OUT_OF_MEMORY),
+        (JobState.NODE_FAILED, None, Cause.INFRA),
+        (JobState.FAILED, "node-failure", Cause.INFRA),
+        (JobState.FAILED, "network-collective", Cause.INFRA),
+        (JobState.FAILED, "numeric", Cause.NUMERIC),
+        (JobState.FAILED, "code-bug-small", Cause.CODE_BUG),
+        (JobState.FAILED, "hbm-exhaustion", Cause.OUT_OF_MEMORY),
+        (JobState.FAILED, "benign", Cause.UNKNOWN),
+        (JobState.PREEMPTED, "numeric", Cause.PREEMPTION),
+        (JobState.CANCELLED, None, Cause.BY_HAND),
+        (JobState.CANCELLED, "preemption", Cause.PREEMPTION),
+        (JobState.CANCELLED, "code-bug-small", Cause.BY_HAND),
+    ],
+)
+def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause):
+    triage = Triage(told) if told else None
+
+    ending = ending_of(a_job(state), triage, Checkpoints(), FIRST, -1, {}, NOON)
+    assert ending.cause is cause
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("Preempted by a higher priority", Cause.PREEMPTION),
+        ("NODE_FAIL", Cause.INFRA),
+        ("worker failed", Cause.INFRA),
+        ("time limit", Cause.TIME_LIMIT),
+        ("deadline exceeded", Cause.TIME_LIMIT),
+        ("killed", Cause.BY_HAND),
+        ("", Cause.BY_HAND),
+    ],
+)
+def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reason, cause):
+    job = a_job(JobState.CANCELLED, reason=reason)
+
+    assert ending_of(job, None, None, FIRST, -1, {}, NOON).cause is cause
+    assert job.stopped_by_hand is (cause is Cause.BY_HAND) and job.crashed is not job.stopped_by_hand
+    assert ending_of(job, None, None, FIRST, -1, {"tiny-1": "dri"}, NOON).cause is Cause.BY_US
+
+
+@pytest.mark.parametrize("state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN])
+def test_what_is_no_failure_has_no_ending(state):
+    assert ending_of(a_job(state), None, None, FIRST, -1, {}, NOON) is None
+
+
+def a_checkpoint(step, hours=-0.5, problem=""):
+    return Candidate(
+        f"/data/tiny/step-{step}", step, "/data/tiny", problem=problem, modified=NOON + hours * HOUR
+    )
+
+
+@pytest.mark.parametrize(
+    ("saved", "advanced"),
+    [
+        ([], False),
+        ([a_checkpoint(4)], True),
+        ([a_checkpoint(4, problem="no metadata.json")], False),
+        ([a_checkpoint(2)], False),
+        ([a_checkpoint(4, hours=-2)], False),
+    ],
+)
+def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(saved, advanced):
+    ending = ending_of(a_job(JobState.FAILED), None, Checkpoints(tuple(saved)), FIRST, 2, {}, NOON)
+
+    assert ending.advanced is advanced
+    assert ending_of(a_job(JobState.FAILED), None, None, FIRST, 2, {}, NOON).advanced is None
+
+
+# --- budgets ------------------------------------------------------------------------------------------
+
+
+def spent(cause, count, hours=1.0):
+    return {"spent": ((NOON - hours * HOUR, cause),) * count}
+
+
+@pytest.mark.parametrize(
+    ("cause", "most"), [(Cause.INFRA, 6), (Cause.UNKNOWN, 3), (Cause.OUT_OF_MEMORY, 0), (Cause.REFUSED, 0)]
+)
+def test_each_class_has_its_budget_in_a_day(cause, most):
+    ending = an_ending(cause)
+
+    assert asked(after(ending, **spent(cause, most))) == "budget"
+    assert kinds(after(ending, **spent(cause, most, hours=24.1))) == ([Relaunch] if most else [Escalate])
+    if most:
+        assert kinds(after(ending, **spent(cause, most - 1))) == [Relaunch]
+
+
+def test_one_class_does_not_spend_anothers_budget():
+    assert kinds(after(an_ending(Cause.INFRA), **spent(Cause.UNKNOWN, 3))) == [Relaunch]
+
+
+@pytest.mark.parametrize("cause", [Cause.PREEMPTION, Cause.TIME_LIMIT])
+def test_preemption_and_the_time_limit_are_free(cause):
+    many = tuple(NOON - MINUTE for _ in range(50))
+
+    assert kinds(after(an_ending(cause), relaunched=many)) == [Relaunch]
+
+
+def test_the_contracts_own_budgets_count():
+    assert asked(after(an_ending(), policy=Policy(infra=1), **spent(Cause.INFRA, 1))) == "budget"
+    assert kinds(after(an_ending(Cause.OUT_OF_MEMORY), policy=Policy(oom=1))) == [Relaunch]
+
+
+def test_numeric_trouble_is_never_relaunched_not_even_approved():
+    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
+
+    assert asked(after(an_ending(Cause.NUMERIC))) == "numeric"
+    assert asked(after(an_ending(Cause.NUMERIC), **yes)) == "numeric"
+
+
+def test_a_bug_is_reported_with_its_place_and_tried_once_by_a_person():
+    bug = an_ending(Cause.CODE_BUG, fingerprint="KeyError", place="train.py:7")
+    before = an_ending(Cause.CODE_BUG, 1, "KeyError")
+    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
+
+    (action,) = after(bug)
+    assert action.key.endswith("/code-bug") and "train.py:7" in action.why
+    assert kinds(after(bug, **yes)) == [Relaunch]
+    assert asked(after(bug, before, **yes)) == "fixed-once"
+
+
+def test_what_a_relaunch_alone_does_not_cure_is_asked():
+    assert asked(after(an_ending(needs_person=True, seen="disk-full"))) == "person"
+
+
+# --- the same again -------------------------------------------------------------------------------------
+
+
+def test_the_same_failure_without_a_new_checkpoint_stops():
+    before = an_ending(number=1, fingerprint="f")
+
+    assert asked(after(an_ending(fingerprint="f", advanced=False), before)) == "repeated"
+    assert kinds(after(an_ending(fingerprint="f", advanced=True), before)) == [Relaunch]
+    assert not repeated(an_ending(fingerprint="g", advanced=False), [before])
+    assert not repeated(an_ending(fingerprint="f", advanced=None), [before])
+    assert not repeated(an_ending(Cause.PREEMPTION, fingerprint="f", advanced=False), [before])
+
+
+def test_four_ends_of_any_kind_without_a_new_checkpoint_stop():
+    row = [an_ending(Cause.PREEMPTION, n, advanced=False) for n in (1, 2, 3, 4)]
+
+    assert asked(after(row[3], *row[:3])) == "no-progress"
+    assert stuck(row[:3], None) == 3
+
+
+@pytest.mark.parametrize(
+    ("tried", "minutes"), [(0, 0), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (10**6, 30)]
+)
+def test_the_wait_doubles_up_to_half_an_hour(tried, minutes):
+    assert wait_of(tried) == minutes * MINUTE
+
+
+def test_only_relaunches_are_waited_for_and_a_new_checkpoint_resets_it():
+    stale = [an_ending(number=n, advanced=False) for n in (1, 2, 3)]
+    landed = an_ending(number=2, advanced=True)
+
+    assert attempts([], stale[0]) == 0
+    assert attempts(stale[:1], stale[1]) == 1
+    assert attempts(stale[:2], stale[2]) == 2
+    assert attempts([stale[0], landed], stale[2]) == 1
+    assert attempts([stale[0]], landed) == 0
+
+
+def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
+    ending, before = an_ending(advanced=False), an_ending(number=1)
+    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
+
+    assert after(ending, before) == []
+    assert kinds(after(ending, before, **yes)) == [Relaunch]
+
+
+# --- people -------------------------------------------------------------------------------------------------
+
+
+def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
+    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri", "go")}}
+    ask = Policy(recovery=Recovery.ASK, infra=0)
+
+    (action,) = after(an_ending(), policy=ask, **yes)
+    assert isinstance(action, Relaunch) and "approved by dri: go" in action.why
+    observe = Policy(recovery=Recovery.OBSERVE)
+    assert asked(after(an_ending(), policy=observe, **yes)) == "recovery"
+    vetoed = act(alert("crashed"), alert("spike"), instance="tiny-2", **yes)
+    assert not any(isinstance(action, Relaunch) for action in vetoed)
+
+
+def test_a_yes_before_another_failed_attempt_must_be_said_again():
+    tries = {"failed": {"relaunch/tiny-2": Tries(3, NOON - HOUR, "503")}}
+
+    early = {"answers": {"tiny-2": Answer(True, NOON - 2 * HOUR, "dri")}}
+    late = {"answers": {"tiny-2": Answer(True, NOON - MINUTE, "dri")}}
+    assert asked(after(an_ending(), **tries, **early)) == "tries"
+    assert kinds(after(an_ending(), **tries, **late)) == [Relaunch]
+
+
+def test_a_no_ends_the_matter():
+    no = {"answers": {"tiny-2": Answer(False, NOON, "dri")}}
+
+    assert after(an_ending(Cause.UNKNOWN), **no) == []
+    late = act(alert("crashed", since=NOON - 9 * HOUR), instance="tiny-2", **no)
+    assert not [a for a in late if a.key.startswith("again/")]
+
+
+def test_a_pause_holds_every_intervention_until_it_is_over():
+    held = {"pause": Pause(NOON + MINUTE, "dri", NOON)}
+    over = {"pause": Pause(NOON, "dri", NOON - HOUR)}
+    stop = {"policy": Policy(stop_on=("burning",)), "case": Case(live=True)}
+
+    assert after(an_ending(), **held) == []
+    assert kinds(act(alert("crashed"), **held)) == [Tell]
+    assert Stop not in kinds(act(alert("burning"), **stop, **held))
+    assert kinds(after(an_ending(), **over)) == [Relaunch]
+
+
+def test_what_herorun_stopped_is_left_alone():
+    assert after(an_ending(), stopped={"tiny-2": "dri"}) == []
+
+
+def test_a_running_job_is_stopped_only_under_the_contracts_line_and_never_relaunched():
+    live = Case(live=True)
+
+    assert kinds(act(alert("burning"), case=live)) == [Tell, Escalate]
+    assert Stop in kinds(act(alert("spike"), policy=Policy(stop_on=("spike",)), case=live))
+    assert Stop not in kinds(act(alert("spike"), policy=Policy(stop_on=("spike",))))
+    assert Relaunch not in kinds(act(alert("crashed"), case=live))
+
+
+@pytest.mark.parametrize(
+    ("name", "hours", "times", "kind"),
+    [
+        ("crashed", 3.9, 0, None),
+        ("crashed", 4, 1, Escalate),
+        ("crashed", 8.1, 2, Escalate),
+        ("slow", 23, 0, None),
+        ("slow", 24, 1, Tell),
+    ],
+)
+def test_what_nobody_recovers_from_is_said_again(name, hours, times, kind):
+    since = NOON - hours * HOUR
+    said = [a for a in act(alert(name, since=since)) if a.key.startswith("again/")]
+
+    assert [(type(a), a.key.rpartition("/")[2]) for a in said] == ([(kind, str(times))] if times else [])
+    acked = frozenset({alert(name, since=since).key})
+    assert not [a for a in act(alert(name, since=since), acked=acked) if a.key.startswith("again/")]
+
+
+def test_a_watch_may_end_only_when_every_critical_was_answered():
+    crash, slow = alert("crashed"), alert("slow")
+    no = Ledger(instance="tiny-1", answers={"tiny-1": Answer(False, NOON, "dri")})
+
+    assert not all_answered([crash], CHECKS, Ledger())
+    assert all_answered([crash, slow], CHECKS, Ledger(acked=frozenset({crash.key})))
+    assert all_answered([crash, alert("spike", State.RESOLVED)], CHECKS, no)
+
+
+# --- accelerator-hours ------------------------------------------------------------------------------------
+
+
+def test_beyond_its_hours_a_relaunch_is_a_question():
+    spans = (Span("tiny-1", NOON - 5 * HOUR, NOON - 3 * HOUR), Span("tiny-2", NOON - HOUR))
+
+    assert hours_used(spans, 8, NOON) == 24
+    assert (
+        asked(after(an_ending(), policy=Policy(accelerator_hours=24, accelerators=8), spans=spans)) == "hours"
+    )
+    more = Policy(accelerator_hours=24.1, accelerators=8)
+    assert kinds(after(an_ending(), policy=more, spans=spans)) == [Relaunch]
+    assert asked(after(an_ending(), policy=Policy(accelerator_hours=24))) == "hours"
+
+
+# --- a bad node ---------------------------------------------------------------------------------------------
+
+LISTED = """[
+  {"name": "projects/p/locations/z/nodes/ray-1", "networkEndpoints": [{"ipAddress": "10.0.0.71"}]},
+  {"name": "ray-2", "networkEndpoints": [{"ipAddress": "10.0.0.7", "accessConfig": {"externalIp": "34.1.2.3"}}]}
+]"""
+BAD = an_ending(worker="10.0.0.7", seen="bad-accelerator")
+
+
+def test_an_address_leads_to_its_machine_and_to_no_other():
+    assert machine_at(LISTED, "10.0.0.7") == machine_at(LISTED, "34.1.2.3") == "ray-2"
+    assert machine_at(LISTED, "10.0.0.71") == "ray-1"
+    assert machine_at(LISTED, "10.0.0.8") is None
+    for bad in ("", "{}", '[{"networkEndpoints": [{"ipAddress": "10.0.0.7"}]}]', LISTED.replace("71", "7")):
+        with pytest.raises((ValueError, TypeError)):
+            machine_at(bad, "10.0.0.7")
+
+
+def test_the_address_is_read_from_the_line_that_blames_the_node():
+    job = a_job(JobState.FAILED)
+    line = "(worker ip=10.0.0.7) RuntimeError: No accelerator found"
+
+    def worker(excerpt, told="bad-accelerator"):
+        return ending_of(job, Triage(told, excerpt=excerpt), None, FIRST, 0, {}, NOON).worker
+
+    assert worker(line) == "10.0.0.7"
+    assert worker(f"{line} 10.0.0.8") == worker("no address") == worker(line, "node-failure") == ""
+
+
+def test_a_bad_node_is_printed_and_the_run_relaunched():
+    actions = act(alert("crashed"), case=Case(ending=BAD), instance="tiny-2")
+    told = next(a for a in actions if a.key == "tell/tiny-2/bad-node")
+
+    assert " ".join(delete_command("NAME", "ZONE")) in told.why and "10.0.0.7" in told.why
+    assert DeleteNode not in kinds(actions) and Relaunch in kinds(actions)
+
+
+def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
+    delete = Policy(delete_bad_node=True, zone="z")
+
+    (action,) = after(BAD, policy=delete)
+    assert action == DeleteNode("node/tiny-2", "tiny-2", "why", "10.0.0.7", "z")
+    assert kinds(after(BAD, policy=delete, done=frozenset({"node/tiny-2"}))) == [Relaunch]
+    assert after(BAD, policy=delete, pause=Pause(NOON + HOUR, "dri", NOON)) == []
+    spent = {"spent": ((NOON, Cause.INFRA),) * 6}
+    assert asked(after(BAD, policy=delete, **spent)) == "budget"
+    gave_up = {"failed": {"node/tiny-2": Tries(3, NOON - HOUR, "gcloud was not found")}}
+    assert kinds(after(BAD, policy=delete, **gave_up)) == [Relaunch]
+
+
+# --- when to look -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ({}, 900),
+        ({"age": timedelta(0)}, 120),
+        ({"age": timedelta(seconds=90)}, 30),
+        ({"age": timedelta(seconds=121)}, 900),
+        ({"relaunched": True, "age": timedelta(minutes=59)}, 570),
+        ({"relaunched": True, "age": timedelta(minutes=60)}, 900),
+        ({"firing": True}, 570),
+        ({"pending": True, "firing": True}, 120),
+        ({"wait": timedelta(seconds=45)}, 45),
+        ({"wait": timedelta(seconds=0)}, 1),
+        ({"cadence": timedelta(seconds=60), "pending": True}, 60),
+    ],
+)
+def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(told, seconds):
+    given = {"cadence": 15 * MINUTE, "age": 5 * HOUR, "relaunched": False, "pending": False, "firing": False}
+
+    assert next_look(**{**given, **told}) == timedelta(seconds=seconds)
+
+
+def test_until_is_a_step_or_a_time():
+    assert parse_until("step=5000", NOON) == Until(step=5000)
+    assert parse_until("time=2h", NOON) == Until(time=NOON + 2 * HOUR)
+    assert Until(step=5).reached(5, NOON) and not Until(step=5).reached(None, NOON)
+    assert Until(time=NOON).reached(None, NOON) and not Until().reached(10**9, NOON)
+    for bad in ("", "step", "step=", "step=-1", "step=x", "time=", "time=x", "5000"):
+        with pytest.raises(WrongUse):
+            parse_until(bad, NOON)
+
+
+def test_a_moment_has_a_zone_and_lies_ahead():
+    assert parse_moment("2026-01-01T13:00:00+01:00", NOON - HOUR) == NOON
+    for bad in ("2026-01-01T12:00:00Z", "2027-01-01T12:00:00", "noon", "-1h"):
+        with pytest.raises(WrongUse):
+            parse_moment(bad, NOON)

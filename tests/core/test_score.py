@@ -1,0 +1,52 @@
+import pytest
+
+from herorun.core.backtest import Fired
+from herorun.core.check import Topic
+from herorun.core.score import Label, Score
+
+STEPS = list(range(0, 1000, 10))
+
+
+def an_alert(row, severity="critical", topic=Topic.METRIC):
+    return Fired("loss-spike", severity, topic, "loss", row, STEPS[row], None, "")
+
+
+def scored(label, *alerts):
+    score = Score()
+    score.add("a.csv", label, STEPS, alerts)
+    return score
+
+
+@pytest.mark.parametrize("label", ["clean", "noisy", "rl-critic-noisy"])
+def test_a_critical_alert_on_a_quiet_curve_is_false(label):
+    score = scored(Label(label), an_alert(5), an_alert(6, "warn"))
+
+    assert (score.false_alarms, score.warnings, score.clean_rows, score.clean_steps) == (1, 1, 100, 990)
+
+
+def test_ambiguous_curves_count_for_nothing():
+    assert scored(Label("ambiguous"), an_alert(5)) == Score()
+
+
+@pytest.mark.parametrize(("row", "found"), [(16, 0), (17, 1), (20, 1), (33, 1), (34, 0)])
+def test_an_event_is_found_within_its_window_and_a_little_around_it(row, found):
+    score = scored(Label("spike-sustained", ((20, 30, "up"),)), an_alert(row))
+
+    assert (score.events, score.found, score.curves_found, score.sustained_found) == (1, found, found, found)
+    assert len(score.missed) == 1 - found
+    assert score.delays == ([max(row - 20, 0) * 10] if found else [])
+
+
+def test_a_warning_finds_no_event_of_the_loss_but_one_of_throughput():
+    label = Label("diverged", ((20, 30, ""),), "throughput-drift", ((20, 30, ""),))
+
+    assert scored(label, an_alert(25, "warn")).found == 0
+    assert scored(label, an_alert(25, "warn", Topic.PROGRESS)).time_found == 1
+
+
+def test_throughput_is_judged_by_its_own_label():
+    slow = an_alert(25, topic=Topic.PROGRESS)
+
+    assert scored(Label("clean", (), "throughput-collapse", ((20, 30, ""),)), slow).false_alarms == 0
+    assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).false_alarms == 1
+    assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).found == 0

@@ -1,0 +1,37 @@
+"""Rows of small curves, and what the folds make of them."""
+
+import math
+
+from builders import a_row
+from herorun.core.fold import MetricsState, Names, fold_rows
+from herorun.core.fold import summarise as summary
+
+NAMES = Names(watched=("grad_norm",))
+CALM = [2.0] * 60
+NAN = math.nan
+
+
+def curve(*losses, first=0, gap=1, **values):
+    return [a_row(first + gap * index, loss, **values) for index, loss in enumerate(losses)]
+
+
+def values(name, *numbers, first=0):
+    return [a_row(first + index, **{name: number}) for index, number in enumerate(numbers)]
+
+
+def folded(rows, state=None, names=NAMES, **told):
+    return fold_rows(state or MetricsState(), rows, names, **told)
+
+
+def summarise(state, names=NAMES):
+    return summary(state, names)
+
+
+def found(rows, *kinds, names=NAMES):
+    """The excursions of these kinds after all rows; of every kind but spikes where none is named."""
+    metrics = summarise(folded(rows, names=names), names)
+    return metrics.of(*kinds) if kinds else metrics.excursions
+
+
+def spikes(*losses, **told):
+    return summarise(folded(curve(*losses, **told))).spikes

@@ -1,0 +1,51 @@
+"""Room on this machine's disks, and an older look of the same."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from builders import NOON, a_contract
+from herorun.core.canonical import canonical
+from herorun.core.evidence import Disk, Disks
+from herorun.core.ports import Place
+from herorun.sources.disks import read_disks
+
+
+def read(home: Path, kind: str = "local", root: str = "") -> Disks:
+    told = {"root": root or str(home / "not" / "there"), "temporary_root": None}
+    contract = a_contract(output=told, scheduler={"kind": kind})
+    return read_disks(Place("tiny", str(home / "state"), "", ""), contract)
+
+
+def test_a_path_that_is_not_there_yet_is_measured_where_it_would_be_made(tmp_path: Path) -> None:
+    found = read(tmp_path)
+
+    assert set(found.now) == {str(tmp_path / "state"), str(tmp_path / "not" / "there")}
+    assert all(0 < disk.free <= disk.total for disk in found.now.values())
+    assert (found.before, found.before_at) == ({}, None)
+
+
+def test_roots_elsewhere_are_not_this_machines_disks(tmp_path: Path) -> None:
+    assert list(read(tmp_path, kind="slurm").now) == [str(tmp_path / "state")]
+    assert list(read(tmp_path, root="gs://bucket/tiny").now) == [str(tmp_path / "state")]
+
+
+def test_the_oldest_look_of_the_last_days(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "evidence"
+    folder.mkdir(parents=True)
+    for day in (1, 2, 3):
+        at = NOON - timedelta(days=3 - day)
+        looks = [{"at": at, "evidence": {"Disks": Disks({"/a": Disk(100 * day + n, 999)})}} for n in (0, 1)]
+        (folder / f"2026010{day}.jsonl").write_text("".join(canonical(look) + "\n" for look in looks))
+    found = read(tmp_path)
+
+    assert found.before == {"/a": Disk(200, 999)}
+    assert found.before_at == NOON - timedelta(days=1)
+
+
+def test_a_torn_look_is_none(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "evidence"
+    folder.mkdir(parents=True)
+    (folder / "20260101.jsonl").write_text("{torn")
+    (folder / "20260102.jsonl").write_text('{"at": "2026-01-02T00:00:00Z", "evidence": {}}\n')
+
+    assert read(tmp_path).before == {}

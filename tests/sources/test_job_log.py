@@ -1,0 +1,58 @@
+"""What the job's own log tells: its time, the tracker runs it names, signs of a wedge."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from builders import NOON, a_history
+from herorun.core.evidence import JobLog, Nothing
+from herorun.core.ports import Place
+from herorun.schedulers import local
+from herorun.sources.job_log import read_job_log
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    (tmp_path / "jobs" / "tiny-1").mkdir(parents=True)
+    return tmp_path / "jobs" / "tiny-1" / "job.log"
+
+
+def read(log: Path) -> JobLog | Nothing:
+    home = log.parents[2]
+    scheduler = local.connect(local.Options(), Place("tiny", str(home), "/data/tiny", "."))
+    return read_job_log(scheduler, a_history())
+
+
+def test_when_it_last_changed(log: Path) -> None:
+    log.write_text("step 1\n")
+    os.utime(log, (NOON.timestamp(), NOON.timestamp()))
+
+    assert read(log) == JobLog(NOON)
+
+
+def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:
+    log.write_text(
+        "wandb: 🚀 View run tiny at: https://wandb.ai/lab/hero/runs/tiny\n"
+        "wandb: 🚀 View run at http://here:8080/lab/hero/runs/tiny-2?nw=1\n"
+        "wandb: 🚀 View run tiny at: https://wandb.ai/lab/hero/runs/tiny\n"
+        "see https://wandb.ai/eve/hero/runs/other\n"
+    )
+    found = read(log)
+
+    assert isinstance(found, JobLog)
+    assert found.runs == ("lab/hero/tiny", "lab/hero/tiny-2")
+
+
+def test_signs_of_a_wedge_the_newest_five(log: Path) -> None:
+    log.write_text("".join(f"{n} OwnerDiedError\nstep {n}\n" for n in range(9)))
+    found = read(log)
+
+    assert isinstance(found, JobLog)
+    assert found.wedges == tuple(f"{n} OwnerDiedError" for n in range(4, 9))
+
+
+def test_no_log_and_no_instance_are_nothing_yet(log: Path) -> None:
+    assert isinstance(read(log), Nothing)
+    scheduler = local.connect(local.Options(), Place("tiny", str(log.parents[2]), "/data/tiny", "."))
+    assert isinstance(read_job_log(scheduler, a_history(0)), Nothing)

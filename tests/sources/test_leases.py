@@ -1,0 +1,89 @@
+"""The lease over time, by our own clock; and the loop's heartbeat."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract
+from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now
+from herorun.core.lease import Lease
+from herorun.core.ports import Place
+from herorun.sources.leases import read_heartbeat, read_lease_seen
+from herorun.stores.local import LocalStore
+from herorun.system.files import hold, lock_file
+from herorun.system.git import find_repository
+from stories import git
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "root" / "_herorun").mkdir(parents=True)
+    return tmp_path
+
+
+def write(home: Path, lease: Lease) -> None:
+    (home / "root" / "_herorun" / "lease.json").write_bytes(lease.bytes())
+
+
+def look(home: Path, minutes: int = 0) -> LeaseSeen | Nothing:
+    place = Place("tiny", str(home / "state"), str(home / "root"), "")
+    return read_lease_seen(place, LocalStore(), Launcher("dri@here", "Dri"), Now(NOON + minutes * MINUTE))
+
+
+def since(home: Path, minutes: int) -> int:
+    found = look(home, minutes)
+    assert isinstance(found, LeaseSeen), found
+    return (found.unchanged_since - NOON) // MINUTE
+
+
+def test_a_beat_that_does_not_move_is_as_old_as_its_first_sight(home: Path) -> None:
+    theirs = Lease("eve@there", "tiny")
+    write(home, theirs)
+
+    assert [since(home, 0), since(home, 40)] == [0, 0]
+    write(home, theirs.renewed())
+    assert [since(home, 50), since(home, 70)] == [50, 50]
+    write(home, theirs.handed("bob@there"))
+    assert since(home, 80) == 80
+
+
+def test_whose_it_is(home: Path) -> None:
+    write(home, Lease("eve@there", "tiny"))
+    found = look(home)
+    assert isinstance(found, LeaseSeen)
+    assert (found.owner, found.mine, found.modified is not None) == ("eve@there", False, True)
+    write(home, Lease("dri@here", "tiny"))
+    found = look(home)
+    assert isinstance(found, LeaseSeen) and found.mine
+
+
+def test_no_lease_and_no_state_folder(home: Path) -> None:
+    assert isinstance(look(home), Nothing)
+    write(home, Lease("eve@there", "tiny"))
+    (home / "state").rmdir()
+    assert since(home, 5) == 5
+    assert not (home / "state").exists()
+
+
+def test_the_loops_own_heartbeat(home: Path) -> None:
+    git(home, "init", "-q", "--template=")
+    repository = find_repository(home)
+    place = Place("tiny", str(home / "state"), "", "")
+
+    def beat() -> Heartbeat:
+        return read_heartbeat(repository, a_contract(), place)
+
+    assert beat() == Heartbeat(False, None)
+    (home / "state" / "heartbeat.json").write_text(f'{{"at": "{NOON.isoformat()}", "pid": {os.getpid()}}}')
+    assert beat() == Heartbeat(False, NOON, True)
+    (home / "state" / "heartbeat.json").write_text(f'{{"at": "{NOON.isoformat()}", "pid": 1}}')
+    assert beat() == Heartbeat(False, NOON, False)
+    lock = hold(lock_file(repository.common, "tiny", "babysitter"), 0.0, "the loop")
+    try:
+        assert beat().held
+    finally:
+        os.close(lock)
+    (home / "state" / "heartbeat.json").write_text("{torn")
+    assert beat() == Heartbeat(False, None)
