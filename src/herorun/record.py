@@ -71,7 +71,13 @@ class Record:
 
     @property
     def tip(self) -> str | None:
-        """The commit that holds the record; None before it is begun."""
+        """The commit that holds the record; None before it is begun.
+
+        Asked at every step: while the ref's own file names the commit that was read last, git is not started for it.
+        """
+        known = self._content.tip
+        if known and self.repository.loose(self.ref) == known:
+            return known
         return self.repository.resolve(self.ref)
 
     @property

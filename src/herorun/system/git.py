@@ -121,6 +121,13 @@ class Repository:
             raise GitFailed(args, answer)
         return answer
 
+    def loose(self, ref: str) -> str | None:
+        """What the file of one of our own refs holds; None where git keeps it elsewhere, or there is none."""
+        try:
+            return (self.common / ref).read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            return None
+
     def resolve(self, name: str) -> str | None:
         """The commit that a ref stands for; None if there is no such ref. A damaged one is `CouldNotLook`."""
         asked = ("rev-parse", "--verify", "--quiet", "--end-of-options")
