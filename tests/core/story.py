@@ -13,7 +13,7 @@ from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Lau
 from herorun.core.evidence import History, Job, Metrics, Now, Unfinished
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory, fold
-from herorun.core.policy import Policy
+from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.discover import checks
 

@@ -11,8 +11,8 @@ from herorun.core.contract import Recovery
 from herorun.core.decide import Case, Escalate, Relaunch, Stop, Tell, back_off, decide
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
-from herorun.core.policy import Ledger, Policy, Tries
-from herorun.core.recovery import MOST_TRIES
+from herorun.core.recovery.choice import MOST_TRIES
+from herorun.core.recovery.policy import Ledger, Policy, Tries
 
 HOUR = 60 * MINUTE
 

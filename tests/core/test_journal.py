@@ -9,7 +9,6 @@ import pytest
 from builders import EVERY, NOON, ROOT, a_plan
 from herorun.core.alert import Alert, State
 from herorun.core.canonical import canonical, digest
-from herorun.core.ending import Cause, Ending
 from herorun.core.event import (
     KINDS,
     CheckedIn,
@@ -40,6 +39,7 @@ from herorun.core.journal import (
     read_line,
     read_lines,
 )
+from herorun.core.recovery.ending import Cause, Ending
 
 PLAN = a_plan()
 ALERT = Alert(

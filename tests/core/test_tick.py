@@ -38,7 +38,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.finding import Outcome, Waiver
-from herorun.core.policy import Ledger, Policy
+from herorun.core.recovery.policy import Ledger, Policy
 from herorun.core.tick import (
     MonitorHealth,
     Rules,

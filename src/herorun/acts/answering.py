@@ -9,7 +9,7 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.journal import Memory
-from herorun.core.recovery import FINAL, not_relaunched
+from herorun.core.recovery.choice import FINAL, not_relaunched
 from herorun.workspace import Run
 
 

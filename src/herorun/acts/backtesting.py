@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.backtest import Backtest, Fired, judging
+from herorun.core.backtest.curve import Backtest, Fired, judging
+from herorun.core.backtest.rivals import RULES, alarms
+from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.fold import Names
 from herorun.core.ports import Row
-from herorun.core.rivals import RULES, alarms
-from herorun.core.score import Label, Score
 
 OURS = "herorun"
 

@@ -8,12 +8,12 @@ from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once
 from herorun.acts.turn import must_be_launched
-from herorun.core.ending import Cause
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Done, Intended, Ordered, Word
 from herorun.core.evidence import Job
 from herorun.core.journal import Memory
 from herorun.core.ports import Found, Unsure
+from herorun.core.recovery.ending import Cause
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.workspace import Run

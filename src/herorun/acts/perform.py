@@ -15,7 +15,7 @@ from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Te
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
-from herorun.core.recovery import not_relaunched
+from herorun.core.recovery.choice import not_relaunched
 from herorun.core.render import unmentioned
 from herorun.core.scrub import scrub
 from herorun.system.clock import now

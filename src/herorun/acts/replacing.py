@@ -1,9 +1,9 @@
 """Deleting the virtual machine of a bad TPU, where the contract's `tpu_bad_node = "delete"` says so."""
 
-from herorun.core.bad_node import delete_command, list_command, machine_at
 from herorun.core.decide import DeleteNode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
 from herorun.system import process
 from herorun.system.clock import now
 from herorun.workspace import Run

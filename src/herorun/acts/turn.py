@@ -14,8 +14,6 @@ from herorun.core.cadence import next_look
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
 from herorun.core.decide import Action, Escalate, Tell
-from herorun.core.ending import Ending
-from herorun.core.ends import end_to_record, saved_to_record
 from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
 from herorun.core.event import CheckedIn, Decided, Event, Observed
 from herorun.core.evidence import (
@@ -32,7 +30,9 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.journal import Memory
-from herorun.core.policy import Policy
+from herorun.core.recovery.ending import Ending
+from herorun.core.recovery.ends import end_to_record, saved_to_record
+from herorun.core.recovery.policy import Policy
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, progress, tick
 from herorun.gates import finding_json

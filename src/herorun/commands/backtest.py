@@ -33,7 +33,7 @@ def command(
     """
     from herorun import screen
     from herorun.acts.backtesting import backtest, read_labels
-    from herorun.core.backtest_report import document, lines, page
+    from herorun.core.backtest.report import document, lines, page
     from herorun.core.errors import WrongUse
 
     if (against or markdown) and labels is None:

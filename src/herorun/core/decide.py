@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from herorun.core.alert import Alert, AlertId, State
-from herorun.core.bad_node import steps_in_words
 from herorun.core.check import Check, Response, Severity
-from herorun.core.ending import BAD_ACCELERATOR, Ending
-from herorun.core.policy import Ledger, Policy
-from herorun.core.recovery import MOST_TRIES, Doubt, doubt, due_at, not_relaunched, why_recoverable
+from herorun.core.recovery.bad_node import steps_in_words
+from herorun.core.recovery.choice import MOST_TRIES, Doubt, doubt, due_at, not_relaunched, why_recoverable
+from herorun.core.recovery.ending import BAD_ACCELERATOR, Ending
+from herorun.core.recovery.policy import Ledger, Policy
 
 
 @dataclass(frozen=True)

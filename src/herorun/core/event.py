@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from herorun.core.alert import Alert
-from herorun.core.ending import Ending
 from herorun.core.evidence import End
+from herorun.core.recovery.ending import Ending
 
 
 @dataclass(frozen=True)

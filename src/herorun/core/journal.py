@@ -13,7 +13,6 @@ from typing import Any
 from herorun.core.alert import Alert, AlertId, State
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
-from herorun.core.ending import Cause, Ending
 from herorun.core.event import (
     KINDS,
     CheckedIn,
@@ -32,7 +31,8 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import End, History, Instance, Unfinished
-from herorun.core.policy import Answer, Ledger, Pause, Span, Tries
+from herorun.core.recovery.ending import Cause, Ending
+from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health, decided, launched
 
 VERSION = 1

@@ -11,7 +11,6 @@ from herorun.core.check import Check, evaluate
 from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
 from herorun.core.decide import Action, Case, Tell, all_answered, decide, waiting_until
-from herorun.core.ending import Ending, ending_of
 from herorun.core.evidence import (
     Checkpoints,
     Evidence,
@@ -23,7 +22,8 @@ from herorun.core.evidence import (
     Triage,
 )
 from herorun.core.finding import Finding, Waiver, waive
-from herorun.core.policy import Ledger, Policy
+from herorun.core.recovery.ending import Ending, ending_of
+from herorun.core.recovery.policy import Ledger, Policy
 
 
 class MonitorHealth(StrEnum):

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from herorun.core.evidence import History, JobLog, Nothing
+from herorun.core.health.wedge import signal_in
 from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
-from herorun.core.wedge import signal_in
 
 LINES = 2000
 KEPT = 5  # lines of a wedge

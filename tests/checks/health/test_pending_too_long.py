@@ -7,7 +7,7 @@ from herorun.checks.health.pending_too_long import pending_too_long
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import JobState
 from herorun.core.finding import Outcome
-from herorun.core.queue_reasons import Waiting, why_waiting
+from herorun.core.health.queue_reasons import Waiting, why_waiting
 
 SECOND = timedelta(seconds=1)
 HOUR = 60 * MINUTE

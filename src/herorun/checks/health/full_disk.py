@@ -14,7 +14,7 @@ from pydantic import NonNegativeInt, PositiveFloat
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.headroom import shortage
+from herorun.core.health.headroom import shortage
 
 
 @dataclass(frozen=True)

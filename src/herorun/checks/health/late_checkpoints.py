@@ -14,7 +14,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.saves import job_start, lags
+from herorun.core.health.saves import job_start, lags
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from pydantic import PositiveInt, StringConstraints
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.excursion import judged
 from herorun.core.finding import Verdict
+from herorun.core.health.excursion import judged
 
 Band = Annotated[str, StringConstraints(pattern=r"^\S+ -?[0-9.]+(e-?[0-9]+)? -?[0-9.]+(e-?[0-9]+)?$")]
 

@@ -13,7 +13,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import say_duration
 from herorun.core.evidence import History, Job, JobState, Now
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.queue_reasons import ADVICE, Waiting, why_waiting
+from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.ends import end_of, is_failure
 from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.recovery.ends import end_of, is_failure
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from herorun.core.evidence import (
     TrackerState,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.health.saves import job_start
 from herorun.core.identity.drift import heartbeat_of
-from herorun.core.saves import job_start
 
 OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 

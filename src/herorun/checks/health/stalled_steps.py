@@ -25,7 +25,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Outcome, Verdict, failed, not_applicable, passed, unknown
-from herorun.core.signs import rows_since, sign_of_life
+from herorun.core.health.signs import rows_since, sign_of_life
 
 SKEW = timedelta(seconds=60)
 

@@ -12,8 +12,8 @@ from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.excursion import said, subject
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.excursion import said, subject
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.excursion import judged
 from herorun.core.finding import Verdict
+from herorun.core.health.excursion import judged
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from pydantic import PositiveFloat
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Cadence, History, Job, JobLog, JobState, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.signs import rows_since
-from herorun.core.wedge import signal_in
+from herorun.core.health.signs import rows_since
+from herorun.core.health.wedge import signal_in
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.resuming import Told, loaded_wrong, rows_wrong, start_of
+from herorun.core.health.resuming import Told, loaded_wrong, rows_wrong, start_of
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Protocol
 
-from herorun.core.backtest import Fired
+from herorun.core.backtest.curve import Fired
 from herorun.core.check import Topic
 from herorun.core.ports import Row
 

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from curves import curve
+from herorun.core.backtest.rivals import RULES, alarms
 from herorun.core.ports import Row
-from herorun.core.rivals import RULES, alarms
 
 
 def rows(*losses):

@@ -7,15 +7,15 @@ import pytest
 from builders import MINUTE, NOON, a_job
 from core.test_decide import CHECKS, act, alert, kinds
 from herorun.core.alert import State
-from herorun.core.bad_node import delete_command, machine_at
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.decide import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
-from herorun.core.ending import Cause, Ending, ending_of
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, Instance, JobState, Triage
-from herorun.core.policy import Answer, Ledger, Pause, Policy, Span, Tries, hours_used
-from herorun.core.recovery import attempts, repeated, stuck, wait_of
+from herorun.core.recovery.bad_node import delete_command, machine_at
+from herorun.core.recovery.choice import attempts, repeated, stuck, wait_of
+from herorun.core.recovery.ending import Cause, Ending, ending_of
+from herorun.core.recovery.policy import Answer, Ledger, Pause, Policy, Span, Tries, hours_used
 from herorun.core.until import Until, parse_moment, parse_until
 
 HOUR = 60 * MINUTE

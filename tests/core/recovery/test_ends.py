@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from builders import MINUTE, NOON, a_checkpoint, a_crashed_job, a_history, a_job, some_metrics
 from core.story import begun
-from herorun.core.ends import end_to_record, saved_to_record
 from herorun.core.event import Decided
 from herorun.core.evidence import Checkpoints, End, Job, JobState, Metrics, Nothing, Triage, Unavailable
 from herorun.core.journal import fold, read_line, write_line
+from herorun.core.recovery.ends import end_to_record, saved_to_record
 
 SAVED = Checkpoints((a_checkpoint(100),))
 

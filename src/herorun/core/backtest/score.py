@@ -7,7 +7,7 @@ are neither quiet nor have events ("ambiguous") count for nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from herorun.core.backtest import Fired
+from herorun.core.backtest.curve import Fired
 from herorun.core.check import Topic
 
 SLACK = 3  # rows by which a label's window is rough

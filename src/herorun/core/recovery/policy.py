@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from herorun.core.contract import Recovery
-from herorun.core.ending import Cause, Ending
+from herorun.core.recovery.ending import Cause, Ending
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 import pytest
 
-from herorun.core.backtest import Fired
+from herorun.core.backtest.curve import Fired
+from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Topic
-from herorun.core.score import Label, Score
 
 STEPS = list(range(0, 1000, 10))
 

@@ -12,8 +12,8 @@ from itertools import takewhile
 from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
-from herorun.core.ending import Cause, Ending
-from herorun.core.policy import Ledger, Policy, hours_used
+from herorun.core.recovery.ending import Cause, Ending
+from herorun.core.recovery.policy import Ledger, Policy, hours_used
 
 MOST_TRIES = 3  # of one action, before a person is asked instead
 MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked

@@ -7,8 +7,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from curves import CALM, NAN, curve, values
-from herorun.core import backtest
-from herorun.core.backtest import GIVEN, Backtest, judging
+from herorun.core.backtest import curve as backtest
+from herorun.core.backtest.curve import GIVEN, Backtest, judging
 from herorun.core.check import Gate, Topic
 from herorun.core.evidence import Job, Metrics
 from herorun.core.fold import Names

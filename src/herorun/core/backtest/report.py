@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from herorun.core.backtest import Fired
-from herorun.core.score import SLACK, Score
+from herorun.core.backtest.curve import Fired
+from herorun.core.backtest.score import SLACK, Score
 
 Files = Sequence[tuple[str, int, Sequence[Fired]]]
 
