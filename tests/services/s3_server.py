@@ -23,6 +23,8 @@ class Faulty:
 
     def __init__(self, app: Any, control: Control) -> None:
         self.app, self.control = app, control
+        # S3 decides a conditional write in one step; moto looks, then writes.
+        self.writing = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Answer:
         path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
@@ -35,8 +37,12 @@ class Faulty:
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             return _failed(start, fault, environ["REQUEST_METHOD"])
         if fault:  # the answer is lost
-            list(self.app(environ, lambda *_: None))
+            with self.writing:
+                list(self.app(environ, lambda *_: None))
             return _failed(start, fault, environ["REQUEST_METHOD"])
+        if environ["REQUEST_METHOD"] == "PUT":
+            with self.writing:
+                return self.app(environ, start)
         return self.app(environ, start)
 
 
