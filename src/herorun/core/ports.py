@@ -80,6 +80,20 @@ class Scheduler(Protocol):
         """Ask the instance to end, in the name of `by`. Stopping an ended job does nothing."""
 
 
+class ManyJobs(Protocol):
+    """A scheduler that answers for many jobs by one question. One without it is asked job by job."""
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """`find` of each instance with its intent's time; one that was not answered for is `Unsure`."""
+
+
+class Printable(Protocol):
+    """A scheduler that can show what it would be sent. One without it is sent the submission as it stands."""
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        """The exact request, for people: argv or script, and the names of the environment. No secret's value."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One logged row. `step` is as logged; `values` hold numbers, non-finite ones included."""
