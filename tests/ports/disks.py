@@ -2,7 +2,7 @@
 
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -102,3 +102,25 @@ class Untimed(Through):
     def entries(self, path: str) -> tuple[Entry, ...]:
         found = self._store.entries(path)
         return tuple(Entry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found)
+
+
+class Timeless(Through):
+    """A store that tells no time of anything."""
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        return tuple(Entry(e.name, None, e.size) for e in self._store.entries(path))
+
+
+class Listed(Through):
+    """A root in which further folders are listed; whoever looks into one finds that it is gone."""
+
+    def __init__(self, store: Store, root: str, names: Iterable[str]) -> None:
+        super().__init__(store)
+        self._root, self._names = root, tuple(names)
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        self.calls.append(("entries", path))
+        found = {entry.name: entry for entry in self._store.entries(path)}
+        if path == self._root:
+            found |= {name: Entry(name) for name in self._names}
+        return tuple(found[name] for name in sorted(found))

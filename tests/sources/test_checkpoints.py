@@ -15,7 +15,7 @@ from herorun.core.lineage import written_later
 from herorun.core.ports import Layout
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
 from herorun.stores.layouts import levanter
-from ports.disks import PLACE, Disk, LocalDisk, MemoryDisk, Through, Untimed
+from ports.disks import PLACE, Disk, Listed, LocalDisk, MemoryDisk, Through, Timeless, Untimed
 
 UNKNOWN = Nothing("nothing was launched yet")
 LAYOUT: Layout = levanter.connect(levanter.Options(), PLACE)
@@ -32,7 +32,7 @@ def save(disk: Disk, step: int, root: str = "", complete: bool = True, at: float
         disk.write(f"{path}/metadata.json", json.dumps({"step": step}).encode())
     if isinstance(disk, LocalDisk):
         moment = 1_700_000_000 + step if at is None else at
-        for name in ("metadata.json", "."):
+        for name in ("d", "metadata.json", "."):
             if os.path.exists(f"{path}/{name}"):
                 os.utime(f"{path}/{name}", (moment, moment))
     return path
@@ -67,11 +67,6 @@ def state(candidate: Candidate) -> str:
     return next((word for word in words if getattr(candidate, word)), "unexamined")
 
 
-def older(disk: Disk) -> str:
-    """What becomes of those below the newest: where the listing tells their times it is enough."""
-    return "unexamined" if isinstance(disk, LocalDisk) else "complete"
-
-
 def test_of_thousands_only_the_newest_are_looked_into(disk: Disk) -> None:
     for step in range(0, 5000, 10):
         save(disk, step)
@@ -79,16 +74,15 @@ def test_of_thousands_only_the_newest_are_looked_into(disk: Disk) -> None:
     found = look(disk, store=store)
     assert found.newest and found.newest.step == 4990
     assert [c.step for c in found.candidates] == list(range(0, 5000, 10))
-    timed = isinstance(disk, LocalDisk)
-    seen = [4990] if timed else [4970, 4980, 4990]
-    assert [c.step for c in found.candidates if c.examined] == seen
-    assert len(store.calls) <= 2 + 2 * len(seen)  # a listing of each root; a read and a listing of each
+    assert [c.step for c in found.candidates if c.examined] == [4990]
+    # A listing of each root, a read and a listing of the newest; those of the next two, where folders have no time.
+    assert len(store.calls) <= (4 if isinstance(disk, LocalDisk) else 6)
 
 
 def test_newer_incomplete_ones_stay_in_sight(disk: Disk) -> None:
     for step, complete in ((10, True), (20, True), (30, False), (40, False)):
         save(disk, step, complete=complete)
-    assert states(look(disk)) == {10: older(disk), 20: "complete", 30: "incomplete", 40: "incomplete"}
+    assert states(look(disk)) == {10: "unexamined", 20: "complete", 30: "incomplete", 40: "incomplete"}
 
 
 def test_each_root_is_looked_into(disk: Disk) -> None:
@@ -127,15 +121,31 @@ def test_the_one_that_was_modified_last_is_looked_into(local: LocalDisk) -> None
     assert states(look(local)) == {10: "unexamined", 20: "complete", 30: "unexamined", 40: "complete"}
 
 
-def test_where_folders_have_no_time_the_next_ones_are_looked_into(local: LocalDisk) -> None:
+def test_where_folders_have_no_time_one_that_was_written_later_is_looked_into(local: LocalDisk) -> None:
     for step in (10, 20, 30, 40):
         save(local, step, at=1_800_000_000 if step == 20 else None)
     found = look(local, store=Untimed(local.store))
-    assert states(found) == {10: "unexamined", 20: "complete", 30: "complete", 40: "complete"}
+    assert states(found) == {10: "unexamined", 20: "complete", 30: "unexamined", 40: "complete"}
     newest = found.newest
     assert newest and newest.step == 40
     later = written_later(newest, found.candidates)  # after a rollback
     assert later and later.step == 20
+
+
+def test_where_nothing_has_a_time_the_next_ones_are_looked_into(local: LocalDisk) -> None:
+    for step in (10, 20, 30, 40):
+        save(local, step)
+    found = look(local, store=Timeless(local.store))
+    assert states(found) == {10: "unexamined", 20: "complete", 30: "complete", 40: "complete"}
+
+
+def test_a_listing_of_five_pages_leaves_one_request_to_date_the_next(disk: Disk) -> None:
+    store = Listed(disk.store, disk.root, [f"step-{step}/" for step in range(5000)])
+    for step in (4997, 4998, 4999):
+        save(disk, step)
+    assert look(disk, store=store).newest
+    dated = [path for call, path in store.calls if call == "entries" and path.endswith(("4997", "4998"))]
+    assert dated == [f"{disk.root}/step-4998"]
 
 
 def test_the_one_that_the_contract_names_is_looked_into(disk: Disk) -> None:
@@ -155,7 +165,7 @@ def test_a_rejected_lineage_is_only_listed(disk: Disk) -> None:
     for step in (10, 20, 30):
         save(disk, step)
     found = look(disk, rejected=[f"{disk.root}/step-30"])
-    assert states(found) == {10: older(disk), 20: "complete", 30: "unexamined"}
+    assert states(found) == {10: "unexamined", 20: "complete", 30: "unexamined"}
 
 
 def test_a_tainted_one_is_passed_over(local: LocalDisk) -> None:
@@ -242,7 +252,7 @@ def test_beside_the_start_the_newest_and_the_named_are_looked_into(disk: Disk) -
     assert beside(disk, f"{disk.root}/step-20/", store) == {
         10: "unexamined",
         20: "complete",
-        30: older(disk),
+        30: "unexamined",
         40: "complete",
     }
     assert len(store.calls) == 1 + 2 * (2 if isinstance(disk, LocalDisk) else 3)

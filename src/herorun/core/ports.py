@@ -198,6 +198,9 @@ class Layout(Protocol):
     def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
         """The same candidate, looked into by as few requests as it takes; None if it is gone meanwhile."""
 
+    def dated(self, store: Store, candidate: Candidate) -> Candidate:
+        """The same candidate with the time of its newest file, by one listing and without looking into it."""
+
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
         """Every checkpoint under a root, every one examined: for retention, never for a look at the newest."""
 

@@ -23,8 +23,10 @@ from herorun.core.ports import Layout, Store
 from herorun.core.scrub import scrub
 
 OWN = "_herorun/"
-# Looked into where the listing tells no times, as on object stores; the one written last may be among them.
-FURTHER = 2
+# Where a listing tells no times, as on object stores, the ones below the newest are dated by a listing of their own:
+# after a rollback the one written last is among them. So many, and at least one while a root costs so many requests.
+FURTHER, REQUESTS = 2, 8
+PAGE = 1000  # names in one answer of an object store
 
 
 def read_checkpoints(
@@ -104,13 +106,30 @@ def _looked_into(
         seen = known[candidate.path] = _seen(store, layout, candidate)
         if seen and (seen.unread or (seen.complete and not refused(seen))):
             break
-    older = [c.path for c in newest_first if known[c.path] == c]  # not yet looked into
-    also = [latest.path] if latest else older[:FURTHER]
+    also = [latest.path] if latest else _later(store, layout, known, newest_first)
     for path in {*also, named, *(c.path for c in newest_first if c.step == final)}:
         candidate_then = known.get(path)
         if candidate_then and not candidate_then.examined and not candidate_then.unread:
             known[path] = _seen(store, layout, candidate_then)
     return [candidate for candidate in known.values() if candidate]
+
+
+def _later(
+    store: Store, layout: Layout, known: dict[str, Candidate | None], newest_first: list[Candidate]
+) -> list[str]:
+    """Of the next ones below those looked into, dated here, those that were perhaps written after the newest."""
+    seen = [found for c in newest_first if (found := known[c.path]) and found.examined]
+    newest = next((found.modified for found in seen if found.complete), None)
+    pages = 1 + len(known) // PAGE
+    count = min(FURTHER, max(1, REQUESTS - pages - 2 * len(seen)))
+    below = [c for c in newest_first if known[c.path] == c][:count]
+    for candidate in below:
+        try:
+            known[candidate.path] = layout.dated(store, candidate)
+        except OSError as error:
+            known[candidate.path] = _unread(candidate, error)
+    dated = [found for c in below if (found := known[c.path])]
+    return [c.path for c in dated if newest is None or c.modified is None or c.modified > newest]
 
 
 def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Candidate]:
@@ -125,7 +144,11 @@ def _seen(store: Store, layout: Layout, candidate: Candidate) -> Candidate | Non
     try:
         return layout.examined(store, candidate)
     except OSError as error:
-        return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
+        return _unread(candidate, error)
+
+
+def _unread(candidate: Candidate, error: OSError) -> Candidate:
+    return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
 
 
 def _must_be_readable(found: list[Candidate], refused: Callable[[Candidate], str]) -> None:

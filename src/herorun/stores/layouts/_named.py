@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Entry, Store
+from herorun.stores.layouts._contents import contents, last_touched
 
 _UNFINISHED = re.compile(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
 
@@ -49,6 +50,10 @@ class Named(ABC):
         if not self.naming.whole.fullmatch(candidate.path.rpartition("/")[2]):
             return candidate
         return self.look(store, replace(candidate, examined=True, problem=""))
+
+    def dated(self, store: Store, candidate: Candidate) -> Candidate:
+        beside = contents(store, candidate.path)
+        return replace(candidate, modified=last_touched(beside or {}, candidate))
 
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
         found = (self.examined(store, candidate) for candidate in self.listed(store, root, temporary))
