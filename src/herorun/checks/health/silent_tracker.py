@@ -17,13 +17,13 @@ from herorun.core.evidence import (
     History,
     Job,
     JobLog,
-    JobState,
     Metrics,
     Nothing,
     Now,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.health.running import not_running
 from herorun.core.health.signs import rows_since, sign_of_life
 
 
@@ -48,10 +48,8 @@ def silent_tracker(
     cadence: Cadence,
     limits: Limits,
 ) -> Verdict:
-    if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
-    if job.state is not JobState.RUNNING:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    if verdict := not_running(job):
+        return verdict
     since, wrote = rows_since(job, metrics, history)
     if since is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)

@@ -18,13 +18,13 @@ from herorun.core.evidence import (
     History,
     Job,
     JobLog,
-    JobState,
     Metrics,
     Nothing,
     Now,
     Unavailable,
 )
-from herorun.core.finding import Outcome, Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Outcome, Verdict, failed, passed, unknown
+from herorun.core.health.running import not_running
 from herorun.core.health.signs import rows_since, sign_of_life
 
 SKEW = timedelta(seconds=60)
@@ -51,20 +51,17 @@ def stalled_steps(
     limits: Limits,
 ) -> Verdict:
     """Rows that stand still while something else goes on are the tracker's fault first: see `silent-tracker`."""
-    if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
-    if job.state is not JobState.RUNNING:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
-    started = job.started or (history.current.started if history.current else None)
-    if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
-        most = max(limits.idle, limits.cadences * cadence.every)
-        verdict = _judge(job, f"last step {metrics.step}", metrics.advanced_at, now.at, most)
-    elif started is None:
+    if verdict := not_running(job):
+        return verdict
+    since, wrote = rows_since(job, metrics, history)
+    if since is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
+    if wrote and isinstance(metrics, Metrics):
+        most = max(limits.idle, limits.cadences * cadence.every)
+        verdict = _judge(job, f"last step {metrics.step}", since, now.at, most)
     else:
-        verdict = _judge(job, "no step yet", started, now.at, limits.startup)
-    since, _ = rows_since(job, metrics, history)
-    sign = sign_of_life(metrics, log, checkpoints, since, now.at) if since else ""
+        verdict = _judge(job, "no step yet", since, now.at, limits.startup)
+    sign = sign_of_life(metrics, log, checkpoints, since, now.at)
     if verdict.outcome is Outcome.FAIL and sign:
         return unknown(f"{verdict.message}, but {sign}: is it the tracker?", subject=job.instance)
     return verdict

@@ -12,8 +12,9 @@ from datetime import timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Cadence, History, Job, JobLog, JobState, Metrics, Nothing, Now
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.running import not_running
 from herorun.core.health.signs import rows_since
 from herorun.core.health.wedge import signal_in
 
@@ -36,10 +37,8 @@ def wedged(
     cadence: Cadence,
     limits: Limits,
 ) -> Verdict:
-    if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
-    if job.state is not JobState.RUNNING:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    if verdict := not_running(job):
+        return verdict
     lines = [
         line for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ())) if signal_in(line)
     ]

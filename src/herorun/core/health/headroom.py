@@ -1,23 +1,49 @@
-"""How long a disk still lasts. Pure."""
+"""How long a disk still lasts. Pure: the checks choose the limits.
 
+Source: days of headroom and not percent: an alarm that comes too early is ignored. The floors are for disks whose
+pace nobody knows yet.
+"""
+
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pydantic import NonNegativeInt, PositiveFloat
+
 from herorun.core.evidence import Disk, Disks
+from herorun.core.finding import Verdict, failed, passed
 
 DAY = timedelta(days=1)
 
 
-def shortage(
-    disks: Disks, path: str, at: datetime, days: float, floor: int, inodes: int, pace: timedelta
-) -> str:
+@dataclass(frozen=True)
+class Room:
+    """Fewer `days` of headroom at the pace since a look of at least `pace` ago; or less free than the floors."""
+
+    days: PositiveFloat
+    bytes: NonNegativeInt
+    inodes: NonNegativeInt
+    pace: timedelta = timedelta(hours=6)
+
+
+def room(disks: Disks, at: datetime, least: Room) -> list[Verdict]:
+    """One answer for each path that is short."""
+    short = [(path, shortage(disks, path, at, least)) for path in sorted(disks.now)]
+    return [failed(f"{path}: {said}", subject=path) for path, said in short if said] or [
+        passed(f"there is room for {', '.join(sorted(disks.now)) or 'nothing that was asked about'}")
+    ]
+
+
+def shortage(disks: Disks, path: str, at: datetime, least: Room) -> str:
     """What there is too little of, in words; empty where there is enough."""
     disk = disks.now[path]
-    if disk.free < floor:
+    if disk.free < least.bytes:
         return f"{_size(disk.free)} of {_size(disk.total)} are free"
-    if disk.inodes is not None and disk.inodes < inodes:
+    if disk.inodes is not None and disk.inodes < least.inodes:
         return f"room for {disk.inodes} more files"
-    left = headroom(disk, disks.before.get(path), at - disks.before_at if disks.before_at else None, pace)
-    if left is not None and left < days:
+    left = headroom(
+        disk, disks.before.get(path), at - disks.before_at if disks.before_at else None, least.pace
+    )
+    if left is not None and left < least.days:
         return f"full in {left:.1f} days at the pace of the last hours ({_size(disk.free)} are free)"
     return ""
 

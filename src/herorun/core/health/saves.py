@@ -5,8 +5,12 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
+from pydantic import PositiveFloat
+
 from herorun.core.contract import Contract, say_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.running import not_running
 
 GAPS = 5  # of the newest checkpoints, where the contract states no interval
 LEAST_GAPS = 2
@@ -18,6 +22,31 @@ class Lag:
 
     intervals: float
     said: str
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Save intervals without a complete checkpoint; a save may take `grace`, and a start `startup`."""
+
+    intervals: PositiveFloat
+    grace: timedelta = timedelta(minutes=10)
+    startup: timedelta = timedelta(minutes=45)
+
+
+def overdue(
+    job: Job, contract: Contract, saved: Checkpoints, metrics: Metrics, history: History, most: Patience
+) -> Verdict:
+    """Whether the newest complete checkpoint lags more than `most` behind."""
+    if verdict := not_running(job):
+        return verdict
+    if not history.wrote(metrics):
+        return not_applicable(f"{job.instance} has no row of its own yet", subject=job.instance)
+    lag = lags(contract, saved, metrics, job_start(job, history), most.grace, most.startup)
+    if lag is None:
+        return not_applicable("no save interval is stated or seen yet", subject=job.instance)
+    if lag.intervals > most.intervals:
+        return failed(f"{lag.said}: {lag.intervals:.1f} intervals without one", subject=job.instance)
+    return passed(lag.said, subject=job.instance)
 
 
 def lags(
