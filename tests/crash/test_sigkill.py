@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -47,7 +47,7 @@ def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
     points += [(at, "after") for at in range(1, len(writes) + 1)]
     if os.environ.get("HERORUN_CRASH_ALL"):
         return points
-    size, first = SAMPLE[stage.name], date.today().toordinal()  # noqa: DTZ011
+    size, first = SAMPLE[stage.name], datetime.now(UTC).toordinal()
     return [points[(first + n * len(points) // size) % len(points)] for n in range(size)]
 
 

@@ -124,7 +124,7 @@ def _lines(snapshot: Snapshot) -> list[Line]:
 
 def _twice(lines: Sequence[Line]) -> list[str]:
     seen: set[str] = set()
-    twice = [line.id for line in lines if line.id in seen or seen.add(line.id)]  # type: ignore[func-returns-value]
+    twice = [line.id for line in lines if line.id in seen or seen.add(line.id)]  # type: ignore[func-returns-value]  # add returns None on purpose
     return [f"journal: event {name} stands there twice" for name in twice]
 
 

@@ -17,15 +17,11 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = _aside(path)
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    _write_new(aside, data, mode)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
         os.replace(aside, path)
     except BaseException:
-        os.unlink(aside)  # a full disk must not fill with what did not fit
+        os.unlink(aside)
         raise
     sync_folder(path.parent)
 
@@ -37,12 +33,8 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = _aside(path)
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    _write_new(aside, data, mode)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
         _link(aside, path, data, mode)
     finally:
         os.unlink(aside)
@@ -56,15 +48,20 @@ def _link(aside: Path, path: Path, data: bytes, mode: int) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            os.unlink(path)  # ours, and cut
-            raise
+        _write_new(path, data, mode)
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    """A new file, synced; nothing is left of one that did not fit, which would keep a full disk full."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(path)
+        raise
 
 
 def _aside(path: Path) -> Path:

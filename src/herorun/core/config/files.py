@@ -87,5 +87,5 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in over.items():
         before = merged.get(key)
         both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(before, value) if both else value  # type: ignore[arg-type]
+        merged[key] = merge(before, value) if both else value  # type: ignore[arg-type]  # `both` says that they are mappings
     return merged

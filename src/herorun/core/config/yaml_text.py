@@ -16,7 +16,7 @@ _CLASS = (f"{_PYTHON}object:", f"{_PYTHON}object/new:", f"{_PYTHON}object/apply:
 _NAMED = (f"{_PYTHON}name:", f"{_PYTHON}module:")
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # the package has no types
     """Reads what safe_load reads; a key that is given twice is an error, an unknown tag is none."""
 
 

@@ -83,15 +83,15 @@ class MetricsState:
 def copied(value: T) -> T:
     """A copy that shares nothing that changes: rows, excursions and numbers do not."""
     if isinstance(value, list):
-        return list(value)  # type: ignore[return-value]
+        return list(value)  # type: ignore[return-value]  # of the same type as what came in
     if isinstance(value, dict):
-        return _copied_table(value)  # type: ignore[return-value]
+        return _copied_table(value)  # type: ignore[return-value]  # of the same type as what came in
     if _changes(value):
         fields = _fields(type(value))
         new: Any = object.__new__(type(value))
         for name in fields:
             setattr(new, name, copied(getattr(value, name)))
-        return new  # type: ignore[no-any-return]
+        return new  # type: ignore[no-any-return]  # of the same type as what came in
     return value
 
 
