@@ -98,7 +98,8 @@ def show_preflight(out: Any, slug: str, answer: Any) -> None:
     if answer.plan:
         show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)])
         out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
-        out.print(f"  $ {clean(join(told['submission']['argv']))}")
+        for line in answer.request.splitlines() or [f"$ {join(told['submission']['argv'])}"]:
+            out.print(f"  {clean(line)}")
     out.print()
     show_table(out, "Estimate", answer.estimate.rows())
     show_candidates(out, told["checkpoints"])

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from herorun.acts import launching
+from herorun.acts import launching, submitting
+from herorun.core.evidence import Job, JobState
 from herorun.notifiers.local import LocalIssue
+from herorun.schedulers.local import Local
+from herorun.workspace import Run
 from stories import JOB, SLUG, WAIT, Story, eventually, git
 
 WAIVED = {
@@ -48,6 +51,41 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
     assert told["log"] == str(story.jobs / "tiny-1" / "job.log")
     (launched,) = story.events("Launched")
     assert launched.plan_digest == told["plan_digest"]
+    assert launched.entry["Live jobs"] == "this one alone"
+
+
+def test_the_exact_request_is_said_and_kept_before_it_is_sent(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = story.state / "requests" / "tiny-1.txt"
+    seen = []
+    real = Local.submit
+    monkeypatch.setattr(
+        Local, "submit", lambda self, *told: seen.append(kept.read_text()) or real(self, *told)
+    )
+    story.init()
+    assert story.launch() == 0
+    assert seen == [kept.read_text()] != [""]
+    assert f"herorun: sending\n{seen[0]}" in capsys.readouterr().err
+
+
+def test_it_is_seen_that_exactly_one_job_is_live(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    capsys.readouterr()
+    real = submitting.company
+    other = Job("9", "tiny-9", JobState.RUNNING)
+
+    def crowded(run: Run, instance: str) -> str:
+        monkeypatch.setattr(run.scheduler, "live", lambda slug: (other,), raising=False)
+        return real(run, instance)
+
+    monkeypatch.setattr(launching, "company", crowded)
+    assert story.launch() == 0
+    assert "tiny-1 runs, and beside it tiny-9 is running" in capsys.readouterr().err
+    (launched,) = story.events("Launched")
+    assert launched.entry["Live jobs"] == "beside it tiny-9 is running"
 
 
 def test_it_runs_the_commit_and_not_the_checkout(story: Story) -> None:

@@ -9,6 +9,7 @@ from herorun.acts.leasing import hand_lease
 from herorun.acts.plan_file import moved_since, must_be
 from herorun.acts.preflight import Preflight, preflight
 from herorun.acts.probe import probe_roots
+from herorun.acts.submitting import ALONE, Say, unsaid
 from herorun.acts.wavering import must_stand_still
 from herorun.core.check import GateVerdict, Mode
 from herorun.core.contract import say_duration
@@ -49,20 +50,24 @@ class Launch:
         }
 
 
-def launch(run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = True) -> Launch:
+def launch(
+    run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = True, say: Say = unsaid
+) -> Launch:
     """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words."""
     run.prepare()
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
-        launched, answer = _continued(run, babysit) or _fresh(run, reviewed, babysit)
+        launched, answer = _continued(run, babysit) or _fresh(run, reviewed, babysit, say)
     told = _unlike(reviewed, launched, answer) if reviewed else ()
     if launched is None:
         return Launch(answer, None, warnings=told)
     pushed = run.record.push()
     unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
     watched, unwatched = start_watch(run, babysit)
-    warnings = tuple(warning for warning in (*told, unpushed, unwatched) if warning)
+    live = launched.entry.get("Live jobs", ALONE)
+    crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
+    warnings = tuple(warning for warning in (*told, crowd, unpushed, unwatched) if warning)
     return Launch(answer, launched, watched, _log(run, launched), warnings, unwatched)
 
 
@@ -101,7 +106,9 @@ def _continued(run: Run, babysit: bool) -> tuple[Launched | None, Preflight] | N
     return settled, preflight(run)
 
 
-def _fresh(run: Run, reviewed: dict[str, Any] | None, babysit: bool) -> tuple[Launched | None, Preflight]:
+def _fresh(
+    run: Run, reviewed: dict[str, Any] | None, babysit: bool, say: Say
+) -> tuple[Launched | None, Preflight]:
     answer = preflight(run)
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
         return None, answer
@@ -119,6 +126,7 @@ def _fresh(run: Run, reviewed: dict[str, Any] | None, babysit: bool) -> tuple[La
         foreign=_foreign(run, answer),
         policy=answer.policy,
         overlooked=tuple(scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked),
+        say=say,
     )
     return start_instance(run, order), answer
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from herorun.acts.admitting import write_admission
 from herorun.acts.leasing import take_lease
 from herorun.acts.posting import deliver
 from herorun.acts.snapshots import admitted_snapshot, keep_snapshot, kept_diff
+from herorun.acts.submitting import ALONE, Say, company, submit, unsaid
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
@@ -21,11 +21,10 @@ from herorun.core.evidence import Checkpoints, History, Job, Nothing, Sourced, S
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan
-from herorun.core.ports import Absent, Found, Search, Unsure, submission_of
+from herorun.core.ports import Absent, Found, Search, Unsure
 from herorun.core.render import command_line, instance_lines
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
-from herorun.system.plumbing import export
 from herorun.system.resolved import code_tree, resolved_config
 from herorun.workspace import Run, contract_at
 
@@ -44,6 +43,7 @@ class Order:
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
     policy: str = ""  # the logbook's word on a lenient `[policy] mode`
     overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it
+    say: Say = unsaid  # gets the exact request before it is sent
 
 
 def start_instance(run: Run, order: Order) -> Launched:
@@ -57,7 +57,7 @@ def start_instance(run: Run, order: Order) -> Launched:
         _not_submitted(run, launching, error)
         raise
     try:
-        job = _submit(run, order.plan, launching.instance)
+        job = submit(run, order.plan, launching.instance, order.say)
     except WrongUse as error:  # refused before anything was started
         _not_submitted(run, launching, error)
         raise
@@ -184,14 +184,6 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
     return f"**Hero {verb} requested: {launching.instance}**\n\n{lines}"
 
 
-def _submit(run: Run, plan: Plan, instance: str) -> Job:
-    folder = run.state / "code" / instance  # its own: nobody has edited a copy that was not there before
-    code = run.repository.top if plan.in_place.value else export(run.repository, plan.code_commit, folder)
-    submission = submission_of(plan, instance)
-    admission = write_admission(run, plan, submission, str(code))
-    return run.scheduler.submit(submission, str(code), str(admission))
-
-
 def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched:
     plan = order.plan
     launched = Launched(
@@ -202,7 +194,10 @@ def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched
         plan.digest,
         plan.output_root.value,
         plan.commit.value,
-        instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
+        {
+            **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
+            "Live jobs": scrub(company(run, launching.instance) or ALONE),
+        },
         order.relaunch_of,
         order.babysitter,
     )

@@ -4,10 +4,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from herorun.acts.candidates import candidates_json
+from herorun.acts.submitting import request_text
 from herorun.core.canonical import plain
 from herorun.core.check import Gate, GateVerdict, Mode
 from herorun.core.contract import Contract
-from herorun.core.errors import Blocked, CouldNotLook, WrongUse
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.estimate import Estimate, estimate
 from herorun.core.evidence import Nothing, Offered, Unavailable
 from herorun.core.plan import Plan
@@ -27,6 +28,7 @@ class Preflight:
     report: Report
     plan: Plan | None
     submission: Submission | None
+    request: str = ""  # as the scheduler will get it, but for two paths that are not made yet
 
     @property
     def verdict(self) -> GateVerdict:
@@ -74,7 +76,7 @@ class Preflight:
             "mode": self.report.mode.value,
             "plan_digest": self.plan.digest if self.plan else None,
             "plan": plan_json(self.plan) if self.plan else None,
-            "submission": submission_json(self.submission) if self.submission else None,
+            "submission": submission_json(self.submission, self.request) if self.submission else None,
             "checkpoints": candidates_json(self.plan, self.report.evidence),
             "estimate": self.estimate.as_json(),
             "findings": self.report.as_json(),
@@ -92,7 +94,16 @@ def preflight(run: Run) -> Preflight:
     plan = report.evidence[Plan]
     if not isinstance(plan, Plan):
         return Preflight(report, None, None)
-    return Preflight(report, plan, submission_of(plan, f"{run.slug}-{memory.next_number}"))
+    submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
+    return Preflight(report, plan, submission, _request(run, submission))
+
+
+def _request(run: Run, submission: Submission) -> str:
+    """Empty where the adapter cannot say it here: what stands against it is a finding of its own."""
+    try:
+        return request_text(run, submission, "<code>", "<admission.json>")
+    except (HerorunError, OSError):
+        return ""
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
@@ -104,6 +115,6 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     return shape
 
 
-def submission_json(submission: Submission) -> dict[str, Any]:
+def submission_json(submission: Submission, request: str) -> dict[str, Any]:
     shape: dict[str, Any] = scrub_tree(plain(submission))
-    return {**shape, "argv": list(scrub_argv(submission.argv))}
+    return {**shape, "argv": list(scrub_argv(submission.argv)), "request": request}

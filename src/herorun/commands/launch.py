@@ -31,9 +31,12 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     from herorun.acts.plan_file import read_plan_file
     from herorun.workspace import open_run
 
+    def say_request(request: str) -> None:
+        click.echo(f"herorun: sending\n{request}", err=True)
+
     opened = open_run(run, Path(start))
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
-    done = launch(opened, reviewed, babysit=not no_babysit)
+    done = launch(opened, reviewed, babysit=not no_babysit, say=say_request)
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
     if as_json:
