@@ -21,6 +21,7 @@ from herorun.core.evidence import (
     Launcher,
     Nothing,
     PriorLaunch,
+    RecordLease,
     SourceRun,
     Unavailable,
     Waivers,
@@ -174,6 +175,7 @@ class Run:
             IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
             ContractDrift: self.drift,
             SourceRun: _source_run(self),
+            RecordLease: RecordLease(memory.lease) if memory.lease else Nothing("it lies in the output root"),
         }
 
     def prepare(self) -> None:

@@ -15,7 +15,7 @@ from types import FrameType
 from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical import canonical, timestamp
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, HandedOver, in_words
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
 from herorun.system.clock import now
@@ -136,6 +136,8 @@ def _loop(name: str, start: Path, report: Callable[[Run, Turn], None], until: Un
             report(run, turn)
             if turn.over or ends:
                 return turn_code(turn)
+        except HandedOver:
+            raise  # the one error after which no tick is due
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
             words = f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch

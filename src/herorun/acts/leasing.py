@@ -1,36 +1,111 @@
-"""Owning a run: taking and renewing its lease."""
+"""Owning a run: taking, renewing, handing over and taking over its lease.
+
+There is one authority: the file in the output root, or the record's branch where the contract says so, or where the
+root refused the very first owner. Which of them it is stands in the journal from then on.
+"""
+
+import errno
 
 from herorun.core.errors import Blocked, CouldNotLook, in_words
+from herorun.core.event import Leased
+from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
+from herorun.system.clock import now
 from herorun.workspace import Run
+
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def take_lease(run: Run) -> Lease:
     """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
-    mine = Lease(run.launcher.owner, run.slug)
-    path = f"{run.place.output_root}/{PATH}"
+    return _take_on_record(run) if by_record(run) else _take_in_root(run)
+
+
+def by_record(run: Run) -> bool:
+    """Whether the record's branch is the place of the lease."""
+    return run.contract.babysit.lease == "record" or run.record.memory().lease is not None
+
+
+def hand_lease(run: Run, owner: str) -> Lease:
+    """Give the lease that we hold to another owner."""
+    mine = take_lease(run)
+    if by_record(run):
+        return _write_on_record(run, mine.handed(owner))
+    path = _path(run)
+    if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
+        raise CouldNotLook(f"The lease {path} was changed at this very moment, and is not handed to {owner}.")
+    return mine.handed(owner)
+
+
+def seize_lease(run: Run, seen: LeaseSeen) -> Lease:
+    """Take over a lease that was seen stale, unless it moved meanwhile."""
+    owner = run.launcher.owner
+    held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
+    if held is None or (held.owner, held.fence, held.beat) != (seen.owner, seen.fence, seen.beat):
+        raise Blocked(f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken.")
+    if held.slug != run.slug:
+        raise Blocked(f"The lease in {run.place.output_root} is for another run, {held.slug}.")
+    taken = held.handed(owner)
+    if by_record(run):
+        return _write_on_record(run, taken)
+    if not run.store.swap(_path(run), held.bytes(), taken.bytes()):
+        raise Blocked(f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken.")
+    return taken
+
+
+def _path(run: Run) -> str:
+    return f"{run.place.output_root}/{PATH}"
+
+
+def _take_in_root(run: Run) -> Lease:
+    mine, path = Lease(run.launcher.owner, run.slug), _path(run)
     try:
         run.store.create(path, mine.bytes())
         return mine
     except FileExistsError:
         found = run.store.read(path)
     except OSError as error:
+        if error.errno in _REFUSED and not run.record.memory().launchings:
+            return _take_on_record(run)
         raise CouldNotLook(f"The lease {path} could not be written: {in_words(error)}.") from None
     lease = read_lease(found)
-    if lease is None or not may_take(lease, mine.owner, run.slug):
-        holder = f"{lease.owner} for {lease.slug}" if lease else "something that is no lease"
+    if lease is None:
         raise Blocked(
-            f"{path} is held by {holder}. Two owners of one output root would overwrite each other."
+            f"{path} is held by something that is no lease. Look at it before anything is launched."
         )
+    _must_be_ours(run, lease, path)
     renewed = lease.renewed()
     if not run.store.swap(path, found, renewed.bytes()):
         raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
     return renewed
 
 
-def hand_lease(run: Run, owner: str) -> None:
-    """Give the lease that we hold to the owner that the contract names."""
-    mine = take_lease(run)
-    path = f"{run.place.output_root}/{PATH}"
-    if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
-        raise CouldNotLook(f"The lease {path} was changed at this very moment, and is not handed to {owner}.")
+def _take_on_record(run: Run) -> Lease:
+    held = run.record.memory().lease
+    if held is None:
+        return _write_on_record(run, Lease(run.launcher.owner, run.slug))
+    _must_be_ours(run, held, run.record.branch)
+    return _write_on_record(run, held.renewed())
+
+
+def _write_on_record(run: Run, lease: Lease) -> Lease:
+    """Ours once the remote has it; of two at once the fold of the journal lets one count."""
+    run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat))
+    pushed = run.record.push()
+    held = run.record.memory().lease
+    if held != lease:
+        raise Blocked(
+            f"{run.record.branch} is held by {held.owner if held else 'nobody'}: somebody else was first."
+        )
+    if not pushed and run.record.remote:
+        raise CouldNotLook(f"The lease on {run.record.branch} could not be pushed: {pushed.why}")
+    return lease
+
+
+def _must_be_ours(run: Run, lease: Lease, place: str) -> None:
+    if not may_take(lease, run.launcher.owner, run.slug):
+        raise Blocked(
+            f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would overwrite each "
+            f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that machine is gone, "
+            f"`herorun handoff {run.slug} --take` here."
+        )

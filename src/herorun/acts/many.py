@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.scrub import scrub
 from herorun.record import Record
+from herorun.system import host
 from herorun.system.git import Repository
 from herorun.workspace import known_slugs
 
@@ -46,7 +47,7 @@ def worst(codes: Iterable[int]) -> int:
 
 
 def slugs_to_watch(repository: Repository) -> list[str]:
-    """The runs that were launched and are not sealed, and those whose record cannot be read: they must be told of."""
+    """The runs that were launched, not sealed and not handed to another owner, and those whose record cannot be read: they must be told of."""
     return [slug for slug in known_slugs(repository) if _to_watch(repository, slug)]
 
 
@@ -55,4 +56,5 @@ def _to_watch(repository: Repository, slug: str) -> bool:
         memory = Record(repository, slug, f"herorun/{slug}", None, lambda: "").memory()
     except (HerorunError, OSError):
         return True
-    return bool(memory.instances) and not memory.sealed
+    mine = memory.handed is None or memory.handed.to == host.owner()
+    return bool(memory.instances) and not memory.sealed and mine

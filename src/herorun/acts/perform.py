@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from herorun.acts.leasing import take_lease
 from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
@@ -76,12 +77,23 @@ def perform(run: Run, action: Action) -> Performed:
             case Relaunch(_, instance, why):
                 relaunch_once(run, intended, instance, why)
             case Stop(_, instance, why):
+                owned(run, intended)
                 stop_once(run, intended, instance, why)
             case DeleteNode():
+                owned(run, intended)
                 delete_node(run, intended, action)
     except (HerorunError, OSError) as error:
         return Performed(action, scrub(in_words(error)))
     return Performed(action)
+
+
+def owned(run: Run, intended: Intended) -> None:
+    """The lease once more, right before an act that cannot be undone: the tick's own look may be minutes old."""
+    try:
+        take_lease(run)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
 
 
 def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bool = True) -> None:

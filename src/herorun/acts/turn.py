@@ -14,7 +14,7 @@ from herorun.core.cadence import next_look
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.check import Gate, name_of
 from herorun.core.decide import Action, Escalate, Tell
-from herorun.core.errors import Blocked, HerorunError, WrongUse, in_words
+from herorun.core.errors import Blocked, HandedOver, HerorunError, WrongUse, in_words
 from herorun.core.event import CheckedIn, Decided, Event, Observed
 from herorun.core.evidence import (
     Checkpoints,
@@ -127,6 +127,7 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         if memory.sealed:
             return Turn(run, None, {})
         must_be_launched(run, memory)
+        must_be_ours(run, memory)
         unsure = _settle(run)
         doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
         seen, evidence = judge(run, sure=not unsure)
@@ -176,6 +177,16 @@ def _unread_lines(evidence: Evidence) -> list[str]:
     return (
         [f"metrics: {problem}" for problem in metrics.problems[-3:]] if isinstance(metrics, Metrics) else []
     )
+
+
+def must_be_ours(run: Run, memory: Memory) -> None:
+    """Whoever was given the run has it; whoever gave it, or lost it, acts no more."""
+    handed = memory.handed
+    if handed and handed.to != run.launcher.owner:
+        raise HandedOver(
+            f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so nothing is done here. "
+            f"Should it not be: `herorun handoff {run.slug} --take`."
+        )
 
 
 def must_be_launched(run: Run, memory: Memory) -> None:

@@ -348,6 +348,10 @@ class Babysit(_Table):
     )
     tpu_zone: Name | None = Field(None, description="The zone of the TPU machines; `delete` needs it.")
     thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
+    lease: Literal["root", "record"] = Field(
+        "root",
+        description="Where the one owner is written down: in the output root, or on the record's branch.",
+    )
     declined: str | None = Field(
         None, min_length=1, description="Why nobody watches: the only way out of it."
     )

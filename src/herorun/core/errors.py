@@ -13,6 +13,10 @@ class Blocked(HerorunError):
     exit_code = 1
 
 
+class HandedOver(Blocked):
+    """Somebody else watches the run now: whoever did before acts no more."""
+
+
 class WrongUse(HerorunError):
     """The command, the contract or the repository is not what it must be."""
 

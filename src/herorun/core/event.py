@@ -134,10 +134,24 @@ class Failed:
 
 @dataclass(frozen=True)
 class HandedOff:
+    """Somebody else watches from here on."""
+
     kind: ClassVar[str] = "HandedOff"
     at: datetime
     to: str
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Leased:
+    """The lease, where the record's branch is its place: the push that the remote takes is what counts."""
+
+    kind: ClassVar[str] = "Leased"
+    at: datetime
+    owner: str
+    slug: str
+    fence: int
+    beat: int
 
 
 @dataclass(frozen=True)
@@ -207,6 +221,7 @@ Event: TypeAlias = (
     | Done
     | Failed
     | HandedOff
+    | Leased
     | Noted
     | Ordered
     | Sealed
@@ -227,6 +242,7 @@ KINDS: Mapping[str, type[Event]] = {
         Done,
         Failed,
         HandedOff,
+        Leased,
         Noted,
         Ordered,
         Sealed,

@@ -20,10 +20,12 @@ from herorun.core.event import (
     Done,
     Event,
     Failed,
+    HandedOff,
     Initialised,
     Intended,
     Launched,
     Launching,
+    Leased,
     Newer,
     Noted,
     Ordered,
@@ -31,6 +33,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import End, History, Instance, Unfinished
+from herorun.core.lease import Lease, follows
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health, decided, launched
@@ -164,6 +167,8 @@ class Memory:
     acked: Mapping[str, Ordered] = field(default_factory=dict)  # by the alert's key
     pause: Pause | None = None
     orders: tuple[Ordered, ...] = ()  # all that people ordered
+    lease: Lease | None = None  # where the record is its place
+    handed: HandedOff | None = None  # the newest
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
 
     @property
@@ -299,6 +304,11 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return replace(memory, caveats=(*memory.caveats, event.caveat))
         case Ordered():
             return _ordered(memory, event)
+        case HandedOff():
+            return replace(memory, handed=event)
+        case Leased():
+            lease = Lease(event.owner, event.slug, event.fence, event.beat)
+            return replace(memory, lease=lease) if follows(lease, memory.lease) else memory
         case Sealed():
             return replace(memory, sealed=event)
         case Newer():

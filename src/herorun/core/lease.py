@@ -1,15 +1,18 @@
 """The lease: one owner of a run at a time, with a fence number that only rises.
 
-It lives at `<output_root>/_herorun/lease.json` and is changed by compare-and-swap. A lease is stale when the
-observer saw the same fence and beat unchanged for two cadences of its own clock.
+It lives at `<output_root>/_herorun/lease.json` and is changed by compare-and-swap; where that cannot be written, in the
+record, where the push that the remote takes counts. A lease is stale when the observer saw the same fence and beat
+unchanged for two cadences of its own clock.
 """
 
 import json
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from herorun.core.canonical import canonical
 
 PATH = "_herorun/lease.json"
+STALE = 2  # cadences
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,20 @@ def read_lease(data: bytes) -> Lease | None:
 def may_take(lease: Lease, owner: str, slug: str) -> bool:
     """Only its own owner, for its own run."""
     return lease.owner == owner and lease.slug == slug
+
+
+def follows(lease: Lease, held: Lease | None) -> bool:
+    """Whether a lease that the record brings counts: a beat of the holder, or the very next fence.
+
+    Of two that took the same fence the one that the remote took first stands before the other, which thereby fails.
+    """
+    if held is None:
+        return True
+    if lease.fence == held.fence:
+        return (lease.owner, lease.slug) == (held.owner, held.slug)
+    return lease.fence == held.fence + 1
+
+
+def stale_at(unchanged_since: datetime, cadence: timedelta) -> datetime:
+    """When a lease that does not move may be taken over."""
+    return unchanged_since + STALE * cadence

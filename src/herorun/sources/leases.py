@@ -7,7 +7,7 @@ from pathlib import Path
 
 from herorun.core.canonical import canonical
 from herorun.core.contract import Contract
-from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now
+from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, RecordLease
 from herorun.core.lease import PATH, Lease, read_lease
 from herorun.core.ports import Place, Store
 from herorun.system.files import is_locked, lock_file, write_whole
@@ -16,8 +16,12 @@ from herorun.system.git import Repository
 SEEN = "lease-seen.json"
 
 
-def read_lease_seen(place: Place, store: Store, launcher: Launcher, now: Now) -> LeaseSeen | Nothing:
+def read_lease_seen(
+    place: Place, store: Store, launcher: Launcher, now: Now, recorded: RecordLease | Nothing
+) -> LeaseSeen | Nothing:
     """Whoever looks on this machine notes the first sight of each beat: only our own clock is asked."""
+    if isinstance(recorded, RecordLease):
+        return _seen(place, recorded.lease, None, launcher, now)
     path = f"{place.output_root}/{PATH}"
     try:
         lease, modified = read_lease(store.read(path)), store.modified(path)
@@ -25,8 +29,13 @@ def read_lease_seen(place: Place, store: Store, launcher: Launcher, now: Now) ->
         return Nothing("nobody holds a lease")
     if lease is None:
         return Nothing("what lies in the lease's place is none")
+    return _seen(place, lease, modified, launcher, now)
+
+
+def _seen(place: Place, lease: Lease, modified: datetime | None, launcher: Launcher, now: Now) -> LeaseSeen:
     since = _unchanged_since(Path(place.state), lease, now.at)
-    return LeaseSeen(lease.owner, lease.slug, since, modified, lease.owner == launcher.owner)
+    mine = lease.owner == launcher.owner
+    return LeaseSeen(lease.owner, lease.slug, since, modified, mine, lease.fence, lease.beat)
 
 
 def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:

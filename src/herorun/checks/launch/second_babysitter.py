@@ -1,8 +1,8 @@
 """Somebody else owns the run.
 
 Why: two owners would each relaunch the run and write into one output root, over each other.
-Fix: let the owner launch or hand the run over; if that machine is gone for good, see that nothing of it runs, then
-remove the lease in the output root.
+Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there); if that machine is gone
+for good, see that nothing of it runs, then `herorun handoff RUN --take` here.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from herorun.core.lease import Lease
+
 
 @dataclass(frozen=True)
 class JobLog:
@@ -34,13 +36,22 @@ class Disks:
 
 @dataclass(frozen=True)
 class LeaseSeen:
-    """The lease in the output root, as this machine saw it over time."""
+    """The lease in its place, as this machine saw it over time."""
 
     owner: str  # user@machine
     slug: str
     unchanged_since: datetime  # since when neither its fence nor its beat moved, by our own clock
     modified: datetime | None = None  # by the store's clock
     mine: bool = True
+    fence: int = 1
+    beat: int = 0
+
+
+@dataclass(frozen=True)
+class RecordLease:
+    """The lease that the record holds, where its branch is the place of it."""
+
+    lease: Lease
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,158 @@
+"""Handing the watch over: by its owner while that is alive, or taken once its lease has stood still."""
+
+import time
+from collections.abc import Callable
+
+from herorun import discover
+from herorun.acts.leasing import hand_lease, seize_lease, take_lease
+from herorun.acts.ordering import Told, begun, person, push_warning
+from herorun.acts.posting import say
+from herorun.acts.turn import judge, must_be_launched, progress_of
+from herorun.core.alert import State
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.event import HandedOff
+from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
+from herorun.core.identity.links import tracker_links
+from herorun.core.lease import stale_at
+from herorun.core.render import unmentioned
+from herorun.core.scrub import scrub
+from herorun.gather import gather
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run
+
+LOOK_AGAIN = 5.0  # seconds between two looks at a lease that may be stale
+
+
+def hand_over(run: Run, to: str, reason: str = "") -> Told:
+    """Give the run to another owner. Only who holds its lease can."""
+    if "@" not in to or to.strip() != to or " " in to:
+        raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        must_be_launched(run, begun(run))
+        if to == run.launcher.owner:
+            raise WrongUse(
+                f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease over."
+            )
+        take_lease(run)
+        lines = facts(run, run.launcher.owner, to, reason or "handed over by its owner")
+        hand_lease(run, to)
+        warnings = _written(run, to, lines)
+    words = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
+    return Told(run, words, warnings=warnings)
+
+
+def take_over(
+    run: Run, reason: str = "", wait: float = 0.0, rest: Callable[[float], None] = time.sleep
+) -> Told:
+    """Take over a lease that does not move any more, watching it for at most so many seconds."""
+    run.prepare()
+    must_be_launched(run, begun(run))
+    seen = _stale(run, wait, rest)
+    owner = run.launcher.owner
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        if seen is None:
+            take_lease(run)
+            return Told(run, f"{owner} holds the lease already", warnings=push_warning(run))
+        why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
+        seize_lease(run, seen)
+        warnings = _written(run, owner, facts(run, seen.owner, owner, why))
+    return Told(run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings)
+
+
+def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | None:
+    """The lease of another that stood still for two cadences by our own clock; None where nobody else holds one."""
+    until = time.monotonic() + wait
+    first: LeaseSeen | None = None
+    while True:
+        found = _look(run)
+        if not isinstance(found, LeaseSeen) or found.mine:
+            return None
+        due = stale_at(found.unchanged_since, run.contract.babysit.cadence)
+        if now() >= due:
+            return found
+        if first and (first.fence, first.beat) != (found.fence, found.beat):
+            raise Blocked(
+                f"The lease of {found.owner} moves: it is alive. There, `herorun handoff {run.slug} --to "
+                f"{run.launcher.owner}`."
+            )
+        first = found
+        if time.monotonic() >= until:
+            raise CouldNotLook(
+                f"The lease of {found.owner} was first seen in its present state at "
+                f"{found.unchanged_since:%H:%M:%S} UTC: whether it is stale shows at {due:%H:%M:%S} UTC. Try again "
+                f"then, or let `--wait` do it."
+            )
+        rest(min(LOOK_AGAIN, max(0.1, (due - now()).total_seconds())))
+
+
+def _look(run: Run) -> object:
+    run.record.fetch()
+    given = {**run.given(run.record.memory()), Now: Now(now())}
+    evidence = gather([LeaseSeen], discover.sources(), given)
+    found = evidence[LeaseSeen]
+    if isinstance(found, Unavailable):
+        raise CouldNotLook(f"The lease could not be read, so nothing was taken: {found.why}.")
+    return found
+
+
+def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
+    """What whoever takes over must know: job, cluster, newest signal, tracker, and how it is submitted again."""
+    memory = run.record.memory()
+    current = memory.current
+    told = run.contract.scheduler
+    where = ", ".join(f"{name} {value}" for name, value in sorted(told.options.items()) if _is_place(name))
+    lines = {
+        "Status": f"{taker} watches {current.name if current else run.slug} from now on, {giver} no more",
+        "Evidence": _signal(run),
+        "Decision": f"{why}; said by {person(run)}",
+        "Next": f"`herorun babysit {run.slug}` on {taker}",
+        "Job": current.job if current else "none",
+        "Cluster": f"{told.kind}{f' ({where})' if where else ''}",
+        "Tracker": ", ".join(_links(run)) or "no link",
+        "Resubmission": f"`herorun relaunch {run.slug}`; [babysit] recovery = {run.contract.babysit.recovery}",
+        "Output root": run.place.output_root,
+    }
+    return {name: scrub(value) for name, value in lines.items()}
+
+
+def _is_place(option: str) -> bool:
+    return option in ("host", "address", "cluster", "config", "partition", "user", "folder")
+
+
+def _signal(run: Run) -> str:
+    """Progress, health and what fires. Whoever cannot look still hands over, and says so."""
+    try:
+        seen, evidence = judge(run)
+    except (HerorunError, OSError) as error:
+        return f"nobody could look: {in_words(error)}"
+    metrics = evidence.get(Metrics)
+    newest = (
+        f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC" if isinstance(metrics, Metrics) else ""
+    )
+    firing = [
+        f"{alert.check}: {alert.message}" for alert in seen.alerts.values() if alert.state is State.FIRING
+    ]
+    health = f"{progress_of(evidence)}, run {seen.run}, monitor {seen.monitor}{newest}"
+    return f"{health}; {'; '.join(firing) or 'no alert fires'}"
+
+
+def _links(run: Run) -> tuple[str, ...]:
+    """From the contract, and those that the job's own log names."""
+    evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
+    log = evidence[JobLog]
+    return tracker_links(run.contract, log.runs if isinstance(log, JobLog) else ())
+
+
+def _written(run: Run, to: str, lines: dict[str, str]) -> tuple[str, ...]:
+    """In the record first, then in the issue; a page that cannot be reached hands nothing back."""
+    at = now()
+    run.record.append(HandedOff(at, to, lines))
+    warnings = []
+    try:
+        body = "\n".join(f"- {name}: {unmentioned(value)}" for name, value in lines.items())
+        say(run, f"handoff/{at:%Y%m%dT%H%M%S}", f"{run.slug} is watched by {to}", body, {})
+    except (HerorunError, OSError) as error:
+        warnings.append(f"the issue was not told yet: {in_words(error)}")
+    return (*warnings, *push_warning(run))

@@ -1,0 +1,40 @@
+"""`herorun handoff`."""
+
+import click
+
+
+@click.command(short_help="Hand the watch over to another machine, or take over a stale one.")
+@click.argument("run")
+@click.option("--to", metavar="USER@MACHINE", help="Give it to this owner; only who holds the lease can.")
+@click.option(
+    "--take", is_flag=True, help="Take it from an owner whose lease has stood still for two cadences."
+)
+@click.option("--wait", default="0s", show_default=True, help="With --take: how long to watch the lease.")
+@click.option("--reason", default="", help="Why, for the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, to: str | None, take: bool, wait: str, reason: str, as_json: bool) -> int:
+    """Change the one owner of a run, and write down what the next one must know: job, cluster, newest signal, tracker
+    links, and how it is submitted again.
+
+    A babysitter that no longer owns the run ends, and acts no more.
+
+    \b
+    Example:
+      herorun handoff grug --to dri@night-box
+      herorun handoff grug --take --wait 40m
+    """
+    from pathlib import Path
+
+    from herorun.acts.handing import hand_over, take_over
+    from herorun.commands._said import show
+    from herorun.core.errors import WrongUse
+    from herorun.core.until import seconds_of
+    from herorun.workspace import watched_run
+
+    if bool(to) == take:
+        raise WrongUse("Say who watches: `--to user@machine` gives the run away, `--take` takes it over.")
+    opened = watched_run(run, Path(start))[0]
+    if to:
+        return show(hand_over(opened, to, reason), as_json)
+    return show(take_over(opened, reason, seconds_of(wait, "--wait")), as_json)
