@@ -261,6 +261,21 @@ class Record:
         move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
         move_ref(self.repository, self.ref, theirs, None)
 
+    def published(self) -> Memory:
+        """What the remote has of the record at this moment, as anybody outside can read it; ours does not move.
+
+        `CouldNotLook` where the remote does not answer. Without a remote, what is here.
+        """
+        if self.remote is None:
+            return self.memory()
+        target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        if target not in self.repository.remote_tips(self.remote, target):
+            return Memory()
+        fetch(self.repository, self.remote, {target: fetched})
+        theirs = str(self.repository.resolve(fetched))
+        self._must_hold_this_run(theirs)
+        return self._load(theirs).memory
+
     def _must_be_a_branch_of_its_own(self) -> None:
         if self.branch in ("main", "master"):
             raise WrongUse(self._not_its_own("is where code lies"))

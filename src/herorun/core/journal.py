@@ -157,6 +157,7 @@ class Memory:
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None
     last_decided: Decided | None = None
+    last_seen: datetime | None = None  # the newest tick that could see the run
     last_summary: datetime | None = None
     health: Health = field(default_factory=Health)
     ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
@@ -283,6 +284,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
                 memory,
                 alerts=kept,
                 last_decided=event,
+                last_seen=memory.last_seen if event.monitor == "stale" else event.at,
                 last_summary=said,
                 health=health,
                 ends=ends,

@@ -1,0 +1,47 @@
+"""The dead man's switch: an outsider reads the published record and says whether anybody still watches."""
+
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.canonical import plain
+from herorun.core.check import Gate
+from herorun.core.errors import CouldNotLook
+from herorun.core.journal import Memory
+from herorun.core.ports import Post
+from herorun.core.render import unmentioned
+from herorun.core.watchdog import Watchdog, Watched, watchdog
+from herorun.system.clock import now
+from herorun.workspace import Run, watched_run
+
+
+def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
+    """One run, as its published record shows it; told in the issue once a silence where `comment` is wished."""
+    run, _ = watched_run(name, start)
+    memory = run.record.published()
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    found = watchdog(run.slug, memory, run.contract, checks, now())
+    told = _tell(run, memory, found) if comment and found.monitor is Watched.STALE else ""
+    return {
+        "slug": found.slug,
+        "monitor": found.monitor.value,
+        "run": memory.last_decided.run if memory.last_decided else "unknown",
+        "why": found.why,
+        "last_seen": plain(found.last_seen),
+        "due": plain(found.due),
+        "told": told,
+    }
+
+
+def _tell(run: Run, memory: Memory, found: Watchdog) -> str:
+    """Post it unless this very silence was told of: whoever runs this has no journal to remember it in."""
+    if memory.initialised is None:
+        raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
+    title = f"Monitor stale: nobody is seen to watch {run.slug}"
+    body = (
+        f"**{title}**\n\n{unmentioned(found.why)}. What the run itself does is another question, which nobody "
+        f"answers meanwhile: at the last look it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
+        f"\n\n{run.dri}: look at the machine of its babysitter, and start `herorun babysit {run.slug}` there, or "
+        f"`herorun handoff {run.slug} --take` elsewhere."
+    )
+    return run.issue.find(found.key) or run.issue.post(Post(found.key, title, body))

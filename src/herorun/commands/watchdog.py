@@ -1,0 +1,53 @@
+"""`herorun watchdog`."""
+
+import click
+
+
+@click.command(short_help="Say from outside whether anybody still watches.")
+@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.option("--all", "every", is_flag=True, help="Every run that has a contract or a record here.")
+@click.option("--comment", is_flag=True, help="Tell the run's issue, once a silence.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_json: bool) -> int:
+    """Read the published record, and say `monitor stale` after two missed cadences.
+
+    It needs a clone and no access to the job, so that it can run anywhere else: templates/watchdog.yml is a schedule
+    for GitHub Actions. What the run itself does is another question. A run that is sealed, that ended well, or that
+    nobody has launched is quiet.
+
+    Exit code 0: watched, or nothing to watch. 1: a monitor is stale. 3: a record could not be read.
+
+    \b
+    Example:
+      herorun watchdog grug
+      herorun watchdog --all --comment
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.many import worst
+    from herorun.acts.watchdog import look
+    from herorun.core.errors import HerorunError, WrongUse, in_words
+    from herorun.core.scrub import scrub
+    from herorun.system.git import find_repository
+    from herorun.workspace import known_slugs
+
+    names = [*runs, *(known_slugs(find_repository(Path(start))) if every else [])]
+    if not names and not every:
+        raise WrongUse("Name a run, or say --all: `herorun watchdog RUN`.")
+    answers, codes = [], []
+    for name in names:
+        try:
+            answers.append(look(name, Path(start), comment))
+            codes.append(1 if answers[-1]["monitor"] == "stale" else 0)
+        except (HerorunError, OSError) as error:
+            answers.append({"slug": name, "monitor": "unknown", "why": scrub(in_words(error))})
+            codes.append(error.exit_code if isinstance(error, HerorunError) else 3)
+    if as_json:
+        screen.show_json({"runs": answers})
+        return worst(codes)
+    for told in answers:
+        told_in = f" (told: {told['told']})" if told.get("told") else ""
+        click.echo(f"{told['slug']}: monitor {told['monitor']}: {screen.clean(told['why'])}{told_in}")
+    return worst(codes)

@@ -1,0 +1,76 @@
+"""Whether somebody still watches, by what a babysitter leaves in the published record. Pure.
+
+This is apart from the run's own health: a run may be healthy and nobody watches, or down and well watched.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from herorun.core.check import Check
+from herorun.core.condition import RunHealth
+from herorun.core.contract import Contract, say_duration
+from herorun.core.decide import all_answered
+from herorun.core.journal import Memory
+
+MISSED = 2  # cadences without a tick that could see
+LEAST = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time
+
+
+class Watched(StrEnum):
+    FRESH = "fresh"
+    STALE = "stale"
+    NOT_WATCHED = (
+        "not-watched"  # nothing is to be watched: not launched, ended, sealed, or declined by the contract
+    )
+
+
+@dataclass(frozen=True)
+class Watchdog:
+    """What an outsider sees. `key` names one silence: it is told of once."""
+
+    slug: str
+    monitor: Watched
+    why: str
+    last_seen: datetime | None = None
+    due: datetime | None = None  # from then on it is stale
+    key: str = ""
+
+
+def watchdog(
+    slug: str, memory: Memory, contract: Contract, checks: Mapping[str, Check], now: datetime
+) -> Watchdog:
+    """Stale once no tick that could see was published for two cadences."""
+    if why := _quiet(memory, contract, checks):
+        return Watchdog(slug, Watched.NOT_WATCHED, why, memory.last_seen)
+    current = memory.current
+    assert current is not None  # else it is quiet
+    seen = memory.last_seen if memory.last_seen and memory.last_seen >= current.started else None
+    since, cadence = seen or current.started, contract.babysit.cadence
+    due = since + max(LEAST, MISSED * cadence)
+    what = (
+        "the last look that could see was" if seen else f"nobody has looked since {current.name} was launched"
+    )
+    said = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
+    key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S}"
+    return Watchdog(slug, Watched.STALE if now >= due else Watched.FRESH, said, seen, due, key)
+
+
+def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:
+    """Why nobody needs to watch; empty where somebody must."""
+    if memory.sealed:
+        return f"sealed as {memory.sealed.tag}"
+    if memory.current is None:
+        return "nothing was launched yet"
+    if contract.babysit.declined:
+        return f"the contract declines a babysitter: {contract.babysit.declined}"
+    last = memory.last_decided
+    if last is None or last.at < memory.current.started:
+        return ""
+    if last.run == RunHealth.FINISHED:
+        return "it ended well and waits for the seal"
+    known = [alert for alert in memory.alerts.values() if alert.check in checks]
+    if last.run == RunHealth.DOWN and all_answered(known, checks, memory.ledger):
+        return "it is down, and a person has taken note of that"
+    return ""
