@@ -41,6 +41,7 @@ from herorun.core.evidence import (
     OtherRoots,
     OutputRoots,
     OwnSecrets,
+    OwnVersion,
     PriorLaunch,
     Published,
     Receipt,
@@ -249,6 +250,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         JobLog(),
         LeaseSeen("dri@here", "tiny", NOON - EVERY, NOON - EVERY),
         OwnSecrets(),
+        OwnVersion("0.1.0"),
         RecoverySource(f"{ROOT}/step-100", 100),
         SaveTime(40.0),
     ]

@@ -34,6 +34,15 @@ class Pushed:
         return not self.why
 
 
+@dataclass(frozen=True)
+class Known:
+    """The memory, and which lines it was folded from."""
+
+    memory: Memory
+    lines: int
+    newest: str  # id of the last of them
+
+
 @dataclass
 class _Content:
     """The record at one commit, parsed."""
@@ -88,6 +97,12 @@ class Record:
     def memory(self) -> Memory:
         """What the journal amounts to, as it stands now."""
         return self._read().memory
+
+    def known(self) -> Known:
+        """The same, with the place in the journal that it was folded up to."""
+        content = self._read()
+        newest = content.lines[-1].id if content.lines else ""
+        return Known(content.memory, len(content.lines), newest)
 
     def lines(self) -> Sequence[Line]:
         return tuple(self._read().lines)

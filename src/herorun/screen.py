@@ -270,6 +270,8 @@ def show_status(told: Mapping[str, Any]) -> None:
 
 def _orders(told: Mapping[str, Any]) -> list[str]:
     """What people said: a pause, notes taken, and what is asked of them."""
+    from herorun.core.judge import QUESTION
+
     lines = []
     if held := told["paused"]:
         lines.append(f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}")
@@ -282,8 +284,11 @@ def _orders(told: Mapping[str, Any]) -> list[str]:
     if told["answer"]:
         lines.append(f"  answer     {clean(told['answer'])}")
     if told["questions"]:
-        asked = ", ".join(clean(key.rpartition("/")[2]) for key in told["questions"])
-        lines.append(f"  asked      relaunch? ({asked}): `herorun approve {told['slug']}`, or `deny`")
+        judge = [key.split("/")[2] for key in told["questions"] if key.startswith(QUESTION)]
+        other = [key.rpartition("/")[2] for key in told["questions"] if not key.startswith(QUESTION)]
+        asked = [f"may herorun {clean(version)} act?" for version in judge]
+        asked += [f"relaunch? ({', '.join(clean(kind) for kind in other)})"] if other else []
+        lines += [f"  asked      {what}: `herorun approve {told['slug']}`, or `deny`" for what in asked]
     return lines
 
 

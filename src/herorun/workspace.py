@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from herorun import discover
+from herorun import __version__, discover
 from herorun.core.check import Mode
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
 from herorun.core.drift import differences
@@ -20,6 +20,7 @@ from herorun.core.evidence import (
     IssuePage,
     Launcher,
     Nothing,
+    OwnVersion,
     PriorLaunch,
     RecordLease,
     SourceRun,
@@ -174,6 +175,7 @@ class Run:
             PriorLaunch: _prior_launch(memory),
             IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
             ContractDrift: self.drift,
+            OwnVersion: OwnVersion(__version__, self.contract.herorun or ""),
             SourceRun: _source_run(self),
             RecordLease: RecordLease(memory.lease) if memory.lease else Nothing("it lies in the output root"),
         }

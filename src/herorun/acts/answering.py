@@ -1,4 +1,4 @@
-"""Taking note of alerts, and answering the question whether a run is relaunched."""
+"""Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun may act."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -61,6 +61,8 @@ def _asked_anew(memory: Memory) -> bool:
 def answer(run: Run, yes: bool, reason: str = "") -> Told:
     """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick, through the gate."""
     memory = begun(run)
+    if _judge_is_asked_about(memory, yes):
+        return _answer_for_judge(run, memory, yes, reason)
     current = memory.current
     questions = open_questions(memory)
     if current is None or not questions:
@@ -80,6 +82,28 @@ def answer(run: Run, yes: bool, reason: str = "") -> Told:
         return Told(run, f"denied: {current.name} is not relaunched", warnings=warnings)
     words = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
     return Told(run, words, warnings=(*warnings, *nobody_watches(run)))
+
+
+def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:
+    """First of all, and alone; while nothing else is asked, a person may also think better of it."""
+    judge = memory.judge
+    if not judge.question:
+        return False
+    return judge.answer is None or (judge.answer.yes is not yes and not open_questions(memory))
+
+
+def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Told:
+    """Say whether a changed herorun may act on the job."""
+    judge = memory.judge
+    assert judge.replayed is not None
+    warnings = order(run, Word.APPROVE if yes else Word.DENY, [judge.question], reason)
+    name = f"herorun {judge.replayed.version}"
+    words = f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
+    rest = open_questions(memory)
+    more = f"; a relaunch is asked for too: `herorun {'approve' if yes else 'deny'} {run.slug}` once more"
+    return Told(
+        run, words + (more if rest else ""), warnings=(*warnings, *(nobody_watches(run) if yes else ()))
+    )
 
 
 def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:

@@ -13,6 +13,7 @@ from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, back_off
+from herorun.core.deciding import reason_of
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.ports import Post
@@ -52,13 +53,8 @@ def _intent(run: Run, action: Action, at: datetime) -> Intended:
             return intent_to_say(
                 run, key, f"Escalation: {title}", f"{unmentioned(why)}\n\n{asked}", lines, at
             )
-        case Relaunch(key, instance, why):
-            return Intended(at, key, run.record.memory().attempt(key), f"relaunch after {instance}: {why}")
-        case Stop(key, instance, why):
-            return Intended(at, key, run.record.memory().attempt(key), f"stop {instance}: {why}")
-        case DeleteNode(key, instance, _, worker, zone):
-            what = f"delete the machine of worker {worker} of {instance} in {zone}"
-            return Intended(at, key, run.record.memory().attempt(key), what)
+        case Relaunch() | Stop() | DeleteNode():
+            return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
 
 
 def perform(run: Run, action: Action) -> Performed:

@@ -7,9 +7,10 @@ from typing import Any
 from herorun import discover
 from herorun.acts.answering import open_questions
 from herorun.acts.babysitter import last_heartbeat
-from herorun.acts.turn import Turn, alert_json, judge, progress_of
+from herorun.acts.turn import Turn, alert_json, judge
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
+from herorun.core.deciding import progress_of
 from herorun.core.journal import Memory
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth
@@ -71,11 +72,15 @@ def _people(memory: Memory) -> dict[str, Any]:
     ]
     return {
         "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason} if held else None,
-        "questions": list(open_questions(memory)),
+        "questions": [*_judge_question(memory), *open_questions(memory)],
         "answer": answered.words if answered else None,
         "acked": [{"alert": key, "by": said.by, "reason": said.reason} for key, said in noted],
         "stopped": memory.stopped.get(current),
     }
+
+
+def _judge_question(memory: Memory) -> list[str]:
+    return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:

@@ -9,34 +9,35 @@ from herorun import __version__, discover
 from herorun.acts.launching import settle_launching
 from herorun.acts.leasing import take_lease
 from herorun.acts.perform import Performed, intents, perform, settle
+from herorun.acts.rules import evidence_file, rules_digest, rules_of
+from herorun.acts.upgrading import settle_judge
 from herorun.core.alert import Alert, State
 from herorun.core.cadence import next_look
-from herorun.core.canonical import canonical, digest, plain
-from herorun.core.check import Gate, name_of
-from herorun.core.decide import Action, Escalate, Tell
+from herorun.core.canonical import plain, timestamp
+from herorun.core.check import Gate
+from herorun.core.decide import Action
+from herorun.core.deciding import allowed, checked_in, decided, interventions, progress_of, to_intend
 from herorun.core.errors import Blocked, HandedOver, HerorunError, WrongUse, in_words
-from herorun.core.event import CheckedIn, Decided, Event, Observed
+from herorun.core.event import Observed
 from herorun.core.evidence import (
     Checkpoints,
     Evidence,
     FinalStep,
     Gaps,
+    Hands,
     Metrics,
-    Nothing,
     Now,
     Receipt,
     Triage,
-    Unavailable,
     Unfinished,
 )
 from herorun.core.journal import Memory
-from herorun.core.recovery.ending import Ending
-from herorun.core.recovery.ends import end_to_record, saved_to_record
-from herorun.core.recovery.policy import Policy
-from herorun.core.scrub import scrub, scrub_tree
-from herorun.core.tick import Rules, Tick, progress, tick
+from herorun.core.kept import digests, keep, line_of
+from herorun.core.scrub import scrub
+from herorun.core.tick import Tick, tick
 from herorun.gates import finding_json
 from herorun.gather import gather
+from herorun.record import Known
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
 from herorun.system.deadline import within
@@ -45,7 +46,6 @@ from herorun.workspace import Run
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 LEASE_DEADLINE = 30.0  # seconds
-QUIET = 3600.0  # seconds between two quiet lines in the logbook
 
 
 @dataclass(frozen=True)
@@ -130,15 +130,15 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         must_be_ours(run, memory)
         unsure = _settle(run)
         doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
-        seen, evidence = judge(run, sure=not unsure)
+        asked, observes = settle_judge(run, rules_of(run))
+        known = run.record.known()
+        seen, evidence = judge(run, sure=not unsure, memory=known.memory)
         doubts += _unread_lines(evidence)
-        problem, lost = lease_problem(run)
-        actions = [action for action in seen.actions if not problem or isinstance(action, Tell | Escalate)]
-        doubts += [problem] if problem else []
-        if lost:
-            actions.append(Escalate(f"escalate/lease/{digest(problem)[7:19]}", "the lease is lost", problem))
-        _journal(run, seen, evidence, actions)
-        performed = tuple(perform(run, action) for action in actions)
+        hands = _hands(run, seen, observes)
+        actions = allowed(seen.actions, hands)
+        doubts += [why for why in (hands.lease, hands.judge) if why]
+        _journal(run, seen, {**evidence, Hands: hands}, actions, known)
+        performed = (*asked, *(perform(run, action) for action in actions))
         pushed = run.record.push()
         after = run.record.memory()
     return Turn(
@@ -204,13 +204,13 @@ def _settle(run: Run) -> list[str]:
     return [*doubts, *settle(run, sure=not doubts)]
 
 
-def judge(run: Run, sure: bool = False) -> tuple[Tick, Evidence]:
+def judge(run: Run, sure: bool = False, memory: Memory | None = None) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
     Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing unfinished: it is
     decided on again, and goes on under its own name.
     """
-    memory = run.record.memory()
+    memory = memory or run.record.memory()
     rules = rules_of(run)
     at = now()
     given = {**run.given(memory), Now: Now(at)}
@@ -223,112 +223,28 @@ def judge(run: Run, sure: bool = False) -> tuple[Tick, Evidence]:
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
 
 
-def rules_of(run: Run) -> Rules:
-    told = run.contract.babysit
-    policy = Policy(
-        told.recovery,
-        told.budgets.relaunches,
-        told.budgets.window,
-        told.cadence,
-        told.budgets.infra,
-        told.budgets.unknown,
-        told.budgets.code_bug,
-        told.budgets.oom,
-        told.stop_on,
-        run.contract.budget.accelerator_hours,
-        run.contract.hardware.count,
-        told.tpu_bad_node == "delete",
-        told.tpu_zone or "",
-    )
-    return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)
-
-
-def lease_problem(run: Run) -> tuple[str, bool]:
-    """Beat the lease: what stands against it (empty if nothing), and whether it is another's.
-
-    Whoever lost it, or cannot see it, may tell and must not intervene.
-    """
+def _hands(run: Run, seen: Tick, observes: str) -> Hands:
+    """What keeps them still: a lease that is lost, or that nobody can see, and a judge that was not answered for."""
+    wanted = interventions(seen.actions)
     try:
         within(LEASE_DEADLINE, lambda: take_lease(run))
     except (HerorunError, OSError) as error:
-        return scrub(in_words(error)), isinstance(error, Blocked)
-    return "", False
+        return Hands(scrub(in_words(error)), isinstance(error, Blocked), observes, wanted)
+    return Hands(judge=observes, withheld=wanted if observes else ())
 
 
-def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action]) -> None:
+def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known) -> None:
     """Observed, Decided and every Intended in one commit, before anything is done; the evidence stays here."""
-    memory = run.record.memory()
-    kept = {name_of(k): v for k, v in evidence.items() if _is_plain(v)}
-    gaps = evidence[Gaps]
-    line = canonical(
-        {"at": seen.at, "evidence": scrub_tree({name: plain(value) for name, value in kept.items()})}
+    kept = keep(evidence)
+    append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
+    told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
+    run.record.append(
+        Observed(seen.at, __version__, told, digests(kept), gaps, known.newest, known.lines),
+        decided(seen, evidence, known.memory, actions),
+        *checked_in(seen, evidence, known.memory),
+        *intents(run, to_intend(actions, run.record.memory()), seen.at),
     )
-    append_line(run.state / "evidence" / f"{seen.at:%Y%m%d}.jsonl", line)
-    digests = {name: digest(value) for name, value in kept.items()}
-    events: list[Event] = [
-        Observed(seen.at, __version__, rules_digest(run), digests, gaps.gaps),
-        Decided(
-            seen.at,
-            seen.run.value,
-            seen.monitor.value,
-            progress_of(evidence),
-            tuple(seen.alerts.values()),
-            tuple(action.key for action in actions),
-            _quiet_line(seen, evidence, memory),
-            end_to_record(evidence, memory.history, seen.at),
-            saved_to_record(evidence, memory.history),
-            _new_failure(seen, memory),
-        ),
-        *_checked_in(seen, evidence, memory),
-        *intents(run, [a for a in actions if a.key not in {*memory.done, *memory.intended}], seen.at),
-    ]
-    run.record.append(*events)
     keep_metrics(run.place, evidence.get(Metrics))
-
-
-def _new_failure(seen: Tick, memory: Memory) -> Ending | None:
-    """How the instance failed, unless the record says the same already."""
-    ending = seen.ending
-    known = memory.endings.get(ending.instance) if ending else None
-    if ending is None or (known and replace(known, ended=ending.ended) == ending):
-        return None
-    return ending
-
-
-def rules_digest(run: Run) -> str:
-    """Names what a tick was judged by: version, thresholds, policy and waivers."""
-    rules = rules_of(run)
-    asked = [(check.name, check.response, check.hold) for check in rules.checks]
-    return digest([__version__, asked, rules.policy, list(rules.waivers), rules.limits])
-
-
-def _is_plain(value: object) -> bool:
-    module = type(value).__module__
-    return module.startswith("herorun.core.evidence") or isinstance(value, (Nothing, Unavailable))
-
-
-def progress_of(evidence: Evidence) -> str:
-    """`~4600/5155`, exact."""
-    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
-    step = metrics.step if isinstance(metrics, Metrics) else None
-    return progress(step, final.value if isinstance(final, FinalStep) else None)
-
-
-def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:
-    """At most one line an hour while nothing happens; a turn that says something else needs none."""
-    since = memory.last_summary or (memory.current.started if memory.current else None)
-    if seen.actions or seen.alerts or since is None or (seen.at - since).total_seconds() < QUIET:
-        return ""
-    return f"{progress_of(evidence)}, nothing to report since {since:%Y-%m-%d %H:%M} UTC"
-
-
-def _checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[Event]:
-    receipt = evidence.get(Receipt)
-    if not isinstance(receipt, Receipt) or receipt.instance in memory.checked_in:
-        return []
-    return [
-        CheckedIn(seen.at, receipt.instance, receipt.attempt, receipt.outcome, receipt.items, receipt.loaded)
-    ]
 
 
 def turn_code(turn: Turn) -> int:

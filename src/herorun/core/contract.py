@@ -27,6 +27,7 @@ from pydantic import (
 
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Waiver as SignedWaiver
+from herorun.core.requirements import specifier_problem
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 KIND = r"^[a-z][a-z0-9_]*$"
@@ -440,6 +441,14 @@ class Waiver(_Table):
         )
 
 
+def _specifier(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is blank: leave it away to allow every version")
+    if why := specifier_problem(value):
+        raise ValueError(f'{why}: write a PEP 440 version specifier, such as "~=0.4"')
+    return value
+
+
 class Contract(_Table):
     """Everything that a launch is admitted under."""
 
@@ -448,6 +457,10 @@ class Contract(_Table):
         pattern=f"^{SLUG.pattern}$", description="The run's short name: a-z, 0-9 and -, at most 48."
     )
     goal: str = Field("", description="What the run is for.")
+    herorun: Annotated[str, AfterValidator(_specifier)] | None = Field(
+        None,
+        description="Versions of herorun that may judge the run, as a PEP 440 specifier; every version where absent.",
+    )
     dri: str | None = Field(
         None, min_length=1, description="Directly responsible individual; the launching user where absent."
     )

@@ -83,6 +83,8 @@ class Observed:
     rules: str  # digest of the rules
     evidence: Mapping[str, str]  # type -> digest
     gaps: tuple[str, ...] = ()
+    after: str = ""  # id of the newest line that it knew; empty: it does not say
+    lines: int = 0  # how many lines there were up to that one
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,24 @@ class Ordered:
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """A changed herorun judged the last ticks again before it may act. `why` is empty where it may."""
+
+    kind: ClassVar[str] = "Replayed"
+    at: datetime
+    version: str  # that replays
+    before: str  # that ticked last; empty: none did
+    pin: str  # the contract's `herorun`; empty: it pins none
+    since: datetime
+    ticks: int  # that were judged again
+    differ: int  # of these, otherwise than they were judged then
+    unknown: int  # that could not be judged again
+    changed: tuple[str, ...] = ()  # the first of what differs, in words
+    why: str = ""  # why a person is asked
+    key: str = ""  # of that question, or of the news
+
+
+@dataclass(frozen=True)
 class Sealed:
     kind: ClassVar[str] = "Sealed"
     at: datetime
@@ -224,6 +244,7 @@ Event: TypeAlias = (
     | Leased
     | Noted
     | Ordered
+    | Replayed
     | Sealed
     | Newer
 )
@@ -245,6 +266,7 @@ KINDS: Mapping[str, type[Event]] = {
         Leased,
         Noted,
         Ordered,
+        Replayed,
         Sealed,
     )
 }

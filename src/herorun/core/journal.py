@@ -28,11 +28,14 @@ from herorun.core.event import (
     Leased,
     Newer,
     Noted,
+    Observed,
     Ordered,
+    Replayed,
     Sealed,
     Word,
 )
 from herorun.core.evidence import End, History, Instance, Unfinished
+from herorun.core.judge import QUESTION, Judge
 from herorun.core.lease import Lease, follows
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
@@ -170,6 +173,7 @@ class Memory:
     orders: tuple[Ordered, ...] = ()  # all that people ordered
     lease: Lease | None = None  # where the record is its place
     handed: HandedOff | None = None  # the newest
+    judge: Judge = field(default_factory=Judge)  # which herorun ticks, and whether it may act
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
 
     @property
@@ -273,6 +277,10 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return _launched(memory, event)
         case CheckedIn():
             return replace(memory, checked_in=memory.checked_in | {event.instance})
+        case Observed():
+            return replace(memory, judge=memory.judge.ticked(event.version))
+        case Replayed():
+            return replace(memory, judge=memory.judge.judged_again(event))
         case Decided():
             kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
             said = event.at if event.summary else memory.last_summary
@@ -356,8 +364,10 @@ def _ordered(memory: Memory, event: Ordered) -> Memory:
             return replace(memory, acked={**memory.acked, **dict.fromkeys(event.about, event)})
         case Word.APPROVE | Word.DENY:
             answer = Answer(event.word is Word.APPROVE, event.at, event.by, event.reason)
-            said = {key.split("/")[2]: answer for key in event.about if key.count("/") >= 3}
-            return replace(memory, answers={**memory.answers, **said})
+            judge = memory.judge.answered([key for key in event.about if key.startswith(QUESTION)], answer)
+            keys = [key for key in event.about if key.count("/") >= 3 and not key.startswith(QUESTION)]
+            said = {key.split("/")[2]: answer for key in keys}
+            return replace(memory, answers={**memory.answers, **said}, judge=judge)
         case Word.PAUSE if event.until is not None:
             return replace(memory, pause=Pause(event.until, event.by, event.at, event.reason))
         case Word.RESUME:

@@ -23,6 +23,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.journal import Line
+from herorun.core.judge import QUESTION
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub_argv
 
@@ -185,8 +186,15 @@ _ORDERS = {
 }
 
 
+_FOR_JUDGE = {
+    Word.APPROVE: ("a changed herorun is approved", "it may act", "as the contract says"),
+    Word.DENY: ("a changed herorun is denied", "it only observes", "watch; a person acts"),
+}
+
+
 def _order_lines(event: Ordered) -> dict[str, str]:
-    status, decision, after = _ORDERS[event.word]
+    words = _FOR_JUDGE if any(key.startswith(QUESTION) for key in event.about) else _ORDERS
+    status, decision, after = words[event.word]
     until = f" until {event.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if event.until else ""
     return {
         "Status": status + until,

@@ -52,3 +52,31 @@ def unmet(requirement: str, installed: Mapping[str, str]) -> str:
     if not wanted.specifier.contains(found, prereleases=True):
         return f"{wanted.name} is {found}, wanted {wanted.specifier}"
     return ""
+
+
+def specifier_problem(text: str) -> str:
+    """Why it is no PEP 440 version specifier; empty if it is one.
+
+    >>> specifier_problem("~=0.4"), specifier_problem("latest")
+    ('', "Invalid specifier: 'latest'")
+    """
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def version_fits(specifier: str, version: str) -> bool:
+    """Whether a version is one that the specifier allows, pre-releases too; an empty one allows every version."""
+    if not specifier:
+        return True
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import InvalidVersion
+
+    try:
+        return SpecifierSet(specifier).contains(version, prereleases=True)
+    except InvalidVersion:
+        return False

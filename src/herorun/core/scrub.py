@@ -46,9 +46,9 @@ _AFTER = re.compile(
     r"|\bmachine\s++\S++\s++password\s++)[^\s\"'&,;)>\]]++",
     re.IGNORECASE,
 )
-# What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, what is masked already.
+# What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, a digest, what is masked.
 _HARMLESS = re.compile(
-    r"true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
+    r"sha256:[0-9a-f]{64}|true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
     re.IGNORECASE,
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)

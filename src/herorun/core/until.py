@@ -42,6 +42,18 @@ def _moment(text: str, now: datetime) -> datetime:
     return found
 
 
+def parse_since(text: str, now: datetime) -> datetime:
+    """The same, looking back: a time that is over, or a duration before now."""
+    try:
+        span = parse_duration(text.strip())
+        moment = now - span if isinstance(span, timedelta) else now
+    except (ValueError, OverflowError):
+        moment = _moment(text.strip(), now)
+    if moment >= now:
+        raise WrongUse(f"{text} is yet to come: give a time that is over, or a duration such as 24h.")
+    return moment.astimezone(UTC)
+
+
 def _after(now: datetime, text: str) -> datetime:
     try:
         span = parse_duration(text)

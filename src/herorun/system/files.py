@@ -126,8 +126,10 @@ def is_locked(path: Path) -> bool:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a private file."""
+    """Add one line to a private file. A line that was cut off before it stays a line of its own."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(descriptor, "ab") as file:
-        file.write(line.encode() + b"\n")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        cut = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
+        file.write(b"\n" * cut + line.encode() + b"\n")

@@ -75,3 +75,11 @@ class ContractDrift:
     instance: str
     tables: tuple[str, ...] = ()  # dotted keys of the plan's part, before -> after
     problem: str = ""  # why the file on disk cannot be followed
+
+
+@dataclass(frozen=True)
+class OwnVersion:
+    """The herorun that asks, and the versions that the contract allows."""
+
+    running: str
+    pinned: str = ""  # a PEP 440 specifier; empty: every version

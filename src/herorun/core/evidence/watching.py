@@ -86,3 +86,17 @@ class OwnSecrets:
     """Which of the contract's secrets are set where the babysitter runs. Never a value."""
 
     present: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Hands:
+    """What holds the babysitter's hands still, beside the rules; empty where nothing does. No check asks for it."""
+
+    lease: str = ""  # what is wrong with the lease
+    lost: bool = False  # it is another's
+    judge: str = ""  # why this version of herorun only observes
+    withheld: tuple[str, ...] = ()  # keys of what the rules would have had it do
+
+    @property
+    def free(self) -> bool:
+        return not self.lease and not self.judge

@@ -1,0 +1,41 @@
+"""What the babysitter of a run judges by, and where what its ticks saw is kept."""
+
+from datetime import datetime
+from pathlib import Path
+
+from herorun import __version__, discover
+from herorun.core.canonical import digest
+from herorun.core.check import Gate
+from herorun.core.recovery.policy import Policy
+from herorun.core.tick import Rules
+from herorun.workspace import Run
+
+
+def rules_of(run: Run) -> Rules:
+    told = run.contract.babysit
+    policy = Policy(
+        told.recovery,
+        told.budgets.relaunches,
+        told.budgets.window,
+        told.cadence,
+        told.budgets.infra,
+        told.budgets.unknown,
+        told.budgets.code_bug,
+        told.budgets.oom,
+        told.stop_on,
+        run.contract.budget.accelerator_hours,
+        run.contract.hardware.count,
+        told.tpu_bad_node == "delete",
+        told.tpu_zone or "",
+    )
+    return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)
+
+
+def rules_digest(rules: Rules) -> str:
+    """Names what a tick was judged by: version, checks with their thresholds, policy and waivers."""
+    return digest([__version__, rules.thresholds, rules.policy, list(rules.waivers)])
+
+
+def evidence_file(run: Run, at: datetime) -> Path:
+    """One line for each tick of that day."""
+    return run.state / "evidence" / f"{at:%Y%m%d}.jsonl"

@@ -1,0 +1,20 @@
+"""This herorun is not a version that the contract allows.
+
+Why: another version may judge the run by other rules than the people who signed the contract have reviewed.
+Fix: install the version that the contract's `herorun` names, or commit another specifier there.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import OwnVersion
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.requirements import version_fits
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def herorun_mismatch(own: OwnVersion) -> Verdict:
+    """Not asked at a relaunch: a changed babysitter has judged the last day again before it may relaunch at all."""
+    if not own.pinned:
+        return not_applicable("the contract allows every version of herorun")
+    if version_fits(own.pinned, own.running):
+        return passed(f"herorun {own.running} is one that the contract allows ({own.pinned})")
+    return failed(f"this is herorun {own.running}, and the contract allows {own.pinned}", subject=own.running)

@@ -1,0 +1,42 @@
+"""`herorun replay`."""
+
+import click
+
+
+@click.command(short_help="Judge recorded ticks again, and say what differs.")
+@click.argument("run")
+@click.option(
+    "--since", metavar="24h|TIME", help="Only ticks since then: a duration, or a time with its zone."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, since: str | None, as_json: bool) -> int:
+    """Judge what the babysitter saw again, by the rules of today, and compare with what it decided.
+
+    The rules are this herorun's checks with the thresholds, the policy and the waivers of the contract as it stands.
+    Under the rules of then the decisions are the same, byte for byte; under others it prints what differs, tick by
+    tick. What was seen is kept on the machine that saw it: a tick whose evidence is missing, cut off or changed is
+    unknown. The folds over the metrics are not done again: their outcome is part of the evidence. Nothing is written.
+
+    Exit code 0: all the same. 1: something differs. 3: nothing does, but some ticks could not be judged again, or
+    there are none.
+
+    \b
+    Example:
+      herorun replay grug --since 24h
+      herorun replay grug --json
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.replaying import replay_run
+    from herorun.core.until import parse_since
+    from herorun.system.clock import now
+    from herorun.workspace import watched_run
+
+    told = replay_run(watched_run(run, Path(start))[0], parse_since(since, now()) if since else None)
+    if as_json:
+        screen.show_json(told.as_json())
+    else:
+        click.echo("\n".join(screen.clean(line) for line in told.lines()))
+    return told.code

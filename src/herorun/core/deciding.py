@@ -1,0 +1,97 @@
+"""What a tick comes to in the journal: a pure function of what it saw and what was known before it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from herorun.core.canonical import digest
+from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.event import CheckedIn, Decided
+from herorun.core.evidence import Evidence, FinalStep, Hands, Metrics, Receipt
+from herorun.core.journal import Memory
+from herorun.core.recovery.ending import Ending
+from herorun.core.recovery.ends import end_to_record, saved_to_record
+from herorun.core.tick import Tick, progress
+
+QUIET = 3600.0  # seconds between two quiet lines in the logbook
+INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done to a job begin
+
+
+def interventions(actions: Iterable[Action]) -> tuple[str, ...]:
+    """The keys of what would be done to the job or its machines."""
+    return tuple(action.key for action in actions if isinstance(action, Relaunch | Stop | DeleteNode))
+
+
+def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
+    """Whoever's hands are held may tell and ask, and must not intervene."""
+    kept = [action for action in actions if hands.free or isinstance(action, Tell | Escalate)]
+    if hands.lost:
+        key = f"escalate/lease/{digest(hands.lease)[7:19]}"
+        kept.append(Escalate(key, "the lease is lost", hands.lease))
+    return kept
+
+
+def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Action]) -> Decided:
+    """What the journal says of a tick."""
+    return Decided(
+        seen.at,
+        seen.run.value,
+        seen.monitor.value,
+        progress_of(evidence),
+        tuple(seen.alerts.values()),
+        tuple(action.key for action in actions),
+        _quiet_line(seen, evidence, memory),
+        end_to_record(evidence, memory.history, seen.at),
+        saved_to_record(evidence, memory.history),
+        _new_failure(seen, memory),
+    )
+
+
+def to_intend(actions: Iterable[Action], memory: Memory) -> list[Action]:
+    """Those that are not done and not under way."""
+    return [action for action in actions if action.key not in {*memory.done, *memory.intended}]
+
+
+def reason_of(action: Action) -> tuple[str, str]:
+    """What the journal's `Intended` says of an action, without the words that the contract adds: what, and why."""
+    match action:
+        case Tell(_, title, why) | Escalate(_, title, why):
+            return title, why
+        case Relaunch(_, instance, why):
+            return f"relaunch after {instance}: {why}", ""
+        case Stop(_, instance, why):
+            return f"stop {instance}: {why}", ""
+        case DeleteNode(_, instance, _, worker, zone):
+            return f"delete the machine of worker {worker} of {instance} in {zone}", ""
+
+
+def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn]:
+    receipt = evidence.get(Receipt)
+    if not isinstance(receipt, Receipt) or receipt.instance in memory.checked_in:
+        return []
+    return [
+        CheckedIn(seen.at, receipt.instance, receipt.attempt, receipt.outcome, receipt.items, receipt.loaded)
+    ]
+
+
+def progress_of(evidence: Evidence) -> str:
+    """`~4600/5155`, exact."""
+    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
+    step = metrics.step if isinstance(metrics, Metrics) else None
+    return progress(step, final.value if isinstance(final, FinalStep) else None)
+
+
+def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:
+    """At most one line an hour while nothing happens; a turn that says something else needs none."""
+    since = memory.last_summary or (memory.current.started if memory.current else None)
+    if seen.actions or seen.alerts or since is None or (seen.at - since).total_seconds() < QUIET:
+        return ""
+    return f"{progress_of(evidence)}, nothing to report since {since:%Y-%m-%d %H:%M} UTC"
+
+
+def _new_failure(seen: Tick, memory: Memory) -> Ending | None:
+    """How the instance failed, unless the record says the same already."""
+    ending = seen.ending
+    known = memory.endings.get(ending.instance) if ending else None
+    if ending is None or (known and replace(known, ended=ending.ended) == ending):
+        return None
+    return ending

@@ -1,0 +1,165 @@
+"""Judging recorded ticks again: the same evidence and the same memory, by the rules of today.
+
+Under the same rules the answer is the same, byte for byte. What cannot be judged again is unknown, and never "same".
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import takewhile
+from typing import Any
+
+from herorun.core.canonical import canonical, plain
+from herorun.core.decide import Action
+from herorun.core.deciding import INTERVENTIONS, allowed, decided, interventions, reason_of, to_intend
+from herorun.core.drift import differences
+from herorun.core.event import CheckedIn, Decided, Intended, Observed
+from herorun.core.evidence import Evidence, Hands
+from herorun.core.journal import Line, Memory, fold
+from herorun.core.kept import Lost, unkeep
+from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.tick import Rules, Tick, tick
+
+
+class Result(StrEnum):
+    SAME = "same"
+    DIFFERS = "differs"
+    UNKNOWN = "unknown"  # it could not be judged again
+
+
+@dataclass(frozen=True)
+class Past:
+    """One tick as the journal has it."""
+
+    observed: Observed
+    decided: Decided | None
+    intended: tuple[Intended, ...]
+    memory: Memory | None  # that it judged with; None: it cannot be folded again
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One tick, judged again."""
+
+    at: datetime
+    version: str  # of the herorun that judged it then
+    same_rules: bool
+    result: Result
+    differences: tuple[str, ...] = ()  # `what: then -> now`
+    interventions: tuple[str, ...] = ()  # what would be done to the job otherwise than then
+    why: str = ""  # why it is unknown
+
+
+def past_ticks(lines: Sequence[Line], since: datetime | None = None) -> Iterator[Past]:
+    """The recorded ticks in the journal's order, from `since` on. Each line is folded once."""
+    memory, folded = Memory(), 0
+    for index, line in enumerate(lines):
+        seen = line.event
+        if not isinstance(seen, Observed) or (since is not None and seen.at < since):
+            continue
+        known = _lines_known(lines, index, seen)
+        if known is not None and known >= folded:
+            memory, folded = fold((each.event for each in lines[folded:known]), memory), known
+        rest = [each.event for each in lines[index + 1 : index + 2]]
+        told = rest[0] if rest and isinstance(rest[0], Decided) and rest[0].at == seen.at else None
+        yield Past(seen, told, _intended(lines, index + 2, seen.at), memory if known == folded else None)
+
+
+def _lines_known(lines: Sequence[Line], index: int, seen: Observed) -> int | None:
+    """How many lines the tick knew; None where another machine's were put among them since."""
+    if not seen.after:
+        return index
+    back = takewhile(lambda at: lines[at - 1].id != seen.after, range(index, 0, -1))
+    known = index - sum(1 for _ in back)
+    return known if known == seen.lines else None
+
+
+def _intended(lines: Sequence[Line], start: int, at: datetime) -> tuple[Intended, ...]:
+    """What was journalled together with the decision."""
+    beside = takewhile(
+        lambda event: isinstance(event, Intended | CheckedIn) and event.at == at,
+        (lines[index].event for index in range(start, len(lines))),
+    )
+    return tuple(event for event in beside if isinstance(event, Intended))
+
+
+def replay(past: Past, kept: Mapping[str, Any] | None, lost: str, rules: Rules, digest: str) -> Replay:
+    """Judge one tick again by rules of that `digest`; `lost` says why there is no `kept` evidence."""
+    seen = past.observed
+    same_rules = seen.rules == digest
+    try:
+        evidence = _evidence(past, kept, lost)
+        assert past.memory is not None and past.decided is not None
+        turn = tick(past.memory.alerts, past.memory.ledger, evidence, rules, seen.at)
+        found = _differences(past.decided, past.intended, turn, evidence, past.memory)
+    except Lost as error:
+        return Replay(seen.at, seen.version, same_rules, Result.UNKNOWN, why=str(error))
+    except Exception as error:  # what today's rules cannot judge is not judged as it was
+        return Replay(seen.at, seen.version, same_rules, Result.UNKNOWN, why=f"not judged: {error!r}")
+    acts = _other_interventions(past.decided, evidence, turn)
+    result = Result.DIFFERS if found or acts else Result.SAME
+    return Replay(seen.at, seen.version, same_rules, result, found, acts)
+
+
+def _evidence(past: Past, kept: Mapping[str, Any] | None, lost: str) -> Evidence:
+    if past.decided is None:
+        raise Lost("the journal does not say what was decided")
+    if past.memory is None:
+        raise Lost("what it remembered cannot be told: another machine's lines came among those that it knew")
+    if kept is None:
+        raise Lost(lost)
+    return unkeep(kept, past.observed.evidence)
+
+
+def _differences(
+    then: Decided, intended: Sequence[Intended], turn: Tick, evidence: Evidence, memory: Memory
+) -> tuple[str, ...]:
+    """None where both are the same bytes."""
+    actions = allowed(turn.actions, _hands(evidence))
+    now = decided(turn, evidence, memory, actions)
+    before = _readable(plain(then), {each.key: _said(each) for each in intended})
+    after = _readable(scrub_tree(plain(now)), _would_say(actions, memory))
+    if canonical(before) == canonical(after):
+        return ()
+    return differences(before, after) or ("its form differs",)
+
+
+def _hands(evidence: Evidence) -> Hands:
+    held = evidence.get(Hands)
+    return held if isinstance(held, Hands) else Hands()
+
+
+def _readable(told: Any, intended: Mapping[str, Any]) -> dict[str, Any]:
+    """A decision by the names that people know; nothing of it is left out."""
+    alerts = {f"{alert['check']}[{alert['subject']}]": alert for alert in told["alerts"]}
+    return {**told, "alerts": alerts, "intended": intended}
+
+
+def _said(intended: Intended) -> list[Any]:
+    """A post's own words stand in its entry: what is posted has the contract's around them."""
+    lines = intended.lines
+    words = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")
+    return [intended.attempt, *words]
+
+
+def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]]:
+    return {
+        action.key: [memory.attempt(action.key), *(scrub(words) for words in reason_of(action))]
+        for action in to_intend(actions, memory)
+    }
+
+
+def _other_interventions(then: Decided, evidence: Evidence, turn: Tick) -> tuple[str, ...]:
+    """What was done or only held back then, beside what the rules want now."""
+    before = {key for key in then.actions if key.startswith(INTERVENTIONS)} | {*_hands(evidence).withheld}
+    now = set(interventions(turn.actions))
+    return (
+        *(f"{key}: only then" for key in sorted(before - now)),
+        *(f"{key}: only now" for key in sorted(now - before)),
+    )
+
+
+def totals(replays: Sequence[Replay]) -> dict[str, int]:
+    counts = {result.value: sum(each.result is result for each in replays) for result in Result}
+    return {"ticks": len(replays), **counts}

@@ -1,0 +1,172 @@
+"""`herorun replay` of a run that was recorded for real, by the real commands."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from commands.answers import Answer, ask
+from herorun.acts import turn
+from herorun.acts.replaying import replay_run
+from herorun.acts.rules import evidence_file
+from herorun.core.canonical import canonical
+from herorun.core.event import Observed
+from herorun.system.clock import now
+from stories import CRASH, SLUG, Story, copy, forget, git
+
+CAPTURE = pytest.CaptureFixture[str]
+NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    """A run that crashed, was relaunched, logged what is no number, and ended; an hour lies between two ticks."""
+    home = tmp_path_factory.mktemp("recorded").resolve()
+    told = Story(home / "world")
+    told.home.mkdir()
+    told.begin(final_step=20)
+    told.launched(CRASH)
+    told.tick()
+    told.ended("tiny-2")
+    with (told.root / "metrics.jsonl").open("a") as file:
+        file.write(NAN)
+    with pytest.MonkeyPatch.context() as patch:
+        for hours in (1, 2, 6):
+            patch.setattr(turn, "now", lambda hours=hours: now() + timedelta(hours=hours))
+            told.tick()
+    yield told
+    told.end()
+
+
+@pytest.fixture
+def story(recorded: Story, tmp_path: Path) -> Story:
+    """The same in a world of its own: its contract and its evidence may be changed."""
+    forget()
+    copy(recorded.home, tmp_path / "world")
+    told = Story(tmp_path / "world")
+    git(told.work, "remote", "set-url", "origin", str(told.origin))
+    return told
+
+
+def replay(story: Story, capsys: CAPTURE, *words: str) -> Answer:
+    return ask(story, capsys, "replay", SLUG, "--json", *words)
+
+
+def results(answer: Answer) -> list[str]:
+    return [tick["result"] for tick in answer.document["ticks"]]
+
+
+def evidence(story: Story) -> Path:
+    """The file of the first tick's day."""
+    return evidence_file(story.run, story.events("Observed")[0].at)
+
+
+def test_under_the_same_rules_everything_is_the_same(story: Story, capsys: CAPTURE) -> None:
+    answer = replay(story, capsys)
+    assert (answer.code, results(answer)) == (0, ["same"] * 4)
+    assert all(tick["same_rules"] for tick in answer.document["ticks"])
+    decided = story.events("Decided")
+    assert any("relaunch/tiny-1" in each.actions for each in decided)  # there was something to compare
+    assert any(alert.check == "not-finite" for each in decided for alert in each.alerts)
+
+
+def test_nothing_is_written(story: Story, capsys: CAPTURE) -> None:
+    before = story.run.record.tip, evidence(story).read_bytes()
+    assert ask(story, capsys, "replay", SLUG).code == 0
+    assert (story.run.record.tip, evidence(story).read_bytes()) == before
+
+
+def test_another_process_under_another_hash_seed_and_another_clock_says_the_same_bytes(story: Story) -> None:
+    def told(seed: str, days: int) -> str:
+        script = (
+            "import sys, datetime, herorun.system.clock as clock\n"
+            "real = clock.now\n"
+            f"clock.now = lambda: real() + datetime.timedelta(days={days})\n"
+            "from herorun import cli\n"
+            f"sys.exit(cli.run(['-C', {str(story.work)!r}, 'replay', {SLUG!r}, '--json']))\n"
+        )
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert told("0", 0) == told("4711", 400)
+
+
+def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys: CAPTURE) -> None:
+    story.sign(final_step=20, babysit={"thresholds": {"not-finite": {"steps": 9}}})
+    answer = replay(story, capsys)
+    assert answer.code == 1 and "differs" in results(answer) and "same" in results(answer)
+    (first, *_) = [tick for tick in answer.document["ticks"] if tick["result"] == "differs"]
+    assert not first["same_rules"]
+    assert any("not-finite" in words for words in first["differences"])
+    people = ask(story, capsys, "replay", SLUG)
+    assert people.code == 1 and "not-finite" in people.out and "4 were judged by other rules" in people.out
+
+
+def test_a_waiver_that_was_granted_since_differs_too(story: Story, capsys: CAPTURE) -> None:
+    later = now() + timedelta(days=9)
+    waiver = {"check": "crashed", "reason": "r", "approved_by": "@dri", "expires": later}
+    story.sign(final_step=20, waiver=[waiver])
+    answer = replay(story, capsys)
+    assert answer.code == 1
+    assert "relaunch/tiny-1: only then" in answer.document["ticks"][0]["interventions"]
+
+
+@pytest.mark.parametrize("kind", ["gone", "torn", "changed"])
+def test_evidence_that_is_not_what_was_seen_is_unknown(story: Story, capsys: CAPTURE, kind: str) -> None:
+    path = evidence(story)
+    lines = path.read_text().splitlines(keepends=True)
+    if kind == "gone":
+        path.unlink()
+    elif kind == "torn":
+        path.write_text("".join([lines[0][: len(lines[0]) // 2] + "\n", *lines[1:]]))
+    else:
+        path.write_text("".join([lines[0].replace("SIGKILL", "SIGSEGV"), *lines[1:]]))
+        assert path.read_text() != "".join(lines)
+    answer = replay(story, capsys)
+    first = answer.document["ticks"][0]
+    assert (answer.code, first["result"]) == (3, "unknown") and first["why"]
+    assert "differs" not in results(answer)
+
+
+def test_only_the_ticks_since_then(story: Story, capsys: CAPTURE) -> None:
+    after = story.events("Observed")[0].at + timedelta(milliseconds=1)
+    assert results(replay(story, capsys, "--since", after.isoformat())) == ["same"] * 3
+    assert len(results(replay(story, capsys, "--since", "2h"))) == 4
+
+
+def test_a_time_without_ticks_is_no_answer(story: Story, capsys: CAPTURE) -> None:
+    git(story.work, "update-ref", "-d", "refs/herorun/record/tiny")
+    git(story.origin, "update-ref", "-d", "refs/heads/herorun/tiny")
+    answer = ask(story, capsys, "replay", SLUG)
+    assert answer.code == 3 and "no tick is recorded" in answer.out
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-01-01T00:00:00", "-3h", "2999-01-01T00:00:00Z"])
+def test_a_time_that_is_none_is_wrong_use(story: Story, capsys: CAPTURE, since: str) -> None:
+    assert ask(story, capsys, "replay", SLUG, f"--since={since}").code == 2
+
+
+def test_a_tick_whose_memory_was_written_over_is_unknown(story: Story) -> None:
+    """Another clone's lines were put before those that it knew: nobody can say what it went by."""
+    run = story.run
+    lines = list(run.record.lines())
+    first = next(index for index, line in enumerate(lines) if isinstance(line.event, Observed))
+    run.record._content.lines[first:first] = [lines[0]]
+    assert [tick.result for tick in replay_run(run, None).ticks][0] == "unknown"
+
+
+def test_the_record_names_the_evidence_as_it_is_kept(story: Story) -> None:
+    """Also where a secret was masked in it: the digest is that of the masked words."""
+    (line, *_) = evidence(story).read_text().splitlines()
+    kept = json.loads(line)
+    assert canonical(kept) == line
+    assert {"Job", "Metrics", "Checkpoints", "History", "Now", "Gaps", "Unfinished", "Contract", "Waivers", "Hands"} <= set(kept["evidence"])
