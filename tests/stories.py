@@ -295,11 +295,17 @@ class Story:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """An empty folder, in memory where the system has room there: every journal line is synced to its disk."""
-    memory = Path("/dev/shm")
-    where = memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 28 else None
-    with tempfile.TemporaryDirectory(prefix="herorun-", dir=where, ignore_cleanup_errors=True) as folder:
+    """An empty folder of the test's own."""
+    with tempfile.TemporaryDirectory(
+        prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True
+    ) as folder:
         yield Path(folder).resolve()
+
+
+def in_memory() -> Path | None:
+    """Where folders lie in memory, if the system has room there: every journal line is synced to its disk."""
+    memory = Path("/dev/shm")
+    return memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 28 else None
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.requirements import exact_versions, problem_of, unmet
+from herorun.core.requirements import exact_versions, problem_of, specifier_problem, unmet
 
 INSTALLED = {"numpy": "2.1.0", "torch": "2.9.1+cu128", "my-package": "1.0"}
 
@@ -35,3 +35,13 @@ def test_what_is_no_requirement_is_said() -> None:
 def test_only_exact_versions_can_be_compared_in_the_job() -> None:
     stated = ["NumPy==2.1.0", "torch>=2", "jax==0.4.*", "a_b===1", "two==1,==1", "broken = 1"]
     assert exact_versions(stated) == {"numpy": "2.1.0", "a-b": "1"}
+
+
+@pytest.mark.parametrize("text", ["~=0.4", "==0.4.*", ">=0.4,<1", ">=0.1.dev0"])
+def test_a_version_specifier_is_one_of_pep_440(text: str) -> None:
+    assert specifier_problem(text) == ""
+
+
+@pytest.mark.parametrize("text", ["latest", "~=1", "0.4", "=> 2"])
+def test_what_is_no_version_specifier_is_said(text: str) -> None:
+    assert "nvalid specifier" in specifier_problem(text)

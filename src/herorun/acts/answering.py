@@ -109,6 +109,8 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Told:
 def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:
     current = memory.current
     said = memory.answers.get(current.name) if current else None
+    if said is None and memory.judge.answer is not None:
+        return Told(run, f"{memory.judge.answer.words} already")
     if said is None:
         raise WrongUse(f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands.")
     if said.yes is yes:

@@ -34,7 +34,10 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     from herorun.system.clock import now
     from herorun.workspace import watched_run
 
-    told = replay_run(watched_run(run, Path(start))[0], parse_since(since, now()) if since else None)
+    opened, drift = watched_run(run, Path(start))
+    told = replay_run(opened, parse_since(since, now()) if since else None)
+    if drift:
+        click.echo(f"herorun: the admitted contract is asked: {screen.clean(drift)}", err=True)
     if as_json:
         screen.show_json(told.as_json())
     else:

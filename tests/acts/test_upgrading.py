@@ -1,0 +1,165 @@
+"""A babysitter of another version, which really is another: it acts only if it would have acted alike, else it asks."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import herorun
+from commands.answers import ask
+from herorun import __version__
+from stories import CRASH, SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+SOURCE = Path(herorun.__file__).parent
+OTHER = "0.2.0.dev7"
+AT_ONCE = "Response.RELAUNCH, topic"
+PATIENT = "Response.RELAUNCH, hold=Hold(ticks=2), topic"
+GOT_ON = f"save 3; {CRASH}"  # not the same failure without a new checkpoint, which is put to a person
+
+
+def another(folder: Path, *edits: tuple[str, str, str]) -> Path:
+    """herorun again, with another version and these edits `(file, old, new)`; what is not edited is linked."""
+    (folder / "templates").parent.mkdir(parents=True)
+    (folder / "templates").symlink_to(SOURCE.parents[1] / "templates")
+    (folder / "src").mkdir()
+    _copy(SOURCE, folder / "src" / "herorun", {Path(name) for name, _, _ in edits} | {Path("__init__.py")})
+    own = ("__init__.py", f'__version__ = "{__version__}"', f'__version__ = "{OTHER}"')
+    for name, old, new in (own, *edits):
+        path = folder / "src" / "herorun" / name
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    return folder / "src"
+
+
+def _copy(source: Path, target: Path, edited: set[Path]) -> None:
+    target.mkdir()
+    for each in source.iterdir():
+        own = {name.relative_to(each.name) for name in edited if name.parts[0] == each.name}
+        if own == {Path()}:
+            (target / each.name).write_text(each.read_text())
+        elif own:
+            _copy(each, target / each.name, own)
+        elif each.name != "__pycache__":
+            (target / each.name).symlink_to(each)
+
+
+@pytest.fixture(scope="module")
+def alike(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another version that judges as this one does."""
+    return another(tmp_path_factory.mktemp("alike") / "herorun")
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another version, which relaunches only what it has seen crashed twice."""
+    crashed = "checks/health/crashed.py"
+    edits = [(crashed, AT_ONCE, PATIENT), (crashed, "import Gate,", "import Gate, Hold,")]
+    return another(tmp_path_factory.mktemp("patient") / "herorun", *edits)
+
+
+def by(source: Path, story: Story, *commands: tuple[str, ...]) -> list[Any]:
+    """What the other herorun says to one command after another, in a process of its own."""
+    script = "import json, sys\nfrom herorun import cli\nfor words in json.loads(sys.argv[1]):\n    cli.run(words)\n    print(chr(0))\n"
+    argv = json.dumps([["-C", str(story.work), *words, "--json"] for words in commands])
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, argv],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    said = done.stdout.split("\0\n")[:-1]
+    assert len(said) == len(commands), done.stderr
+    return [json.loads(text) for text in said]
+
+
+TICK = ("babysit", SLUG, "--once")
+
+
+def asked(story: Story) -> list[str]:
+    return [key for key in story.comments if key.startswith("escalate/judge/")]
+
+
+def test_one_that_would_have_acted_alike_acts(story: Story, alike: Path) -> None:
+    story.launched(CRASH)
+    story.order("tiny-2", GOT_ON)
+    story.tick()
+    story.ended("tiny-2")
+    by(alike, story, TICK)
+    story.ended("tiny-3")
+    (compared,) = story.events("Replayed")
+    assert (compared.version, compared.before, compared.why) == (OTHER, __version__, "")
+    assert (compared.ticks, compared.differ, compared.unknown) == (1, 0, 0)
+    assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2", "tiny-3"]
+    assert asked(story) == []
+    assert [each.version for each in story.events("Observed")] == [__version__, OTHER]
+
+
+def test_one_that_would_have_acted_otherwise_observes_until_a_person_says_yes(
+    story: Story, patient: Path, capsys: CAPTURE
+) -> None:
+    story.launched(CRASH)
+    story.order("tiny-2", GOT_ON)
+    story.tick()
+    story.ended("tiny-2")
+    *ticks, replayed = by(patient, story, TICK, TICK, TICK, ("replay", SLUG))
+    assert len(story.starts) == 2 and len(asked(story)) == 1
+    assert all("only observes" in tick["doubts"][-1] for tick in ticks)
+    (compared,) = story.events("Replayed")
+    assert compared.differ == 1 and any("relaunch/tiny-1: only then" in each for each in compared.changed)
+    assert [each["result"] for each in replayed["ticks"]] == ["differs", "same", "same", "same"]
+    status = ask(story, capsys, "status", SLUG).out
+    assert f"may herorun {OTHER} act?" in status
+
+    assert "only observes" in ask(story, capsys, "deny", SLUG).out
+    assert "acts from the next tick on" in ask(story, capsys, "approve", SLUG, "--reason", "go on").out
+    assert "already" in ask(story, capsys, "approve", SLUG).out
+    by(patient, story, TICK)
+    story.ended("tiny-3")
+    assert len(story.starts) == 3 and len(asked(story)) == 1
+    assert "a changed herorun is approved" in story.run.record.logbook()
+
+
+def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> None:
+    story.launched(WAIT)
+    story.tick()
+    for path in (story.state / "evidence").iterdir():
+        path.unlink()
+    (told,) = by(alike, story, TICK)
+    assert len(asked(story)) == 1
+    assert any("1 of 1 ticks cannot be judged again" in doubt for doubt in told["doubts"])
+    (story.data / "go").touch()
+    story.ended()
+
+
+def test_a_pin_that_does_not_fit_blocks_a_launch_and_is_answered_like_a_change(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.sign(herorun="~=9.1")
+    blocked = ask(story, capsys, "preflight", SLUG, "--json")
+    assert blocked.code == 1 and "the contract allows ~=9.1" in blocked.finding("herorun-mismatch")["message"]
+    story.sign(herorun=">=0.1.dev0")
+    story.launched(CRASH)
+    story.sign(herorun="~=9.1")
+    story.tick()
+    assert (
+        len(asked(story)) == 1 and len(story.starts) == 1
+    )  # nobody has ticked before: nothing to compare with
+    (compared,) = story.events("Replayed")
+    assert "the contract pins herorun ~=9.1" in compared.why
+    assert ask(story, capsys, "approve", SLUG).code == 0
+    story.tick()
+    story.ended("tiny-2")
+    assert len(story.starts) == 2 and len(story.events("Replayed")) == 1
+
+
+def test_a_pin_that_is_none_is_a_bad_contract(story: Story, capsys: CAPTURE) -> None:
+    story.sign(herorun="latest")
+    answer = ask(story, capsys, "preflight", SLUG)
+    assert answer.code == 2 and "herorun" in answer.err and "PEP 440" in answer.err
