@@ -24,6 +24,7 @@ from herorun.core.event import (
     Noted,
     Observed,
     Ordered,
+    Replayed,
     Sealed,
     Word,
 )
@@ -97,6 +98,19 @@ EVENTS = [
     Ordered(NOON, "ada@here", Word.PAUSE, ("tiny",), "maintenance", NOON + EVERY),
     Noted(NOON, "ada@here", "title", {"Status": "x"}, "caveat"),
     HandedOff(NOON, "bob@there", {"lease": "7"}),
+    Replayed(
+        NOON,
+        "0.2.0",
+        "0.1.0",
+        "~=0.2",
+        NOON - EVERY,
+        9,
+        1,
+        0,
+        ("alerts: 1 -> 2",),
+        "why",
+        "escalate/judge/0.2.0/1",
+    ),
     Sealed(NOON, "herorun/tiny/seal-1", "c0ffee", "sha256:02", {"Tag": "x"}),
 ]
 LINES = chain(EVENTS, START)

@@ -22,6 +22,7 @@ from builders import (
     some_metrics,
 )
 from core.story import Story, actions, firing, written
+from herorun.core.alert import Alert, State
 from herorun.core.check import Gate
 from herorun.core.contract import Recovery
 from herorun.core.decide import Tell
@@ -329,3 +330,12 @@ def test_each_day_is_a_key_of_its_own():
 
 def test_before_a_launch_there_is_no_news():
     assert milestones(RunHealth.UNKNOWN, {History: a_history(0)}, Ledger(), NOON + 9 * EVERY) == []
+
+
+def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
+    """A later version has renamed or dropped the check, or its package was uninstalled."""
+    gone = Alert("phase-of-the-moon", "", NOON, NOON, State.FIRING, "full")
+    rules = Rules(checks(Gate.HEALTH), Policy())
+    seen = tick({gone.id: gone}, Ledger(instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
+
+    assert (seen.alerts, seen.actions, seen.run) == ({}, [], RunHealth.HEALTHY)

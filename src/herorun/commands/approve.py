@@ -14,6 +14,8 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
     The relaunch happens at the next tick, through the launch gate. What trains on numbers that are not to be trusted,
     and an error that came again after its fix, is not relaunched whoever approves: launch again yourself.
 
+    Where a changed herorun asks whether it may act, that question is answered first, and alone.
+
     \b
     Example:
       herorun approve grug --reason "the node was replaced"

@@ -13,6 +13,8 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
 
     The question is not asked again, and the crash is not said again. Afterwards a person may still relaunch.
 
+    Where a changed herorun asks whether it may act, that question is answered first, and alone: it only observes.
+
     \b
     Example:
       herorun deny grug --reason "we stop here"

@@ -44,7 +44,8 @@ def _form(value: Any) -> dict[str, Any] | None:
         case Unavailable(why):
             return {"unavailable": why}
         case Contract():
-            return {"value": value.data_for_toml()}
+            # Not `data_for_toml`, whose JSON has no word for a threshold that is infinite.
+            return {"value": value.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)}
     return {"value": value} if type(value) in KINDS.values() else None
 
 
