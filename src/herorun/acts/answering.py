@@ -100,7 +100,7 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Told:
     name = f"herorun {judge.replayed.version}"
     words = f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
     rest = open_questions(memory)
-    more = f"; a relaunch is asked for too: `herorun {'approve' if yes else 'deny'} {run.slug}` once more"
+    more = f"; a relaunch is asked for too: `herorun status {run.slug}`"
     return Told(
         run, words + (more if rest else ""), warnings=(*warnings, *(nobody_watches(run) if yes else ()))
     )
