@@ -7,8 +7,9 @@ from herorun import discover
 from herorun.acts.leasing import hand_lease, seize_lease, take_lease
 from herorun.acts.ordering import Told, begun, person, push_warning
 from herorun.acts.posting import say
-from herorun.acts.turn import judge, must_be_launched, progress_of
+from herorun.acts.turn import judge, must_be_launched
 from herorun.core.alert import State
+from herorun.core.deciding import progress_of
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import HandedOff
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
