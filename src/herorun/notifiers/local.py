@@ -4,28 +4,20 @@ Every entry carries a hidden marker with its key; what is in the file was said, 
 """
 
 import contextlib
-import hashlib
 import os
-import re
 from collections.abc import Iterator
 from errno import ENOENT
 from pathlib import Path
-from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Post
 from herorun.core.render import one_line
-from herorun.core.scrub import scrub
+from herorun.notifiers._markdown import anchor, comment_of, harmless, keys_in, line_of, marked, plain_key
 from herorun.system.files import hold, write_whole
 
-ROBOT = "🤖"
 LOCK_WAIT = 10.0  # seconds
-_MARK = re.compile(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)
-_FORGED = re.compile(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 class Options(BaseModel):
@@ -46,8 +38,8 @@ class LocalIssue:
         with self._lock():
             if self._text() is None:
                 named = f"Labels: {', '.join(one_line(label) for label in labels)}\n\n" if labels else ""
-                body = f"{_harmless(post.body).strip()}\n\n" if post.body.strip() else ""
-                self._write(f"# {_line(post.title)}\n\n{named}{body}{_mark(post.key)}\n")
+                body = f"{harmless(post.body).strip()}\n\n" if post.body.strip() else ""
+                self._write(f"# {line_of(post.title)}\n\n{named}{body}{marked(post.key)}\n")
         return str(self._page)
 
     def post(self, post: Post) -> str:
@@ -57,18 +49,18 @@ class LocalIssue:
                 raise FileNotFoundError(
                     ENOENT, "the run has no issue yet, `herorun init` opens it", str(self._page)
                 )
-            keys = _MARK.findall(text)
-            if _plain(post.key) not in keys:
-                self._write(f"{text.rstrip()}\n\n---\n\n{_comment(post)}\n\n{_mark(post.key)}\n")
+            keys = keys_in(text)
+            if plain_key(post.key) not in keys:
+                self._write(f"{text.rstrip()}\n\n---\n\n{comment_of(post)}\n\n{marked(post.key)}\n")
             return self._reference(post.key, keys)
 
     def find(self, key: str) -> str | None:
-        keys = _MARK.findall(self._text() or "")
-        return self._reference(key, keys) if _plain(key) in keys else None
+        keys = keys_in(self._text() or "")
+        return self._reference(key, keys) if plain_key(key) in keys else None
 
     def _reference(self, key: str, keys: list[str]) -> str:
         """The page for the key of the issue itself, which comes first; else the place on it."""
-        return str(self._page) if keys[:1] == [_plain(key)] else f"{self._page}#{_anchor(key)}"
+        return str(self._page) if keys[:1] == [plain_key(key)] else f"{self._page}#{anchor(key)}"
 
     def _text(self) -> str | None:
         """The page; None before it is opened. What people wrote into it is kept, whatever its encoding."""
@@ -90,47 +82,3 @@ class LocalIssue:
             yield
         finally:
             os.close(held)
-
-
-def _comment(post: Post) -> str:
-    """The body behind the robot; the title in front, unless the body says it itself."""
-    body = _harmless(post.body).strip().removeprefix(ROBOT).strip()
-    title = _line(post.title)
-    return f"{ROBOT} {body}" if title in body else f"{ROBOT} **{title}**\n\n{body}".rstrip()
-
-
-def _line(text: str) -> str:
-    return one_line(scrub(text))
-
-
-def _harmless(body: str) -> str:
-    """Markdown that can neither pass for one of our markers nor hide what comes after it."""
-    text = scrub(body).replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode()
-    text = _FORGED.sub("&lt;", _CONTROL.sub("\ufffd", text))
-    fence = _open_fence(text)
-    return f"{text.rstrip()}\n{fence}" if fence else text
-
-
-def _open_fence(text: str) -> str:
-    """The fence of a code block that is not closed, as in an excerpt that was cut; empty if there is none."""
-    fence = ""
-    for line in text.splitlines():
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1].startswith(fence) and not line.strip(fence[0] + " \t"):
-            fence = ""
-    return fence
-
-
-def _mark(key: str) -> str:
-    return f'<!-- herorun key={_plain(key)} --><a id="{_anchor(key)}"></a>'
-
-
-def _plain(key: str) -> str:
-    """The key without what could end a comment or a line; two keys never look the same."""
-    return quote(key, safe=":/@+,=", errors="surrogatepass")
-
-
-def _anchor(key: str) -> str:
-    return hashlib.sha256(_plain(key).encode()).hexdigest()[:12]

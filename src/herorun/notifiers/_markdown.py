@@ -1,0 +1,67 @@
+"""Markdown that says what it says: our marks in it, and nothing in a text that could pass for one.
+
+Log lines, run names and titles are data: they page nobody, close no fence and hide nothing.
+"""
+
+import hashlib
+import re
+from urllib.parse import quote
+
+from herorun.core.ports import Post
+from herorun.core.render import one_line
+from herorun.core.scrub import scrub
+
+ROBOT = "🤖"
+_MARK = re.compile(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)
+_FORGED = re.compile(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+def keys_in(text: str) -> list[str]:
+    """The keys of the marks in a text, in order, as `plain_key` writes them."""
+    return _MARK.findall(text)
+
+
+def comment_of(post: Post) -> str:
+    """The body behind the robot; the title in front, unless the body says it itself."""
+    body = harmless(post.body).strip().removeprefix(ROBOT).strip()
+    title = line_of(post.title)
+    return f"{ROBOT} {body}" if title in body else f"{ROBOT} **{title}**\n\n{body}".rstrip()
+
+
+def line_of(text: str) -> str:
+    return one_line(scrub(text))
+
+
+def harmless(body: str) -> str:
+    """Markdown that can neither pass for one of our markers nor hide what comes after it."""
+    text = scrub(body).replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode()
+    text = _FORGED.sub("&lt;", _CONTROL.sub("\ufffd", text))
+    fence = _open_fence(text)
+    return f"{text.rstrip()}\n{fence}" if fence else text
+
+
+def _open_fence(text: str) -> str:
+    """The fence of a code block that is not closed, as in an excerpt that was cut; empty if there is none."""
+    fence = ""
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if found and not fence:
+            fence = found[1]
+        elif found and found[1].startswith(fence) and not line.strip(fence[0] + " \t"):
+            fence = ""
+    return fence
+
+
+def marked(key: str) -> str:
+    return f'<!-- herorun key={plain_key(key)} --><a id="{anchor(key)}"></a>'
+
+
+def plain_key(key: str) -> str:
+    """The key without what could end a comment or a line; two keys never look the same."""
+    return quote(key, safe=":/@+,=", errors="surrogatepass")
+
+
+def anchor(key: str) -> str:
+    return hashlib.sha256(plain_key(key).encode()).hexdigest()[:12]
