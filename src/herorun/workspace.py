@@ -106,7 +106,9 @@ class Run:
 
     @cached_property
     def issue(self) -> IssueTracker:
-        adapter: IssueTracker = discover.connect("notifiers", self.contract.issue.kind, {}, self.place)
+        told, begun = self.contract.issue, self.record.memory().initialised
+        stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
+        adapter: IssueTracker = discover.connect("notifiers", told.kind, told.options, self.place, stated)
         return adapter
 
     @cached_property

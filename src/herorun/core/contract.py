@@ -383,7 +383,7 @@ class Phase(_Table):
     )
 
 
-class Issue(_Table):
+class Issue(_OpenTable):
     """Where people read about it."""
 
     kind: str = Field("local", pattern=KIND, description="Which notifier holds the run's page.")

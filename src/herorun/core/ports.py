@@ -232,3 +232,6 @@ class IssueTracker(Notifier, Protocol):
 
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
         """Create the run's issue, or return the one that is there; the reference is a link."""
+
+    def edit(self, post: Post) -> str:
+        """Say it in the place of what was said under the key before; say it anew where nothing was."""

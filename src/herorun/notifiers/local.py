@@ -54,6 +54,16 @@ class LocalIssue:
                 self._write(f"{text.rstrip()}\n\n---\n\n{comment_of(post)}\n\n{marked(post.key)}\n")
             return self._reference(post.key, keys)
 
+    def edit(self, post: Post) -> str:
+        with self._lock():
+            text, mark = self._text() or "", marked(post.key)
+            before, found, rest = text.partition(mark)
+            if found:
+                head, line, _ = before.rpartition("\n---\n")
+                self._write(f"{head}{line}\n{comment_of(post)}\n\n{mark}{rest}")
+                return self._reference(post.key, keys_in(text))
+        return self.post(post)
+
     def find(self, key: str) -> str | None:
         keys = keys_in(self._text() or "")
         return self._reference(key, keys) if plain_key(key) in keys else None

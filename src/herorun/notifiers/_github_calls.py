@@ -1,0 +1,165 @@
+"""Calls to GitHub: bounded, retried by ourselves, and their failures in words that say what to do.
+
+PyGithub's own retries are off: they send a POST again after a time-out, and the answer to the first may only have been
+lost (PyGithub #803; pytorch/test-infra #8061 saw 47 copies of one comment). What a lost answer meant is found out by
+looking, never guessed.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.scrub import scrub
+
+T = TypeVar("T")
+DEADLINE = 60.0  # seconds for one call with all its tries
+PAUSES = (1.0, 4.0, 10.0)  # seconds between two tries
+REQUEST = 15  # seconds for one request
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a call failed. `lost`: nobody knows whether it was carried out. `wait`: seconds until it may be tried again."""
+
+    words: str
+    lost: bool = False
+    wait: float | None = None
+
+
+class Refused(CouldNotLook):
+    """GitHub said no: it was not carried out."""
+
+    def __init__(self, words: str, status: int = 0) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+class Calls:
+    """Every call of one page. `rest` is how it waits."""
+
+    def __init__(self, where: str, rest: Callable[[float], None] = time.sleep) -> None:
+        self.where = where  # owner/name
+        self._rest = rest
+
+    def read(self, act: Callable[[], T]) -> T:
+        """Ask until it answers, within the deadline. A definite no is `Refused`."""
+        return self._tried(act, lambda: None)
+
+    def write(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
+        """Do it once: after a lost answer `settled` looks whether it was done, and only then is it tried again."""
+        return self._tried(act, settled)
+
+    def _tried(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
+        until = time.monotonic() + DEADLINE
+        for pause in (*PAUSES, None):
+            try:
+                return act()
+            except CouldNotLook:
+                raise
+            except (
+                Exception
+            ) as error:  # PyGithub's own, those of requests, and the bare ones that slip out of it
+                fault = fault_of(error, self.where)
+                wait = pause if fault.wait is None else fault.wait
+                status = getattr(error, "status", 0)
+            if fault.lost and (found := settled()) is not None:
+                return found
+            if not fault.lost and fault.wait is None:
+                raise Refused(fault.words, status)
+            if pause is None or wait is None or time.monotonic() + wait > until:
+                raise CouldNotLook(fault.words)
+            self._rest(wait)
+        raise AssertionError("the last pause is None")
+
+
+def fault_of(error: Exception, where: str) -> Fault:
+    """What PyGithub, requests or urllib3 raised, judged."""
+    from github import GithubException
+    from requests.exceptions import RequestException
+
+    if isinstance(error, GithubException):
+        return _answered(error, where)
+    if isinstance(error, RequestException):
+        return Fault(f"GitHub did not answer for {where}: {_flat(error)}", lost=True)
+    if isinstance(error, AssertionError):
+        return Fault(
+            f"The answers for {where} name another server than [issue] base_url: it is https://api.github.com, or "
+            "https://HOST/api/v3 of GitHub Enterprise."
+        )
+    return Fault(f"GitHub's answer for {where} was none of its own ({type(error).__name__})", lost=True)
+
+
+def _answered(error: Any, where: str) -> Fault:
+    status, said = int(error.status or 0), _message(error)
+    headers = {str(k).lower(): str(v) for k, v in (error.headers or {}).items()}
+    if status in (403, 429) and (wait := _limited(said, headers)) is not None:
+        at = datetime.fromtimestamp(time.time() + wait, UTC)
+        return Fault(f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait)
+    if status >= 500 or status == 0:
+        return Fault(f"GitHub failed on {where} with {status or 'no status'}: {said}", lost=True)
+    return Fault(_REFUSALS.get(status, _other)(where, said, headers))
+
+
+def _limited(said: str, headers: Mapping[str, str]) -> float | None:
+    """Seconds until the limit is over; None where it is no limit."""
+    if headers.get("retry-after", "").isdigit():
+        return float(headers["retry-after"])
+    if headers.get("x-ratelimit-remaining") == "0" and headers.get("x-ratelimit-reset", "").isdigit():
+        return max(0.0, float(headers["x-ratelimit-reset"]) - time.time())
+    return 60.0 if "rate limit" in said.lower() or "abuse" in said.lower() else None
+
+
+def _unauthorised(where: str, said: str, headers: Mapping[str, str]) -> str:
+    return f"GitHub refuses the token for {where} (401 {said}): renew it."
+
+
+def _forbidden(where: str, said: str, headers: Mapping[str, str]) -> str:
+    if sso := headers.get("x-github-sso"):
+        link = sso.partition("url=")[2]
+        return f"The token must be authorised for the single sign-on of the organisation of {where}: {link or said}"
+    wanted = headers.get("x-accepted-github-permissions") or headers.get("x-accepted-oauth-scopes")
+    has = headers.get("x-oauth-scopes")
+    scopes = f"; it needs {wanted}" if wanted else ""
+    scopes += f" and has {has or 'none'}" if has is not None else ""
+    return f"The token may not do this in {where} (403 {said}){scopes}."
+
+
+def _missing(where: str, said: str, headers: Mapping[str, str]) -> str:
+    return f"{where} is not there, or the token may not see it (404 tells no difference): check both."
+
+
+def _gone(where: str, said: str, headers: Mapping[str, str]) -> str:
+    return f"Issues are switched off in {where}, or this one was deleted (410 {said})."
+
+
+def _invalid(where: str, said: str, headers: Mapping[str, str]) -> str:
+    return f"GitHub does not take this for {where} (422 {said})."
+
+
+def _other(where: str, said: str, headers: Mapping[str, str]) -> str:
+    return f"GitHub refused this for {where}: {said}"
+
+
+_REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
+    401: _unauthorised,
+    403: _forbidden,
+    404: _missing,
+    410: _gone,
+    422: _invalid,
+}
+
+
+def _message(error: Any) -> str:
+    data = error.data if isinstance(error.data, Mapping) else {}
+    told = [str(data.get("message") or error.message or "")]
+    for each in data.get("errors") or ():
+        found = each if isinstance(each, str) else " ".join(str(v) for v in dict(each).values())
+        told.append(found)
+    return _flat("; ".join(part for part in told if part) or "no reason given")
+
+
+def _flat(said: object) -> str:
+    return " ".join(scrub(str(said)).split())[:300]

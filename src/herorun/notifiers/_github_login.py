@@ -1,0 +1,79 @@
+"""Who we are on GitHub: a token, or an app's installation. Only what this login wrote counts as ours."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.notifiers._github_calls import REQUEST, Calls, Refused
+
+TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+ACTIONS = "github-actions[bot]"  # what a workflow's own token writes as; it may not ask who it is
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """Names of environment variables, never values."""
+
+    token: str | None = None
+    app_id: int | None = None
+    app_key: str | None = None
+    installation: int | None = None
+    login: str | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    github: Any  # github.Github
+    login: str
+
+
+def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> Session:
+    """One client for reads and writes alike, none of whose calls are repeated by itself."""
+    from github import Auth, Github, GithubIntegration
+
+    common: dict[str, Any] = {"base_url": base_url, "timeout": REQUEST, "retry": None}
+    if told.app_id is None:
+        github = Github(auth=Auth.Token(_token(told)), per_page=100, **common)
+        return Session(github, told.login or _asked(github, calls))
+    app = Auth.AppAuth(told.app_id, _value(told.app_key or "HERORUN_GITHUB_APP_KEY"))
+    asking = GithubIntegration(auth=app, **common)
+    owner, _, name = repo.partition("/")
+    number = told.installation or calls.read(lambda: asking.get_repo_installation(owner, name).id)
+    login = told.login or f"{calls.read(lambda: asking.get_app().slug)}[bot]"
+    return Session(Github(auth=app.get_installation_auth(number), per_page=100, **common), login)
+
+
+def _token(told: Credentials) -> str:
+    names = (told.token,) if told.token else TOKENS
+    found = next((value for name in names if (value := os.environ.get(name, "").strip())), None)
+    if found is None:
+        raise CouldNotLook(f"No token for GitHub is set: export {' or '.join(names)}.")
+    return found
+
+
+def _value(name: str) -> str:
+    """A private key, as text or as the path of a file that holds it."""
+    said = os.environ.get(name, "").strip()
+    if not said:
+        raise CouldNotLook(f"The private key of the GitHub app is not set: export {name}.")
+    if said.startswith("-----BEGIN"):
+        return said.replace("\\n", "\n")
+    try:
+        with open(said, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise CouldNotLook(f"The private key that {name} names cannot be read: {error.strerror}.") from None
+
+
+def _asked(github: Any, calls: Calls) -> str:
+    try:
+        return str(calls.read(lambda: github.get_user().login))
+    except Refused as error:
+        if error.status != 403:
+            raise
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            return ACTIONS
+        raise CouldNotLook(
+            "This token may not ask who it is, and only our own comments count: name it as [issue] login."
+        ) from None

@@ -1,0 +1,249 @@
+"""The run's issue on GitHub, by PyGithub: `[issue] kind = "github"`, `repo = "owner/name"`.
+
+Every text carries a hidden marker with its key, and what stands there under our own login was said: nothing else
+remembers it. Comments of other people are read by nobody here and are never commands.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property, partial
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.ports import Place, Post
+from herorun.core.render import one_line
+from herorun.notifiers._github_calls import Calls, Refused
+from herorun.notifiers._github_login import Credentials, Session, log_in
+from herorun.notifiers._markdown import comment_of, harmless, keys_in, line_of, marked, plain_key
+
+MOST = 65_000  # characters; GitHub takes 65,536 and counts in its own way
+LOOKED_THROUGH = 300  # of our newest issues, for the one that carries the run's marker
+OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
+_NUMBER = re.compile(r"/issues/([0-9]+)")
+_REPO = r"^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+$"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    repo: str | None = Field(None, pattern=_REPO, description="owner/name.")
+    number: int | None = Field(None, gt=0, description="An issue that is there already.")
+    known: str | None = Field(None, exclude=True, description="The issue that the record names.")
+    base_url: str = Field(
+        "https://api.github.com", description="https://HOST/api/v3 of a GitHub Enterprise server."
+    )
+    token: str | None = Field(
+        None, description="Name of the variable with the token; GITHUB_TOKEN or GH_TOKEN where none is named."
+    )
+    app_id: int | None = Field(None, description="Of a GitHub app, in place of a token.")
+    app_key: str | None = Field(
+        None, description="Name of the variable with the app's private key, or with the path of its file."
+    )
+    installation: int | None = Field(
+        None, description="Of the app; where none is named, that of the repository."
+    )
+    login: str | None = Field(None, description="Whom we write as, where the token may not ask.")
+
+
+def connect(options: Options, place: Place) -> "GitHubIssue":
+    if options.repo is None:
+        raise WrongUse('[issue] kind = "github" needs repo = "owner/name".')
+    return GitHubIssue(options, options.repo)
+
+
+@dataclass(frozen=True)
+class Said:
+    """One of our comments, as it was read last."""
+
+    id: int
+    url: str
+    body: str
+
+
+class GitHubIssue:
+    """See `core.ports.IssueTracker`. A reference is a link."""
+
+    def __init__(self, options: Options, repo: str, rest: Callable[[float], None] | None = None) -> None:
+        self._options, self._repo = options, repo
+        self._calls = Calls(repo, rest) if rest else Calls(repo)
+        self._number = options.number or _number_in(options.known or "")
+        self._said: dict[str, Said] = {}
+        self._read_at: datetime | None = None
+
+    # --- the port ------------------------------------------------------------------------------
+
+    def open(self, post: Post, labels: tuple[str, ...]) -> str:
+        page = self._page(post.key)
+        if page is None:
+            page = self._create(post, self._labels(labels))
+        elif not self._is_ours(page, post.key):
+            self.post(post)
+        self._number = int(page.number)
+        return str(page.html_url)
+
+    def post(self, post: Post) -> str:
+        said = self._find(post.key)
+        if said is None:
+            body = text_of(post)
+            page = self._open_page()
+            self._calls.write(lambda: page.create_comment(body), lambda: self._find(post.key))
+            said = self._find(post.key)
+        if said is None:
+            raise CouldNotLook(
+                f"GitHub took a comment on {self._repo} and does not show it yet: it is looked for again."
+            )
+        return said.url
+
+    def edit(self, post: Post) -> str:
+        """Say it under a key that was said before, in its place; say it anew where it was not."""
+        said = self._find(post.key)
+        if said is None:
+            return self.post(post)
+        body = text_of(post)
+        if body != said.body:
+            page = self._open_page()
+            self._calls.read(lambda: page.get_comment(said.id).edit(body))  # the same twice is once
+            self._said[plain_key(post.key)] = Said(said.id, said.url, body)
+        return said.url
+
+    def find(self, key: str) -> str | None:
+        page = self._page(key)
+        if page is not None and self._is_ours(page, key):
+            return str(page.html_url)
+        said = self._find(key)
+        return said.url if said else None
+
+    # --- the page ------------------------------------------------------------------------------
+
+    @cached_property
+    def _session(self) -> Session:
+        told = self._options
+        names = Credentials(told.token, told.app_id, told.app_key, told.installation, told.login)
+        return log_in(names, told.base_url, self._repo, self._calls)
+
+    @cached_property
+    def _repository(self) -> Any:
+        return self._calls.read(lambda: self._session.github.get_repo(self._repo))
+
+    def _page(self, key: str) -> Any | None:
+        """The run's issue; None where there is none yet."""
+        if self._number is not None:
+            return self._by_number(self._number)
+        for page in self._calls.read(self._own_pages):
+            if self._is_ours(page, key):
+                self._number = int(page.number)
+                return page
+        return None
+
+    def _by_number(self, number: int) -> Any:
+        if number not in self._pages:
+            self._pages[number] = self._calls.read(lambda: self._repository.get_issue(number))
+        return self._pages[number]
+
+    @cached_property
+    def _pages(self) -> dict[int, Any]:
+        return {}
+
+    def _open_page(self) -> Any:
+        if self._number is None:
+            raise CouldNotLook(f"The run has no issue on {self._repo} yet: `herorun init` opens it.")
+        return self._by_number(self._number)
+
+    def _own_pages(self) -> list[Any]:
+        """Our newest issues; pull requests are among what GitHub calls issues."""
+        found = self._repository.get_issues(
+            state="all", creator=self._session.login, sort="created", direction="desc"
+        )
+        return [page for page in _first(found, LOOKED_THROUGH) if page.pull_request is None]
+
+    def _is_ours(self, page: Any, key: str) -> bool:
+        mine = page.user is not None and page.user.login == self._session.login
+        return mine and plain_key(key) in keys_in(page.body or "")
+
+    def _create(self, post: Post, labels: tuple[list[str], list[str]]) -> Any:
+        given, failed = labels
+        note = f"\n\nLabels that could not be set: {', '.join(map(one_line, failed))}." if failed else ""
+        body = f"{_cut(harmless(post.body).strip() + note)}\n\n{marked(post.key)}"
+        return self._calls.write(
+            lambda: self._repository.create_issue(title=line_of(post.title), body=body, labels=given),
+            lambda: self._page(post.key),
+        )
+
+    def _labels(self, wanted: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """Those that are there or could be made, and the others: without them a page is still a page."""
+        given, failed = [], []
+        for name in wanted:
+            try:
+                self._calls.read(partial(self._label, name))
+                given.append(name)
+            except Refused:
+                failed.append(name)
+        return given, failed
+
+    def _label(self, name: str) -> None:
+        from github import UnknownObjectException
+
+        try:
+            self._repository.get_label(name)
+        except UnknownObjectException:
+            self._repository.create_label(name, "ededed", "")
+
+    # --- what was said -------------------------------------------------------------------------
+
+    def _find(self, key: str) -> Said | None:
+        if self._number is None and self._page(key) is None:
+            return None
+        self._read()
+        return self._said.get(plain_key(key))
+
+    def _read(self) -> None:
+        """Our comments since the last reading. Of two under one key the older stays, and the newer is taken away."""
+        page = self._open_page()
+        since = {"since": self._read_at - OVERLAP} if self._read_at else {}
+        comments = self._calls.read(lambda: list(page.get_comments(**since)))
+        for comment in sorted(comments, key=lambda c: int(c.id)):
+            if comment.user is None or comment.user.login != self._session.login:
+                continue
+            for key in keys_in(comment.body or "")[-1:]:
+                known = self._said.get(key)
+                if known and known.id != comment.id:
+                    self._calls.read(partial(_gone, comment))
+                else:
+                    self._said[key] = Said(int(comment.id), str(comment.html_url), str(comment.body))
+            self._read_at = max(filter(None, (self._read_at, comment.updated_at)))
+
+
+def _gone(comment: Any) -> None:
+    from github import UnknownObjectException
+
+    try:
+        comment.delete()
+    except UnknownObjectException:
+        return  # somebody else was first
+
+
+def text_of(post: Post) -> str:
+    """A comment as it is sent: the robot, the words, and the hidden marker at its end."""
+    return f"{_cut(comment_of(post))}\n\n{marked(post.key)}"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST:
+        return text
+    return harmless(f"{text[: MOST - 200]}\n\n… cut here: the whole is in the run's record.")
+
+
+def _number_in(reference: str) -> int | None:
+    found = _NUMBER.search(reference)
+    return int(found[1]) if found else None
+
+
+def _first(found: Any, most: int) -> Iterator[Any]:
+    for number, each in enumerate(found):
+        if number >= most:
+            return
+        yield each
