@@ -44,6 +44,29 @@ def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:
     assert found.runs == ("lab/hero/tiny", "lab/hero/tiny-2")
 
 
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("INFO Saving checkpoint at step 90 to gs://b/run-9975/step-90", "gs://b/run-9975/step-90"),
+        (
+            "PHASE: CHECKPOINT step=90 phase=commit path=gs://b/run/step-90 elapsed=3.1s",
+            "gs://b/run/step-90",
+        ),
+        ("Saved temporary checkpoint to '/data/run/step-90'.", "/data/run/step-90"),
+        ("Loading checkpoint from gs://b/run/step-90", None),
+        ("Saving HF-compatible checkpoint to gs://b/hf/step-90", None),
+        ("Saving checkpoint to ./out/step-90", None),
+        ("saving checkpoint 90", None),
+    ],
+)
+def test_where_it_says_that_it_saves(log: Path, line: str, path: str | None) -> None:
+    log.write_text(f"step 1\n{line}\n")
+    found = read(log)
+
+    assert isinstance(found, JobLog)
+    assert found.saves == ((path,) if path else ())
+
+
 def test_signs_of_a_wedge_the_newest_five(log: Path) -> None:
     log.write_text("".join(f"{n} OwnerDiedError\nstep {n}\n" for n in range(9)))
     found = read(log)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from builders import a_contract, a_history
-from herorun.core.evidence import Nothing, Receipt
+from builders import a_contract, a_history, a_job
+from herorun.core.evidence import JobState, Nothing, Receipt
 from herorun.core.ports import Place
 from herorun.schedulers import local as scheduler
 from herorun.sources.receipts import LINE, read_receipt
@@ -28,12 +28,12 @@ class Bench:
     def log(self, *lines: str) -> None:
         (self.home / "jobs" / "tiny-1" / "job.log").write_text("".join(f"{line}\n" for line in lines))
 
-    def read(self) -> Receipt | Nothing:
+    def read(self, state: JobState = JobState.RUNNING) -> Receipt | Nothing:
         place = Place("tiny", str(self.home), str(self.root), "/repository")
         jobs = scheduler.connect(scheduler.Options(), place)
         files = store.connect(store.Options(), place)
         contract = a_contract(output={"root": str(self.root)})
-        return read_receipt(contract, files, jobs, a_history())
+        return read_receipt(contract, files, jobs, a_history(), a_job(state))
 
     @property
     def outcome(self) -> str:
@@ -110,3 +110,13 @@ def test_a_log_that_is_gone_hides_no_file(bench: Bench) -> None:
         bench.read()
     bench.file("tiny-1.1")
     assert bench.outcome == "pass"
+
+
+def test_a_job_that_waits_has_no_log_and_one_that_runs_must(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    (tmp_path / "jobs" / "tiny-1" / "job.log").unlink()
+
+    assert isinstance(bench.read(JobState.PENDING), Nothing)
+    assert isinstance(bench.read(JobState.BUILDING), Nothing)
+    with pytest.raises(FileNotFoundError):
+        bench.read(JobState.RUNNING)

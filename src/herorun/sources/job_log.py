@@ -1,4 +1,4 @@
-"""The current instance's own log: when it last changed, which tracker runs it names, and signs of a wedge."""
+"""The current instance's own log: when it last changed, which tracker runs it names, where it saves, signs of a wedge."""
 
 import re
 from datetime import UTC, datetime
@@ -10,7 +10,11 @@ from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
 
 LINES = 2000
-KEPT = 5  # lines of a wedge
+KEPT = 5  # lines of a wedge, and paths
+_SAVE = re.compile(
+    r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto |path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
+    re.IGNORECASE,
+)
 _RUN = re.compile(r"wandb: .*View run .*?https?://[^/\s]+/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
 
 
@@ -24,8 +28,14 @@ def read_job_log(scheduler: Scheduler, history: History) -> JobLog | Nothing:
     except FileNotFoundError:
         return Nothing(f"{current.name} has no log yet")
     runs = dict.fromkeys("/".join(found.groups()) for line in lines if (found := _RUN.search(line)))
+    saves = dict.fromkeys(found[1].rstrip("/.,;)") for line in lines if (found := _SAVE.search(line)))
     wedges = [scrub(line.strip())[:300] for line in lines if signal_in(line)]
-    return JobLog(_changed_at(scheduler, current.name), tuple(runs), tuple(wedges[-KEPT:]))
+    return JobLog(
+        _changed_at(scheduler, current.name),
+        tuple(runs),
+        saves=tuple(list(saves)[-KEPT:]),
+        wedges=tuple(wedges[-KEPT:]),
+    )
 
 
 def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:

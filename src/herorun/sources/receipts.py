@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Admitted, History, Nothing, Receipt
+from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Receipt, Unavailable
 from herorun.core.ports import Scheduler, Store
 
 LINE = "HERORUN_RECEIPT "
@@ -29,15 +29,23 @@ class _Left(NamedTuple):
 
 
 def read_receipt(
-    contract: Contract, store: Store, scheduler: Scheduler, history: History
+    contract: Contract,
+    store: Store,
+    scheduler: Scheduler,
+    history: History,
+    job: Job | Nothing | Unavailable,
 ) -> Receipt | Nothing:
-    """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said."""
+    """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said.
+
+    A job that waits for its hardware has no log yet; without a log, that is all that there is to say of it.
+    """
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
     folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
     files = _in_folder(store, folder, current.name)
-    found = that_counts(files + _in_log(scheduler, current.name, bool(files)))
+    waits = isinstance(job, Job) and job.state in (JobState.PENDING, JobState.BUILDING)
+    found = that_counts(files + _in_log(scheduler, current.name, needed=not files and not waits))
     if found is None:
         return Nothing(f"{current.name} has not checked in yet")
     text = found.source if found.line else store.read(f"{folder}/{found.source}")
@@ -65,14 +73,14 @@ def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
     return [_Left(int(found["attempt"]), 0, int(found["rank"] or 0), found[0]) for found in matches]
 
 
-def _in_log(scheduler: Scheduler, instance: str, there_are_files: bool) -> list[_Left]:
-    """A line that was cut, or a log that is gone, hides nothing where there are files."""
+def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
+    """A line that was cut, or a log that is gone, hides nothing unless it is all that could tell."""
     try:
         lines = scheduler.tail(instance, LOG_LINES).splitlines()
     except FileNotFoundError:
-        if there_are_files:
-            return []
-        raise
+        if needed:
+            raise
+        return []
     found = []
     for number, match in enumerate(map(_LINE.match, lines), start=1):
         try:
@@ -80,7 +88,7 @@ def _in_log(scheduler: Scheduler, instance: str, there_are_files: bool) -> list[
             if told.get("instance") == instance:
                 found.append(_Left(int(told["attempt"]), number, int(told.get("rank", 0)), json.dumps(told)))
         except (ValueError, LookupError, TypeError) as error:
-            if not there_are_files:
+            if needed:
                 raise ValueError(f"line {number} of the log's end is a damaged receipt: {error}") from None
     return found
 

@@ -1,8 +1,8 @@
 import pytest
 
-from builders import a_crashed_job, a_job, answer
+from builders import TEMPORARY, a_checkpoint, a_crashed_job, a_job, answer
 from herorun.checks.health.crashed import crashed
-from herorun.core.evidence import Job, JobState, Nothing, Unavailable
+from herorun.core.evidence import Checkpoints, FinalStep, Job, JobState, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
 ENDINGS = {
@@ -35,3 +35,18 @@ def test_a_refusal_is_no_crash():
 def test_no_instance_is_not_applicable_and_an_unread_one_unknown():
     assert answer(crashed, {Job: Nothing()}).outcome is Outcome.NOT_APPLICABLE
     assert answer(crashed, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("saved", "outcome"),
+    [
+        (Checkpoints((a_checkpoint(200),)), Outcome.NOT_APPLICABLE),
+        (Checkpoints((a_checkpoint(199),)), Outcome.FAIL),
+        (Checkpoints((a_checkpoint(200, problem="no metadata.json"),)), Outcome.FAIL),
+        (Checkpoints((a_checkpoint(200, TEMPORARY, temporary=True),)), Outcome.FAIL),
+        ({Checkpoints: Unavailable("403")}, Outcome.FAIL),
+    ],
+)
+def test_a_run_that_left_its_final_checkpoint_is_not_relaunched(saved, outcome):
+    assert answer(crashed, a_crashed_job(), saved).outcome is outcome
+    assert answer(crashed, a_crashed_job(), saved, FinalStep(None)).outcome is Outcome.FAIL

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
-from builders import ROOT, TEMPORARY, a_contract, a_history, a_receipt, answer, answers
+from builders import NOON, ROOT, TEMPORARY, a_checkpoint, a_contract, a_history, a_receipt, answer, answers
 from herorun.checks.health.moved_output import moved_output
 from herorun.core.check import Response
 from herorun.core.config.output_keys import output_paths
-from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.evidence import Checkpoints, JobLog, TrackerIdentity, TrackerState
 from herorun.core.finding import Outcome
 
 
@@ -59,6 +61,32 @@ def test_another_root_in_the_trackers_config(told):
 )
 def test_a_config_that_fits_or_says_nothing(told):
     assert [v.outcome for v in answers(moved_output, config(told))] == [Outcome.PASS]
+
+
+def saves(*paths):
+    return JobLog(saves=paths)
+
+
+def test_another_root_in_the_jobs_own_log():
+    verdict = answer(moved_output, saves(f"{ROOT}/step-1", "/data/tiny-99752407/step-2"))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "log")
+    assert "saves to /data/tiny-99752407/step-2, and the recorded root is /data/tiny" in verdict.message
+
+
+@pytest.mark.parametrize(
+    "paths", [(), ("/data/old/step-1", f"{ROOT}/step-2"), (f"{TEMPORARY}/step-2",), ("gs://b/tiny/step-2",)]
+)
+def test_a_log_that_fits_or_says_nothing(paths):
+    assert answer(moved_output, saves(*paths)).outcome is Outcome.PASS
+
+
+def test_one_that_saves_in_its_root_too_has_not_moved():
+    here = Checkpoints((replace(a_checkpoint(100), modified=NOON),))
+    before = Checkpoints((replace(a_checkpoint(100), modified=NOON.replace(hour=9)),))
+
+    assert answer(moved_output, saves("/scratch/step-2"), here).outcome is Outcome.PASS
+    assert answer(moved_output, saves("/scratch/step-2"), before).outcome is Outcome.FAIL
 
 
 def test_only_absolute_paths_below_the_runs_own_tables_count():

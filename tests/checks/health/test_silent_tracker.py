@@ -30,9 +30,20 @@ def test_a_run_that_reports_passes():
 @pytest.mark.parametrize(
     ("cadence", "limit"), [(MINUTE, 15 * MINUTE), (6 * MINUTE, 18 * MINUTE), (EVERY, 45 * MINUTE)]
 )
-def test_the_limit_is_15_minutes_or_three_cadences(cadence, limit):
+def test_of_rows_without_times_the_limit_is_15_minutes_or_three_cadences(cadence, limit):
     assert silent(limit, GOES_ON, cadence=cadence).outcome is Outcome.PASS
     assert silent(limit + SECOND, GOES_ON, cadence=cadence).outcome is Outcome.FAIL
+
+
+def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again():
+    def after(minutes, **told):
+        rows = some_metrics(advanced_at=NOON - minutes * MINUTE, **told)
+        return answer(silent_tracker, LONG, rows, Cadence(EVERY), GOES_ON).outcome
+
+    assert after(16, pause=20.0) is Outcome.FAIL
+    assert after(35, pause=720.0) is Outcome.PASS
+    assert after(37, pause=720.0) is Outcome.FAIL
+    assert after(170, pause=20.0, step=200) is Outcome.PASS  # the last evaluation
 
 
 def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():

@@ -4,16 +4,16 @@ import pytest
 
 from builders import EVERY, MINUTE, NOON, a_history, a_job, an_instance, answer, some_metrics
 from herorun.checks.health.stalled_steps import Limits, stalled_steps
-from herorun.core.evidence import Cadence, Job, JobState, Metrics, Nothing, Unavailable
+from herorun.core.evidence import Cadence, FinalStep, Job, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
 LONG_RUNNING = a_job(started=NOON - timedelta(days=1))
 
 
-def after(idle, cadence=MINUTE, limits=None, **job):
+def after(idle, cadence=MINUTE, limits=None, pause=None, **job):
     """The newest row is `idle` old, in a job that started long before."""
-    metrics = some_metrics(advanced_at=NOON - idle)
+    metrics = some_metrics(advanced_at=NOON - idle, pause=pause)
     running = a_job(**{"started": NOON - timedelta(days=1), **job})
     return answer(stalled_steps, running, metrics, Cadence(cadence), limits=limits)
 
@@ -35,9 +35,27 @@ def test_a_run_that_advances_passes():
         (EVERY, 3 * EVERY),
     ],
 )
-def test_the_limit_is_15_minutes_or_three_cadences(cadence, limit):
+def test_of_rows_without_times_the_limit_is_15_minutes_or_three_cadences(cadence, limit):
     assert after(limit, cadence).outcome is Outcome.PASS
     assert after(limit + SECOND, cadence).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("pause", "limit"), [(20, 15), (300, 15), (360, 18), (12 * 60, 36), (40 * 60, 120), (9 * 3600, 120)]
+)
+def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again_whatever_the_cadence(pause, limit):
+    assert after(limit * MINUTE, EVERY, pause=pause).outcome is Outcome.PASS
+    assert after(limit * MINUTE + SECOND, EVERY, pause=pause).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(("step", "hours", "outcome"), [(200, 3, Outcome.PASS), (199, 1, Outcome.FAIL)])
+def test_behind_the_final_step_the_last_evaluation_may_take_three_hours(step, hours, outcome):
+    stale = some_metrics(step, advanced_at=NOON - timedelta(hours=hours), pause=20.0)
+
+    assert answer(stalled_steps, LONG_RUNNING, stale).outcome is outcome
+    late = some_metrics(200, advanced_at=NOON - timedelta(hours=3) - SECOND, pause=20.0)
+    assert answer(stalled_steps, LONG_RUNNING, late).outcome is Outcome.FAIL
+    assert answer(stalled_steps, LONG_RUNNING, late, FinalStep(None)).outcome is Outcome.FAIL
 
 
 def test_it_says_how_long_and_at_which_step():

@@ -54,6 +54,37 @@ def test_the_first_rows_compile_and_are_not_judged():
     ].trend.level == pytest.approx(math.log(10.0))
 
 
+def paused(*gaps, first=0, at=NOON):
+    """Rows with these gaps between them, in seconds."""
+    times = [at]
+    for gap in gaps:
+        times.append(times[-1] + timedelta(seconds=gap))
+    return [a_row(first + n, 2.0, time) for n, time in enumerate(times)]
+
+
+def test_the_pause_that_comes_again_is_told_and_one_alone_is_an_outage():
+    assert summarise(folded(paused(20))).pause is None
+    assert summarise(folded(paused(20, 20))).pause == pytest.approx(20, rel=0.01)
+    assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9))).pause == pytest.approx(20, rel=0.01)
+    assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9, 700, 20))).pause == pytest.approx(700, rel=0.02)
+
+
+def test_a_pause_that_does_not_come_again_fades():
+    assert summarise(folded(paused(720, 720, *[20] * 3000))).pause < 720 / 4
+
+
+def test_the_time_between_two_attempts_is_no_pause():
+    rows = [*paused(20, 20, 20), *paused(20, 20, at=NOON + timedelta(hours=9))]
+
+    assert summarise(folded(rows)).pause == pytest.approx(20, rel=0.01)
+
+
+def test_rows_without_times_tell_no_pause():
+    rows = [replace(row, at=None) for row in curve(*CALM)]
+
+    assert summarise(folded(rows, seen_at=NOON)).pause is None
+
+
 def test_a_slow_leak_is_seen_against_the_best():
     slower = [10.0] * 200 + [10.0 + 0.01 * i for i in range(200)]
     (leak,) = found(values("step_time_s", *slower), "leak")

@@ -90,6 +90,24 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
     assert ending_of(job, None, None, FIRST, -1, {"tiny-1": "dri"}, NOON).cause is Cause.BY_US
 
 
+@pytest.mark.parametrize(
+    ("told", "asks"),
+    [
+        ("bad-accelerator", False),
+        ("network-collective", False),
+        ("node-failure", False),
+        ("preemption", False),
+        ("disk-full", True),
+        ("storage-auth", True),
+        ("code-bug-small", True),
+    ],
+)
+def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_person(told, asks):
+    triage = Triage(told, needs_person=True)
+
+    assert ending_of(a_job(JobState.FAILED), triage, None, FIRST, -1, {}, NOON).needs_person is asks
+
+
 @pytest.mark.parametrize("state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN])
 def test_what_is_no_failure_has_no_ending(state):
     assert ending_of(a_job(state), None, None, FIRST, -1, {}, NOON) is None

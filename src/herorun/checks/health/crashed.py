@@ -5,14 +5,20 @@ Fix: relaunched with the same identity and output root while the budget lasts; b
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Job
+from herorun.core.evidence import Checkpoints, FinalStep, Job, Nothing, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.health.done import final_checkpoint
 
 
 @check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB)
-def crashed(job: Job) -> Verdict:
+def crashed(
+    job: Job, final: FinalStep | Nothing | Unavailable, checkpoints: Checkpoints | Nothing | Unavailable
+) -> Verdict:
     if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+    if job.crashed and (path := final_checkpoint(final, checkpoints)):
+        said = f"{job.ending}; its final checkpoint {path} is complete: see failed-when-done"
+        return not_applicable(said, subject=job.instance)
     if job.crashed:
         return failed(job.ending, subject=job.instance)
     if job.stopped_by_hand or (job.refused and job.state.ended):

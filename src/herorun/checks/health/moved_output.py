@@ -10,7 +10,18 @@ new hash in their path and began at step 0.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.output_keys import output_paths
 from herorun.core.contract import Contract
-from herorun.core.evidence import History, Job, Nothing, Receipt, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Instance,
+    Job,
+    JobLog,
+    Nothing,
+    Receipt,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lineage import is_under
 
@@ -22,8 +33,10 @@ def moved_output(
     history: History,
     receipt: Receipt | Nothing | Unavailable,
     identity: TrackerIdentity | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One answer for each witness: the contract that is followed, the receipt, the tracker's config."""
+    """One answer for each witness: the contract that is followed, the receipt, the log, the tracker's config."""
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]
@@ -37,9 +50,29 @@ def moved_output(
         for item, outcome, said in items
         if item == "output-root" and outcome == "fail"
     ]
+    if isinstance(log, JobLog):
+        found += _by_log(log, current, checkpoints)
     if isinstance(identity, TrackerIdentity) and identity.state is TrackerState.RUNNING:
         found += _by_config(identity, current.roots)
     return found or [passed(f"{current.name} writes to {current.output_root}")]
+
+
+def _by_log(
+    log: JobLog, current: Instance, checkpoints: Checkpoints | Nothing | Unavailable
+) -> list[Verdict]:
+    """By the newest save, unless the instance has saved in its roots too.
+
+    What is written to a disk first and then uploaded is no other root: a path is not compared with a URL.
+    """
+    saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    newest = log.saves[-1] if log.saves else ""
+    alike = ("://" in newest) is ("://" in current.output_root)
+    if not newest or not alike or is_under(newest, current.roots):
+        return []
+    if any(c.modified and c.modified >= current.started for c in saved):
+        return []
+    said = f"its log says that it saves to {newest}, and the recorded root is {current.output_root}"
+    return [failed(said, subject="log")]
 
 
 def _by_config(identity: TrackerIdentity, roots: tuple[str, ...]) -> list[Verdict]:

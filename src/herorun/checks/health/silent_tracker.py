@@ -8,12 +8,11 @@ Source: as `stalled-steps`; a log that changed within 5 minutes goes on.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
+    FinalStep,
     History,
     Job,
     JobLog,
@@ -24,16 +23,13 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.health.running import not_running
-from herorun.core.health.signs import rows_since, sign_of_life
+from herorun.core.health.signs import Patience, rows_since, sign_of_life
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Rows may be `idle` long, but at least so many `cadences`; the first may take `startup`."""
+class Limits(Patience):
+    """See `Patience`; a log that changed within `fresh` goes on."""
 
-    idle: timedelta = timedelta(minutes=15)
-    cadences: PositiveFloat = 3.0
-    startup: timedelta = timedelta(minutes=45)
     fresh: timedelta = timedelta(minutes=5)
 
 
@@ -46,6 +42,7 @@ def silent_tracker(
     history: History,
     now: Now,
     cadence: Cadence,
+    final: FinalStep | Nothing | Unavailable,
     limits: Limits,
 ) -> Verdict:
     if verdict := not_running(job):
@@ -53,7 +50,9 @@ def silent_tracker(
     since, wrote = rows_since(job, metrics, history)
     if since is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
-    most = max(limits.idle, limits.cadences * cadence.every) if wrote else limits.startup
+    most = limits.startup
+    if wrote and isinstance(metrics, Metrics):
+        most = limits.between_rows(metrics, final, cadence)
     if now.at - since <= most:
         return passed(f"{job.instance} reported within {most}", subject=job.instance)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)

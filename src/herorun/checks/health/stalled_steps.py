@@ -3,18 +3,18 @@
 Why: a hung collective or a starved input burns every accelerator without a word in the logs; only the age of the
 last step shows it.
 Fix: look at the job's log and its nodes; the DRI decides whether to stop and relaunch it.
-Source: marin-community/marin #7344: 512 GPUs hung for 16.5 minutes with every task RUNNING and a silent log.
+Source: marin-community/marin #7344: 512 GPUs hung for 16.5 minutes with every task RUNNING and a silent log; #8861: a
+watchdog with an hour of grace came too late. An evaluation of two hours behind the last step is no hang.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
+    FinalStep,
     History,
     Job,
     JobLog,
@@ -25,18 +25,14 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Outcome, Verdict, failed, passed, unknown
 from herorun.core.health.running import not_running
-from herorun.core.health.signs import rows_since, sign_of_life
+from herorun.core.health.signs import Patience, rows_since, sign_of_life
 
 SKEW = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
-class Limits:
-    """`startup` is for an instance without a row; after that `idle`, but at least so many `cadences`."""
-
-    idle: timedelta = timedelta(minutes=15)
-    cadences: PositiveFloat = 3.0
-    startup: timedelta = timedelta(minutes=45)
+class Limits(Patience):
+    """See `Patience`."""
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)
@@ -48,6 +44,7 @@ def stalled_steps(
     history: History,
     now: Now,
     cadence: Cadence,
+    final: FinalStep | Nothing | Unavailable,
     limits: Limits,
 ) -> Verdict:
     """Rows that stand still while something else goes on are the tracker's fault first: see `silent-tracker`."""
@@ -57,7 +54,7 @@ def stalled_steps(
     if since is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
-        most = max(limits.idle, limits.cadences * cadence.every)
+        most = limits.between_rows(metrics, final, cadence)
         verdict = _judge(job, f"last step {metrics.step}", since, now.at, most)
     else:
         verdict = _judge(job, "no step yet", since, now.at, limits.startup)

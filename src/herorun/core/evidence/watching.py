@@ -13,6 +13,7 @@ class JobLog:
 
     changed_at: datetime | None = None  # None: nobody here can tell when
     runs: tuple[str, ...] = ()  # tracker runs that it names, as `entity/project/id`
+    saves: tuple[str, ...] = ()  # the newest paths that it says checkpoints are saved to
     wedges: tuple[str, ...] = ()  # newest lines that speak of lost owners, lost nodes or missing resources
 
 

@@ -19,6 +19,7 @@ def _begin_attempt(state: MetricsState, step: int) -> None:
     state.attempts += 1
     state.first_step = step
     state.begun = True
+    state.pauses.last = None
 
 
 def judge(state: MetricsState, row: Row, names: Names) -> None:
@@ -43,7 +44,9 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
         if role is not None:
             _value(state, name, role, value, names, at)
     if row.at is not None:
-        speed.judge_wall(state.wall, step, row.at.timestamp(), False, declared)
+        written = row.at.timestamp()
+        speed.judge_wall(state.wall, step, written, False, declared)
+        speed.judge_pause(state.pauses, written)
     state.last = values
 
 

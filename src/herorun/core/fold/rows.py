@@ -13,7 +13,7 @@ from herorun.core.ports import Row
 
 TREND = (trend.HALF_LIFE, trend.SETTLE, trend.YOUNG, trend.WEIGHT, trend.CLIP, trend.FLOOR)
 STREAK = (streak.MISSES, streak.KEPT)
-SHAPE = 3  # of the state
+SHAPE = 4  # of the state
 
 
 def rules_digest() -> str:
@@ -113,6 +113,7 @@ def _told(state: MetricsState, names: Names) -> Metrics:
             _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
         ),
         late=state.late,
+        pause=state.pauses.usual,
     )
 
 

@@ -2,6 +2,7 @@
 
 Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from the attempt's
 start, which alone sees the gaps between steps. The first rows of an attempt compile and warm up, and are not judged.
+Beside them stands how long rows may stay away, as evaluations and saves make them do again and again.
 """
 
 import math
@@ -20,9 +21,10 @@ FREEZE = 500
 HELD = 3
 BIN = 1800.0  # seconds of the wall clock
 SETTLE_BINS = 4
+FADE = 0.9995  # a row: a pause that does not come again is forgotten within thousands
 
 _SLOW, _SLOW_WALL, _LEAK = -math.log(SLOW), -math.log(SLOW_WALL), -math.log(LEAK)
-RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, HELD, BIN, SETTLE_BINS)
+RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, HELD, BIN, SETTLE_BINS, FADE)
 
 
 @dataclass(slots=True)
@@ -109,3 +111,30 @@ def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: b
     state.slow.within("wall", "steps by the wall clock", 0)
     state.bins += 1
     state.usual += (pace - state.usual) / min(state.bins, 48)
+
+
+@dataclass(slots=True)
+class Pauses:
+    """The longest pauses between rows of one attempt lately, in seconds. One alone may have been an outage."""
+
+    last: float | None = None  # when the newest row was written, in seconds since the epoch
+    longest: float = 0.0
+    second: float = 0.0
+
+    @property
+    def usual(self) -> float | None:
+        """The longest that came twice; None while nothing is known."""
+        return self.second or None
+
+
+def judge_pause(state: Pauses, at: float) -> None:
+    before, state.last = state.last, at
+    if before is None or at <= before:
+        return
+    pause = at - before
+    state.longest *= FADE
+    state.second *= FADE
+    if pause > state.longest:
+        state.longest, state.second = pause, state.longest
+    elif pause > state.second:
+        state.second = pause

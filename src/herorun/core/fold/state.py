@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from herorun.core.fold.loss import Loss
 from herorun.core.fold.norm import Norm
 from herorun.core.fold.resume import Lineage
-from herorun.core.fold.speed import Speed, Wall
+from herorun.core.fold.speed import Pauses, Speed, Wall
 from herorun.core.fold.streak import Watch
 from herorun.core.fold.wander import Wander
 from herorun.core.ports import Row
@@ -55,6 +55,7 @@ class MetricsState:
     wanders: dict[str, Wander] = field(default_factory=dict)
     bands: dict[str, Watch] = field(default_factory=dict)
     wall: Wall = field(default_factory=Wall)
+    pauses: Pauses = field(default_factory=Pauses)
     non_finite: dict[str, Watch] = field(default_factory=dict)
     lineage: Lineage = field(default_factory=Lineage)
     seen: dict[str, Seen] = field(default_factory=dict)

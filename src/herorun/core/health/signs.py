@@ -1,11 +1,49 @@
-"""Signs that a job trains although its rows stand still."""
+"""How long rows may stay away, and signs that a job trains although they do."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Unavailable
+from pydantic import PositiveFloat
+
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    FinalStep,
+    History,
+    Job,
+    JobLog,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 
 FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
 SKEW = timedelta(seconds=60)  # between our clock and the store's
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never beyond `longest`.
+
+    Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the final step the last
+    evaluation and the last save may take `closing`.
+    """
+
+    idle: timedelta = timedelta(minutes=15)
+    pauses: PositiveFloat = 3.0
+    longest: timedelta = timedelta(hours=2)
+    cadences: PositiveFloat = 3.0
+    startup: timedelta = timedelta(minutes=45)
+    closing: timedelta = timedelta(hours=3)
+
+    def between_rows(
+        self, metrics: Metrics, final: FinalStep | Nothing | Unavailable, cadence: Cadence
+    ) -> timedelta:
+        if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
+            return self.closing
+        if metrics.pause is None:
+            return max(self.idle, self.cadences * cadence.every)
+        return max(self.idle, min(timedelta(seconds=self.pauses * metrics.pause), self.longest))
 
 
 def sign_of_life(

@@ -102,7 +102,7 @@ def ending_of(
         job.ended or now,
         landed(checkpoints, instance, start_step) if checkpoints is not None else None,
         place or (triage.file if triage else ""),
-        bool(triage and (triage.needs_person or triage.failure_class in _ASKS)),
+        _asks(triage, cause),
         _worker(triage),
         triage.failure_class if triage else job.raw or job.state.value,
     )
@@ -137,6 +137,14 @@ def _why(job: Job, triage: Triage | None, place: str) -> str:
         return said
     excerpt = f" ({triage.excerpt})" if triage.excerpt else ""
     return f"{said}; its log says {triage.failure_class}{f' at {place}' if place else ''}{excerpt}"
+
+
+def _asks(triage: Triage | None, cause: Cause) -> bool:
+    """Whether a relaunch alone does not cure it. Of lost nodes, links and chips the log's own doubt is no reason:
+    they are relaunched directly, and asked about once it repeats."""
+    if triage is None or triage.failure_class in _ASKS:
+        return triage is not None
+    return triage.needs_person and not (cause is Cause.INFRA or cause.free)
 
 
 def _worker(triage: Triage | None) -> str:

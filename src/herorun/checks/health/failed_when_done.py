@@ -1,0 +1,23 @@
+"""The scheduler says that the job failed, and its final checkpoint is complete.
+
+Why: a limit that counted the wait in the queue, or a launcher that died after its work, makes a failure of a run that
+is done; a relaunch would pay for hardware to do nothing.
+Fix: see why it says so, and that the last evaluation is there; then seal, with a waiver for `job-not-succeeded`.
+Source: marin-community/marin, logbook 7279: the work succeeded in 8 minutes, and its coordinator failed by a limit of
+5400 s that had counted the wait.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Checkpoints, FinalStep, Job
+from herorun.core.finding import Verdict, failed, not_applicable
+from herorun.core.health.done import final_checkpoint
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
+def failed_when_done(job: Job, final: FinalStep, checkpoints: Checkpoints) -> Verdict:
+    if not job.crashed:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    path = final_checkpoint(final, checkpoints)
+    if not path:
+        return not_applicable(f"{job.instance} left no final checkpoint: see crashed", subject=job.instance)
+    return failed(f"{job.ending}; but its final checkpoint {path} is complete", subject=job.instance)

@@ -1,0 +1,56 @@
+"""The contract, the command or the config names an older checkpoint of the run than the newest one.
+
+Why: whoever wrote the path meant to go on from there; where the run went on meanwhile, the path throws those steps away,
+or it is ignored without a word.
+Fix: name the newest one, or none; or the one that is meant in `[start] from`, with a `[start] reason`.
+Source: marin-community/marin, PR #8890: a launcher still pointed at step-54000 while the run was paused at 58014; some
+4,000 steps of 704 accelerators.
+"""
+
+from collections.abc import Iterator
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.config.values import flatten
+from herorun.core.contract import Contract
+from herorun.core.evidence import Checkpoints, History
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lineage import acceptable
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def stale_handoff(contract: Contract, plan: Plan, history: History, own: Checkpoints) -> list[Verdict]:
+    """One answer for each path. A relaunch by the babysitter hands over the newest one itself."""
+    newest = acceptable(own.candidates, contract, history).newest if history.instances else None
+    if newest is None:
+        return [not_applicable("the run has no complete checkpoint of its own")]
+    if contract.start.reason:
+        return [not_applicable(f"the start was chosen because: {contract.start.reason}")]
+    older = {c.path: c.step for c in own.candidates if c.step < newest.step}
+    said = {path: where for where, text in _texts(contract, plan) for path in older if _names(text, path)}
+    return [
+        failed(
+            f"{where} names {path} (step {older[path]}), and {newest.path} is complete at step {newest.step}: "
+            f"{newest.step - older[path]} steps would be lost",
+            subject=path,
+        )
+        for path, where in sorted(said.items())
+    ] or [passed(f"nothing names an older checkpoint than {newest.path}")]
+
+
+def _texts(contract: Contract, plan: Plan) -> Iterator[tuple[str, str]]:
+    """What could hand over a checkpoint, by where it stands."""
+    for key, value in flatten(plan.config.value).items():
+        if isinstance(value, str):
+            yield f"the config's {key}", value
+    for name, value in plan.env.value.items():
+        yield f"[command] env {name}", value
+    for part in plan.command_line:
+        yield "the command", part
+    yield "[start] from", contract.start.from_ or ""
+
+
+def _names(text: str, path: str) -> bool:
+    """Whole: step-5 is not named by step-54."""
+    _, found, rest = text.rpartition(path)
+    return bool(found) and not rest[:1].isalnum()

@@ -1,0 +1,30 @@
+from builders import a_checkpoint, a_crashed_job, a_job, answer
+from herorun.checks.health.failed_when_done import failed_when_done
+from herorun.core.check import Response
+from herorun.core.evidence import Checkpoints, JobState, Unavailable
+from herorun.core.finding import Outcome
+
+DONE = Checkpoints((a_checkpoint(200),))
+
+
+def test_a_failure_behind_the_final_checkpoint_is_told():
+    verdict = answer(failed_when_done, a_crashed_job(), DONE)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
+    assert verdict.message.endswith("but its final checkpoint /data/tiny/step-200 is complete")
+
+
+def test_any_other_end_is_not_its_matter():
+    assert answer(failed_when_done, a_crashed_job()).outcome is Outcome.NOT_APPLICABLE
+    assert answer(failed_when_done, a_job(), DONE).outcome is Outcome.NOT_APPLICABLE
+    assert answer(failed_when_done, a_job(JobState.SUCCEEDED), DONE).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_what_could_not_be_read_is_unknown():
+    unread = {Checkpoints: Unavailable("403")}
+
+    assert answer(failed_when_done, a_crashed_job(), unread).outcome is Outcome.UNKNOWN
+
+
+def test_it_warns():
+    assert failed_when_done.response is Response.WARN

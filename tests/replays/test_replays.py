@@ -1,0 +1,199 @@
+"""Each incident, replayed: the named check fires, in time, and no other critical; without the fault nothing does.
+
+A folder holds `incident.toml` (what happened, its source, the contract, what must fire and by when), `world.jsonl` and
+`rows.csv` (what the world said at each moment). Thresholds and cadence are the defaults.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import a_contract, a_tree, an_instance, healthy
+from herorun import discover
+from herorun.core.check import Gate, evaluate, stands_in_the_way, verdict_of
+from herorun.core.contract import Contract, contract_from
+from herorun.core.decide import DeleteNode, Relaunch, Stop
+from herorun.core.evidence import Checkpoints, History, Metrics, Nothing, SourceRun, StartSiblings
+from herorun.core.plan import Plan, Sources, make_plan
+from herorun.core.ports import Place
+from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
+from herorun.sources.metrics import read_metrics
+from herorun.stores.layouts.levanter import Levanter
+from replays import write
+from replays.played import CHECKS, Replay, Seen
+from replays.world import HERE, Clock, Incident, Scheduler, Store, load, tracker_of
+
+NAMES = sorted(path.parent.name for path in HERE.glob("*/incident.toml"))
+AT_LAUNCH = [name for name in NAMES if "gate" in load(name, "fault").told]
+RUNNING = [name for name in NAMES if name not in AT_LAUNCH]
+INTERVENTIONS = (Relaunch, Stop, DeleteNode)
+
+
+def played(name: str, part: str, folder: Path) -> tuple[dict[str, Any], list[Seen]]:
+    incident = load(name, part)
+    return incident.told, list(Replay(incident, folder).turns())
+
+
+def begins(turns: list[Seen], check: str) -> list[Any]:
+    """When alerts of a check began to fire."""
+    before: set[str] = set()
+    found = []
+    for turn in turns:
+        keys = {a.key for a in turn.tick.alerts.values() if a.check == check and a.firing}
+        found += [turn.at] if keys - before else []
+        before = keys
+    return found
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path: Path) -> None:
+    told, turns = played(name, "fault", tmp_path)
+    named = [*told.get("fires", []), *told.get("warns", [])]
+    for each in named:
+        times = begins(turns, each["check"])
+        assert any(each["since"] <= at <= each["by"] for at in times), (each["check"], times)
+        critical = CHECKS[each["check"]].severity == "critical"
+        assert critical is (each in told.get("fires", []))
+    criticals = {check for turn in turns for check in turn.critical}
+    assert criticals == {each["check"] for each in told.get("fires", [])}
+    _decided(told, turns)
+
+
+def _decided(told: dict[str, Any], turns: list[Seen]) -> None:
+    done = [action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)]
+    assert [type(action) for action in done] == [Relaunch] * {"never": 0, "once": 1}[told["relaunch"]]
+    assert turns[-1].tick.run == told.get("run", turns[-1].tick.run)
+    assert turns[-1].tick.monitor == told.get("monitor", "fresh")
+    spoken = [alert.message for turn in turns for alert in turn.tick.alerts.values() if alert.firing]
+    assert told.get("says", "") in " ".join(spoken)
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_without_the_fault_nothing_critical_fires(name: str, tmp_path: Path) -> None:
+    told, turns = played(name, "sound", tmp_path)
+
+    assert {check for turn in turns for check in turn.critical} == set()
+    assert not set(told_checks(told)) & {check for turn in turns for check in turn.firing}
+    assert not [action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)]
+    assert {turn.tick.monitor for turn in turns} == {"fresh"}
+    assert turns[-1].tick.run in ("healthy", "finished")
+
+
+def told_checks(told: dict[str, Any]) -> list[str]:
+    return [each["check"] for each in [*told.get("fires", []), *told.get("warns", [])]]
+
+
+# --- at the launch gate ---------------------------------------------------------------------------------
+
+
+def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **base,
+        **{k: merged(base.get(k, {}), v) if isinstance(v, dict) else v for k, v in change.items()},
+    }
+
+
+def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tuple[Plan, list[Any]]:
+    """The plan that the real sources and `make_plan` come to, and what the launch gate says of it."""
+    clock = Clock(incident.end)
+    store, layout = Store(incident, clock), Levanter()
+    history = _history(incident)
+    own = read_checkpoints(contract, store, layout, history, Nothing(""))
+    named = contract.start.from_ is not None
+    beside = read_start_siblings(contract, store, layout) if named else Nothing("no start is named")
+    siblings = beside if isinstance(beside, StartSiblings) else StartSiblings()
+    sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
+    plan = make_plan(contract, a_tree(), sources, own, siblings, history)
+    place = Place(contract.slug, "/nowhere/at/all", contract.output.root, "/nowhere/at/all")
+    metrics = read_metrics(tracker_of(incident, clock), contract, place)
+    source = incident.told.get("source_run")
+    evidence = {
+        **healthy(Gate.LAUNCH),
+        Contract: contract,
+        Plan: plan,
+        History: history,
+        Checkpoints: own,
+        StartSiblings: beside,
+        Metrics: metrics,
+        SourceRun: SourceRun(source["slug"], tuple(source["roots"])) if source else Nothing("none is named"),
+    }
+    return plan, evaluate(discover.checks(Gate.LAUNCH), evidence)
+
+
+def _history(incident: Incident) -> History:
+    told = [line["launched"] for line in incident.lines if "launched" in line]
+    began = [line["at"] for line in incident.lines if "launched" in line]
+    past = [
+        {"name": x["instance"], "root": x["root"], "began": at} for x, at in zip(told, began, strict=True)
+    ]
+    past += incident.told.get("instances", [])
+    instances = tuple(
+        an_instance(
+            n + 1,
+            name=each["name"],
+            output_root=each["root"],
+            temporary_root=each.get("temporary_root"),
+            started=each["began"],
+            intended=each["began"],
+        )
+        for n, each in enumerate(past)
+    )
+    return History(initialised=True, instances=instances)
+
+
+def blocking(findings: list[Any]) -> set[str]:
+    checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
+    return {f.check for f in findings if stands_in_the_way(f, checks[f.check])}
+
+
+@pytest.mark.parametrize("name", AT_LAUNCH)
+def test_the_named_check_blocks_the_launch_and_no_other(name: str) -> None:
+    incident = load(name, "fault")
+    contract = contract_from(incident.told["contract"], "runs/replay.toml")
+    _, findings = asked(incident, contract, incident.told.get("config", {"seed": 7}))
+
+    assert blocking(findings) == set(incident.told["blocks"])
+
+
+@pytest.mark.parametrize("name", AT_LAUNCH)
+def test_without_the_fault_the_launch_is_clear(name: str) -> None:
+    incident = load(name, "sound")
+    told = incident.told
+    contract = contract_from(merged(told["contract"], told.get("sound", {})), "runs/replay.toml")
+    plan, findings = asked(incident, contract, told.get("sound_config", {"seed": 7}))
+
+    assert blocking(findings) == set()
+    checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
+    assert verdict_of(findings, checks) == "clear"
+    start = plan.start.value
+    assert (start.path if start else None) == told.get("starts")
+
+
+def test_while_the_queued_gang_may_live_a_second_one_is_refused() -> None:
+    """Of 08b: the live job is seen by the real source, and the launch gate blocks on it."""
+    from herorun.core.evidence import LiveJobs
+    from herorun.sources.jobs import read_live_jobs
+
+    incident = load("08b-unreachable-peer", "fault")
+    scheduler = Scheduler(incident, Clock(incident.end), HERE)
+    live = read_live_jobs(scheduler, a_contract(), _history(incident))
+    found = evaluate(discover.checks(Gate.LAUNCH), {**healthy(Gate.LAUNCH), LiveJobs: live})
+
+    assert blocking(found) == {"live-duplicate"}
+
+
+# --- the data -----------------------------------------------------------------------------------------------
+
+
+def test_the_files_are_what_the_script_writes() -> None:
+    for folder, name, text in write.written():
+        assert (HERE / folder / name).read_text() == text, f"{folder}/{name}: python tests/replays/write.py"
+
+
+def test_every_incident_says_what_happened_and_where_that_is_told() -> None:
+    assert set(NAMES) == set(write.WORLDS)
+    assert {name[:2] for name in NAMES} == {f"0{number}" for number in range(1, 10)}
+    for name in NAMES:
+        told = load(name, "fault").told
+        assert told["what"] and told["source"].startswith("marin-community/marin, ")
