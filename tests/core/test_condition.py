@@ -75,6 +75,7 @@ def test_what_fires_makes_a_live_run_ill(firing, word):
     [
         (["missing-artefacts"], "degraded"),
         (["ended-short"], "down"),
+        (["stopped-short"], "down"),
         (["ended-short", "missing-artefacts"], "down"),
         (["loss-spike"], "finished"),
     ],

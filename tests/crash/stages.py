@@ -31,6 +31,7 @@ class Stage:
     words: tuple[str, ...]
     good: tuple[int, ...] = (0,)  # exit codes with which the command has nothing left to do
     rest: Callable[[Story], object] = lambda story: None
+    ready: Callable[[Story], object] = lambda story: None  # what a copied world cannot hold: a live job
 
     def act(self, story: Story) -> int:
         return story.herorun(*self.words)
@@ -74,6 +75,24 @@ def _crashed(story: Story) -> None:
     story.launched(CRASH)
 
 
+def _asked(story: Story) -> None:
+    """Crashed under `recovery = "ask"`, and the question was put."""
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    story.tick()
+
+
+def _paused(story: Story) -> None:
+    _asked(story)
+    assert story.herorun("pause", SLUG, "--until", LATER) == 0
+
+
+def _live(story: Story) -> None:
+    assert story.launch() == 0
+    story.reaches(2)
+
+
+LATER = "2999-01-01T00:00:00Z"  # a moment: the same words said again mean the same
 STAGES = (
     Stage("init", lambda story: None, ("init", SLUG)),
     # A launch that is done, and is started again, is blocked by the live job.
@@ -82,7 +101,21 @@ STAGES = (
     Stage("note", Story.init, ("note", SLUG, *NOTE)),
     Stage("relaunch", _crashed, ("relaunch", SLUG, "--no-babysit"), good=(0, 1), rest=_until_told),
     Stage("seal", _ready_to_seal, ("seal", SLUG)),
+    Stage("stop", _waiting, ("stop", SLUG), rest=Story.tick, ready=_live),
+    Stage("ack", _asked, ("ack", SLUG)),
+    Stage("approve", _asked, ("approve", SLUG), rest=Story.tick),
+    Stage("deny", _asked, ("deny", SLUG)),
+    Stage("pause", _asked, ("pause", SLUG, "--until", LATER)),
+    Stage("resume", _paused, ("resume", SLUG)),
 )
+
+ORDERS = ("stop", "ack", "approve", "deny", "pause", "resume")
+
+
+def of_the_day(every: bool, today: int) -> list[Stage]:
+    """All stages, of the orders one a day: they go the same short way, append and push."""
+    chosen = ORDERS[today % len(ORDERS)]
+    return [stage for stage in STAGES if every or stage.name not in ORDERS or stage.name == chosen]
 
 
 def undisturbed(stage: Stage, story: Story) -> dict[str, Any]:
@@ -120,7 +153,7 @@ def _once(names: list[str]) -> bool:
 
 def _names(story: Story) -> list[str]:
     """One name for each event of a kind that must not come twice."""
-    names = []
+    names = [f"{event.word} {event.about}" for event in story.events("Ordered")]
     for event in story.events("Initialised", "Launching", "Launched", "Done", "Noted", "Sealed", "CheckedIn"):
         what = getattr(event, "key", "") if event.kind in ("Done",) else getattr(event, "instance", "")
         names.append(f"{event.kind} {what}")

@@ -1,7 +1,7 @@
 """The process ends at every journal append, port call, push and tag of each command, and starts again.
 
-HERORUN_CRASH_ALL=1 goes through them twice, before and after each call; a relaunch by hand, which goes the same
-ways as that of a tick, is else a sample of the day.
+HERORUN_CRASH_ALL=1 goes through them twice, before and after each call; else a relaunch by hand, which goes the same
+ways as that of a tick, and the orders that start a job anew each time are a sample of the day.
 """
 
 import contextlib
@@ -14,18 +14,19 @@ from typing import Any
 import pytest
 
 from crash.faults import Dead, Fault, deadly, raise_dead
-from crash.stages import STAGES, Stage, must_hold, outcome, undisturbed
+from crash.stages import STAGES, Stage, must_hold, of_the_day, outcome, undisturbed
 from herorun.acts import sealing
 from herorun.schedulers.local import Local
 from stories import Story, copy
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
+SAMPLED = ("relaunch", "stop", "approve")
 MOST = 100  # calls of one command
 TODAY = datetime.now(UTC).toordinal()
 SLICES = [  # so that several processes can share the longest
     pytest.param(stage, range(1 + part, MOST, parts), id=f"{stage.name}-{part + 1}")
-    for stage, parts in zip(STAGES, (1, 2, 4, 1, 6, 2), strict=True)
-    for part in (range(parts) if EVERY or stage.name != "relaunch" else [TODAY % parts])
+    for stage, parts in zip(STAGES, (1, 2, 4, 1, 6, 2, 6, 1, 3, 1, 1, 1), strict=True)
+    for part in (range(parts) if EVERY or stage.name not in SAMPLED else [TODAY % parts])
 ]
 
 
@@ -57,7 +58,7 @@ def test_ending_before_any_call_it_is_done_once(
     _ends_well_at(stage, points, False, story, tmp_path / "kept")
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+@pytest.mark.parametrize("stage", of_the_day(EVERY, TODAY), ids=lambda stage: stage.name)
 def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
     """After a call is before the next one, but for what is written in between: a sample of the day will do."""
     points = range(1, MOST) if EVERY else range(1 + TODAY % 6, MOST, 6)
@@ -67,9 +68,12 @@ def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_pat
 def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, kept: Path) -> None:
     stage.before(story)
     copy(story.home, kept)
+    stage.ready(story)
     wanted = undisturbed(stage, story)
+    story.end()
     for at in points:
         copy(kept, story.home)
+        stage.ready(story)
         fault = _interrupted(stage, story, at, after)
         if not fault.struck:
             return

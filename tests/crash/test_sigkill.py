@@ -14,25 +14,33 @@ import pytest
 
 from crash import killed
 from crash.faults import Fault, is_read
-from crash.stages import STAGES, Stage, must_hold, outcome, undisturbed
+from crash.stages import ORDERS, Stage, must_hold, of_the_day, outcome, undisturbed
 from stories import Story, copy
 
 SAMPLE = {"init": 1, "launch": 2, "tick": 3, "note": 1, "relaunch": 2, "seal": 2}
+SAMPLE |= dict.fromkeys(ORDERS, 1)
 SOURCES = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
+TODAY = datetime.now(UTC).toordinal()
+
+
+@pytest.mark.parametrize("stage", of_the_day(EVERY, TODAY), ids=lambda stage: stage.name)
 def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     stage.before(story)
     copy(story.home, kept)
     counting = Fault(0, False, lambda: None)
+    stage.ready(story)
     with pytest.MonkeyPatch.context() as patch:
         counting.install(patch)
         stage.act(story)
     wanted = undisturbed(stage, story)
+    story.end()
     for at, moment in _chosen(stage, counting.seen):
         copy(kept, story.home)
+        stage.ready(story)
         _kill(stage, story, at, moment)
         stage.again(story)
         stage.rest(story)
@@ -45,10 +53,10 @@ def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
     writes = [call for call in calls if not is_read(call)]
     points = [(at, "before") for at in range(1, len(calls) + 1)]
     points += [(at, "after") for at in range(1, len(writes) + 1)]
-    if os.environ.get("HERORUN_CRASH_ALL"):
+    if EVERY:
         return points
-    size, first = SAMPLE[stage.name], datetime.now(UTC).toordinal()
-    return [points[(first + n * len(points) // size) % len(points)] for n in range(size)]
+    size = SAMPLE[stage.name]
+    return [points[(TODAY + n * len(points) // size) % len(points)] for n in range(size)]
 
 
 def _kill(stage: Stage, story: Story, at: int, moment: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from herorun.acts.ordering import Told, begun, nobody_watches, order
+from herorun.acts.ordering import Told, begun, nobody_watches, order, push_warning
 from herorun.core.alert import Alert
 from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
@@ -19,9 +19,8 @@ def acknowledge(run: Run, name: str = "", reason: str = "") -> Told:
     chosen = [alert.key for alert in _chosen(run, memory.alerts.values(), name)]
     fresh = [key for key in chosen if key not in memory.acked]
     if not fresh:
-        return Told(
-            run, "taken note of already" if chosen else "nothing is open: there is nothing to take note of"
-        )
+        words = "taken note of already" if chosen else "nothing is open: there is nothing to take note of"
+        return Told(run, words, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
     return Told(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
 
@@ -114,7 +113,7 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:
     if said is None:
         raise WrongUse(f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands.")
     if said.yes is yes:
-        return Told(run, f"{said.words} already")
+        return Told(run, f"{said.words} already", warnings=push_warning(run))
     raise WrongUse(
         f"It was {said.words} before. To start it all the same: `herorun relaunch {run.slug}`; to hold it: "
         f"`herorun pause {run.slug} --until 2h`."

@@ -6,10 +6,10 @@ from datetime import timedelta
 from herorun.acts.launch import start_watch
 from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
-from herorun.acts.perform import relaunch_once, settle, stop_once
+from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
 from herorun.acts.turn import must_be_launched
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.core.event import Done, Intended, Ordered, Word
+from herorun.core.event import Intended, Ordered, Word
 from herorun.core.evidence import Job
 from herorun.core.journal import Memory
 from herorun.core.ports import Found, Unsure
@@ -33,9 +33,8 @@ def _stop(run: Run, name: str, reason: str, wait: float) -> Told:
     job = _look(run, name)
     if job is None or job.state.ended:
         _close(run, name)
-        return Told(
-            run, f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
-        )
+        words = f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
+        return Told(run, words, warnings=push_warning(run))
     warnings: tuple[str, ...] = ()
     if not _ordered_before(run, Word.STOP, name):
         warnings = order(run, Word.STOP, [name], reason)
@@ -50,7 +49,7 @@ def _close(run: Run, name: str) -> None:
     """A stop that was interrupted after the scheduler had been told is done."""
     waiting = run.record.memory().intended.get(f"stop/{name}")
     if waiting:
-        run.record.append(Done(now(), waiting.key, waiting.attempt))
+        run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
 
 
 def _intended(run: Run, key: str, what: str) -> Intended:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from herorun.acts.ordering import Told, begun, order
+from herorun.acts.ordering import Told, begun, order, push_warning
 from herorun.core.event import Word
 from herorun.system.clock import now
 from herorun.workspace import Run
@@ -13,7 +13,7 @@ def pause(run: Run, until: datetime, reason: str = "") -> Told:
     memory = begun(run)
     words = f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: it is watched, and neither relaunched nor stopped"
     if memory.pause and memory.pause.until == until:
-        return Told(run, f"{words}, as it was")
+        return Told(run, f"{words}, as it was", warnings=push_warning(run))
     return Told(run, words, warnings=order(run, Word.PAUSE, [run.slug], reason, until))
 
 
@@ -21,7 +21,7 @@ def resume(run: Run, reason: str = "") -> Told:
     """End a pause before its time."""
     memory = begun(run)
     if not memory.ledger.paused(now()):
-        return Told(run, "it is not paused")
+        return Told(run, "it is not paused", warnings=push_warning(run))
     return Told(
         run, "resumed: the contract decides again", warnings=order(run, Word.RESUME, [run.slug], reason)
     )

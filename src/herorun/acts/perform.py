@@ -112,13 +112,18 @@ def stop_once(run: Run, intended: Intended, instance: str, why: str) -> None:
     except (HerorunError, OSError) as error:
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         raise
+    run.record.append(stopped(intended, instance, why))
+
+
+def stopped(intended: Intended, instance: str, why: str) -> Done:
+    """The outcome of a stop, with its entry in the logbook."""
     lines = {
         "Status": f"{instance} told to stop",
         "Evidence": why,
         "Decision": "stop",
         "Next": "confirm the end",
     }
-    run.record.append(Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines))
+    return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
 
 
 def settle(run: Run, sure: bool = True) -> list[str]:

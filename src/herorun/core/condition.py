@@ -57,6 +57,7 @@ BY_CHECK: Mapping[str, RunHealth] = {
 # What single alerts make of a run whose job ended with success; others no longer count.
 AT_THE_END: Mapping[str, RunHealth] = {
     "ended-short": RunHealth.DOWN,
+    "stopped-short": RunHealth.DOWN,
     "missing-artefacts": RunHealth.DEGRADED,
 }
 

@@ -3,10 +3,10 @@ from datetime import timedelta
 
 import pytest
 
-from builders import NOON, a_checkpoint, a_job, answer, answers
+from builders import EVERY, NOON, a_checkpoint, a_history, a_job, an_instance, answer, answers, some_metrics
 from herorun.checks.health.clock_skew import clock_skew
 from herorun.core.check import Response, Topic
-from herorun.core.evidence import Checkpoints, Job, LeaseSeen, Unavailable
+from herorun.core.evidence import Checkpoints, Job, JobLog, LeaseSeen, Unavailable
 from herorun.core.finding import Outcome
 
 
@@ -42,6 +42,50 @@ def test_one_that_is_out_of_sight_does_not_hide_the_other():
     verdict = answer(clock_skew, {Job: Unavailable("squeue: time-out")}, saved(90))
 
     assert verdict.subject == "the store's clock"
+
+
+def behind(seconds):
+    """Of the launch of the current instance."""
+    return an_instance().intended - timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "outcome"), [(60, Outcome.PASS), (61, Outcome.FAIL), (90_000, Outcome.PASS)]
+)
+def test_what_is_dated_before_its_launch_tells_of_a_clock_that_is_behind(seconds, outcome):
+    assert answer(clock_skew, a_job(started=behind(seconds))).outcome is outcome
+    assert answer(clock_skew, a_job(started=None, submitted=behind(seconds))).outcome is outcome
+    assert answer(clock_skew, JobLog(behind(seconds))).outcome is outcome
+    assert answer(clock_skew, some_metrics(advanced_at=behind(seconds))).outcome is outcome
+
+
+def test_a_clock_that_is_behind_is_named():
+    verdict = answer(clock_skew, JobLog(behind(90)))
+
+    assert (verdict.subject, verdict.message) == (
+        "the log's clock",
+        "the log's clock is at least 90 s behind ours",
+    )
+
+
+def test_rows_of_an_earlier_instance_tell_nothing():
+    assert answer(clock_skew, some_metrics(advanced_at=behind(300)), a_history(2)).outcome is Outcome.PASS
+    assert answer(clock_skew, a_job(instance="tiny-0", started=behind(300))).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("seen", "seconds", "mine", "outcome"),
+    [
+        (NOON, 61, True, Outcome.FAIL),
+        (NOON, 60, True, Outcome.PASS),
+        (NOON - EVERY, 61, True, Outcome.PASS),  # an older beat: the last turn wrote none
+        (NOON, 61, False, Outcome.PASS),
+    ],
+)
+def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(seen, seconds, mine, outcome):
+    written = NOON - EVERY - timedelta(seconds=seconds)
+
+    assert answer(clock_skew, LeaseSeen("dri@here", "tiny", seen, written, mine)).outcome is outcome
 
 
 def test_it_warns_about_the_monitor():

@@ -1,4 +1,4 @@
-from builders import FINAL, a_checkpoint, a_job, answer, some_metrics
+from builders import FINAL, a_checkpoint, a_history, a_job, answer, some_metrics
 from herorun.checks.health.ended_short import ended_short
 from herorun.core.evidence import Checkpoints, FinalStep, JobState, Metrics, Nothing
 from herorun.core.finding import Outcome
@@ -33,3 +33,12 @@ def test_an_unknown_end_is_said() -> None:
 
 def test_no_rows_and_no_checkpoint_is_step_0() -> None:
     assert "step 0 of" in answer(ended_short, ENDED, Checkpoints(), {Metrics: Nothing()}).message
+
+
+def test_what_herorun_stopped_itself_is_no_surprise() -> None:
+    stopped = a_history(stopped=(("tiny-1", "dri"),))
+    short = some_metrics(step=FINAL - 1)
+
+    assert answer(ended_short, ENDED, short, Checkpoints(), stopped).outcome is Outcome.NOT_APPLICABLE
+    other = a_history(stopped=(("tiny-0", "dri"),))
+    assert answer(ended_short, ENDED, short, Checkpoints(), other).outcome is Outcome.FAIL

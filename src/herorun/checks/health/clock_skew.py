@@ -1,21 +1,37 @@
-"""Clocks differ: something is dated in the future.
+"""Clocks differ: something is dated in the future, or before its own cause.
 
-Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a clock that runs ahead hides a hang.
+Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a clock that runs ahead hides a hang, and
+one that is behind makes what is fresh look old.
 Fix: set the clock of the host that it names, or of this one (NTP); until then read ages with care.
-Source: 60 seconds are more than any network delay, and less than any limit that we judge by.
+Source: 60 seconds are more than any network delay, and less than any limit that we judge by. A clock is behind where
+it dates a job before its submission, the job's log or a first instance's rows before its launch, or our own beat of the
+lease before the turn that wrote it; by more than a day it is no clock but another job.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Checkpoints, Job, LeaseSeen, Nothing, Now, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Job,
+    JobLog,
+    LeaseSeen,
+    Metrics,
+    Nothing,
+    Now,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, passed
 
 
 @dataclass(frozen=True)
 class Limits:
+    """Up to `skew` is none, and beyond `most` a time before its cause is told of something else."""
+
     skew: timedelta = timedelta(seconds=60)
+    most: timedelta = timedelta(days=1)
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
@@ -23,10 +39,13 @@ def clock_skew(
     job: Job | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
     lease: LeaseSeen | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+    metrics: Metrics | Nothing | Unavailable,
+    history: History,
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each clock that runs ahead of ours: the scheduler's, the store's."""
+    """One answer for each clock that differs from ours: the scheduler's, the store's, the log's, the tracker's."""
     scheduler = [job.started, job.ended, job.submitted] if isinstance(job, Job) else []
     store = [c.modified for c in checkpoints.candidates] if isinstance(checkpoints, Checkpoints) else []
     store += [lease.modified] if isinstance(lease, LeaseSeen) else []
@@ -37,8 +56,57 @@ def clock_skew(
         for name, by in ahead
         if by > limits.skew
     ]
-    return wrong or [passed("nothing is dated in the future")]
+    effects = (
+        ("the scheduler's clock", _job_before_launch(job, history)),
+        ("the store's clock", _beat_before_turn(lease, history)),
+        ("the log's clock", _log_before_launch(log, history)),
+        ("the tracker's clock", _rows_before_launch(metrics, history)),
+    )
+    wrong += [
+        failed(f"{name} is at least {by.total_seconds():.0f} s behind ours", subject=name)
+        for name, by in effects
+        if limits.skew < by <= limits.most
+    ]
+    return wrong or [passed("nothing is dated in the future, or before its cause")]
 
 
 def _ahead(times: list[datetime | None], now: datetime) -> timedelta:
     return max((at - now for at in times if at), default=timedelta())
+
+
+def _launched(history: History) -> datetime | None:
+    """Nothing of the instance can be older, by any clock that is right."""
+    return history.current.intended if history.current else None
+
+
+def _behind(at: datetime | None, cause: datetime | None) -> timedelta:
+    return cause - at if at and cause else timedelta()
+
+
+def _job_before_launch(job: Job | Nothing | Unavailable, history: History) -> timedelta:
+    current = history.current
+    if not isinstance(job, Job) or current is None or job.instance != current.name:
+        return timedelta()
+    return max(_behind(at, current.intended) for at in (job.submitted, job.started))
+
+
+def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) -> timedelta:
+    return _behind(log.changed_at, _launched(history)) if isinstance(log, JobLog) else timedelta()
+
+
+def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: History) -> timedelta:
+    """Only a first instance's: before a later one's first row, the newest is an earlier one's."""
+    if not isinstance(metrics, Metrics) or len(history.instances) != 1:
+        return timedelta()
+    return _behind(metrics.advanced_at, _launched(history))
+
+
+def _beat_before_turn(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
+    """The last turn beat the lease: we see that beat for the first time now."""
+    if not isinstance(lease, LeaseSeen) or not lease.mine or history.last_tick is None:
+        return timedelta()
+    return (
+        _behind(lease.modified, history.last_tick)
+        if lease.unchanged_since > history.last_tick
+        else timedelta()
+    )

@@ -5,12 +5,18 @@ Fix: see in the job's log why it ended; the DRI launches again, or seals what th
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import Checkpoints, FinalStep, Job, JobState, Metrics, Nothing
+from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobState, Metrics, Nothing
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.HEALTH, Response.ESCALATE)
-def ended_short(job: Job, final: FinalStep, metrics: Metrics | Nothing, checkpoints: Checkpoints) -> Verdict:
+def ended_short(
+    job: Job, final: FinalStep, metrics: Metrics | Nothing, checkpoints: Checkpoints, history: History
+) -> Verdict:
+    ordered = dict(history.stopped).get(job.instance)
+    if ordered:
+        said = f"{job.instance} was stopped through herorun, for {ordered}: see stopped-short"
+        return not_applicable(said, subject=job.instance)
     if job.state is not JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     if final.value is None:

@@ -33,7 +33,8 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
     state.step = step
     if fresh:
         state.high_water = step
-    at = Where(step, fresh, declared, boundary)
+    seconds = row.at.timestamp() if row.at is not None else None
+    at = Where(step, fresh, declared, boundary, seconds)
     for name in names.loss:
         if name in values:
             _loss(state, name, values, names, at)
@@ -43,10 +44,9 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
         role = roles[name]
         if role is not None:
             _value(state, name, role, value, names, at)
-    if row.at is not None:
-        written = row.at.timestamp()
-        speed.judge_wall(state.wall, step, written, False, declared)
-        speed.judge_pause(state.pauses, written)
+    if seconds is not None:
+        speed.judge_wall(state.wall, step, seconds, False, declared)
+        speed.judge_pause(state.pauses, seconds)
     state.last = values
 
 
@@ -57,6 +57,7 @@ class Where(NamedTuple):
     fresh: bool  # beyond all steps so far
     declared: bool  # within the first rows of a declared phase
     boundary: bool  # the first row of one
+    seconds: float | None  # since the epoch, where it tells its time
 
 
 def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
@@ -121,6 +122,8 @@ def _band(state: MetricsState, name: str, value: float, names: Names, at: Where)
 
 def _skipped(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
     finite.judge(state.non_finite, finite.SKIPS, at.step, value <= 0)
+    if at.seconds is not None:
+        finite.judge_skip(state.skips, at.step, value > 0, at.seconds)
 
 
 JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, Where], None]] = {

@@ -18,7 +18,7 @@ SHAPE = 4  # of the state
 
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
-    parts = (loss.RULES, norm.RULES, speed.RULES, wander.RULES, resume.RULES, order.RULES)
+    parts = (loss.RULES, norm.RULES, speed.RULES, wander.RULES, resume.RULES, order.RULES, finite.RULES)
     return digest([SHAPE, MUTED, TREND, STREAK, *parts])
 
 
@@ -72,6 +72,8 @@ def _end_attempt(state: MetricsState) -> None:
     for name, pace in state.speeds.items():
         pace.slow.end("slow", name)
         pace.warm = 0
+    state.skips.often.end("skipped", finite.SKIPS)
+    state.skips = finite.Skips(often=state.skips.often)
     state.wall.began = None
     state.begun = False
 
@@ -93,6 +95,7 @@ def _told(state: MetricsState, names: Names) -> Metrics:
         *(e for name, found in sorted(state.norms.items()) for e in found.told(name)),
         *(e for name, pace in sorted(state.speeds.items()) for e in pace.told(name)),
         *state.wall.told(),
+        *state.skips.often.told("skipped", finite.SKIPS),
         *(e for name, other in sorted(state.wanders.items()) for e in other.told(name)),
         *(e for name, watch in sorted(state.bands.items()) for e in watch.told("band", name)),
     ]

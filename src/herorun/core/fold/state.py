@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+from herorun.core.fold.finite import Skips
 from herorun.core.fold.loss import Loss
 from herorun.core.fold.norm import Norm
 from herorun.core.fold.resume import Lineage
@@ -57,6 +58,7 @@ class MetricsState:
     wall: Wall = field(default_factory=Wall)
     pauses: Pauses = field(default_factory=Pauses)
     non_finite: dict[str, Watch] = field(default_factory=dict)
+    skips: Skips = field(default_factory=Skips)
     lineage: Lineage = field(default_factory=Lineage)
     seen: dict[str, Seen] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ class MetricsState:
             loss.collapsed,
             loss.untrained,
             self.wall.slow,
+            self.skips.often,
         ]
         for norm in self.norms.values():
             found += [norm.explosion, norm.creep]

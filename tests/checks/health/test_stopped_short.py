@@ -1,0 +1,34 @@
+from builders import FINAL, a_history, a_job, answer, some_metrics
+from herorun.checks.health.stopped_short import stopped_short
+from herorun.core.check import Severity
+from herorun.core.evidence import Checkpoints, FinalStep, JobState
+from herorun.core.finding import Outcome
+
+STOPPED = a_history(stopped=(("tiny-1", "dri"),))
+ENDED = a_job(JobState.SUCCEEDED)
+
+
+def ask(*changes):
+    return answer(stopped_short, ENDED, some_metrics(120), Checkpoints(), STOPPED, *changes)
+
+
+def test_a_success_by_our_own_order_is_told_with_its_step():
+    verdict = ask()
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
+    assert verdict.message == f"tiny-1 was stopped for dri, and ended at step 120 of {FINAL}"
+    assert "of unknown" in ask(FinalStep(None)).message
+
+
+def test_one_at_its_final_step_passes():
+    assert ask(some_metrics(FINAL)).outcome is Outcome.PASS
+
+
+def test_what_nobody_stopped_or_what_was_cut_off_is_another_matter():
+    assert ask(a_history()).outcome is Outcome.NOT_APPLICABLE
+    assert ask(a_job(JobState.CANCELLED)).outcome is Outcome.NOT_APPLICABLE
+    assert ask(a_job()).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_it_is_only_shown():
+    assert stopped_short.severity is Severity.INFO
