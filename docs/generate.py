@@ -335,7 +335,8 @@ TRIAGE_INTRO = """\
 
 ## Signatures of your own
 
-`herorun triage --catalogue FILE` adds rows, and a row with a shipped `id` takes its place:
+`[babysit] catalogue = "ops/signatures.toml"` in the contract, or `herorun triage --catalogue FILE`, adds rows.
+They are asked before the shipped ones, and a row with a shipped `id` takes its place:
 
 ```toml
 [[signature]]

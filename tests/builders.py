@@ -54,6 +54,7 @@ from herorun.core.evidence import (
     Snapshot,
     SourceRun,
     StartSiblings,
+    TrackerAlerts,
     TrackerEnvironment,
     TrackerIdentity,
     Unfinished,
@@ -253,6 +254,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         OwnVersion("0.1.0"),
         RecoverySource(f"{ROOT}/step-100", 100),
         SaveTime(40.0),
+        TrackerAlerts(),
     ]
     given: dict[Any, Any] = {type(value): value for value in values}
     return given | dict.fromkeys(_NOT_YET, Nothing("there is none in a healthy first launch"))

@@ -224,7 +224,16 @@ def open_run(name: str, start: Path) -> Run:
             f"{shown} says slug = {run.slug!r}: a slug names its file. Rename the one or the other."
         )
     discover.limits(run.contract)
+    _must_read_its_catalogue(run)
     return run
+
+
+def _must_read_its_catalogue(run: Run) -> None:
+    """A wrong row is said when the contract is read, not on the day that a log is."""
+    if run.contract.babysit.catalogue:
+        from herorun import catalogue
+
+        catalogue.of_contract(run.contract, run.repository.top)
 
 
 def _committed(repository: Repository, path: str) -> str | None:

@@ -36,6 +36,14 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         lambda text: f"{text}\n[babysit.thresholds.loss-spike]\nnope = 1\n",
         ("[babysit.thresholds.loss-spike]", "unknown key `nope`"),
     ),
+    "a catalogue that is not there": (
+        lambda text: text.replace("[babysit]", '[babysit]\ncatalogue = "ops/none.toml"'),
+        ("The catalogue cannot be read", "ops/none.toml"),
+    ),
+    "a catalogue without a signature's words": (
+        lambda text: text.replace("[babysit]", '[babysit]\ncatalogue = "config.toml"'),
+        ("config.toml", "it holds more than [[signature]] tables"),
+    ),
     "an unknown tracker": (lambda text: text.replace('"jsonl"', '"nope"'), ("'nope'", "jsonl")),
     "an unknown option": (
         lambda text: text.replace('settle = "1ms"', "settles = 1"),

@@ -2,11 +2,23 @@ from pathlib import Path
 
 import pytest
 
-from builders import a_contract
+from builders import NOON, a_contract
 from herorun.core.contract import Contract
-from herorun.core.evidence import Nothing, TrackerEnvironment, TrackerIdentity, TrackerState
+from herorun.core.evidence import (
+    Nothing,
+    TrackerAlert,
+    TrackerAlerts,
+    TrackerEnvironment,
+    TrackerIdentity,
+    TrackerState,
+)
 from herorun.core.ports import Rows
-from herorun.sources.tracker import CLIENT_VARIABLES, read_tracker_environment, read_tracker_identity
+from herorun.sources.tracker import (
+    CLIENT_VARIABLES,
+    read_tracker_alerts,
+    read_tracker_environment,
+    read_tracker_identity,
+)
 from herorun.trackers.jsonl import JsonLines
 
 FOUND = TrackerIdentity(TrackerState.FINISHED, id="tiny")
@@ -40,6 +52,35 @@ def test_a_file_of_rows_knows_no_ids(tmp_path: Path) -> None:
     found = read_tracker_identity(JsonLines(tmp_path, "rows"), a_contract())
 
     assert found == Nothing("the tracker jsonl knows no runs by id")
+
+
+class Raising(Known):
+    """A tracker in which the trainer raised alerts."""
+
+    def __init__(self, *alerts: TrackerAlert) -> None:
+        self.found = alerts
+
+    def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
+        if not self.found:
+            raise FileNotFoundError("proj.db holds no alerts yet")
+        return self.found
+
+
+def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
+    raised = TrackerAlert(1, "3f2a", "loss is up", "see https://u:hunter2secret@x.example", "error", 9, NOON)
+    found = read_tracker_alerts(Raising(raised), a_contract())
+
+    assert isinstance(found, TrackerAlerts)
+    (told,) = found.alerts
+    assert (told.title, told.level, told.step) == ("loss is up", "error", 9)
+    assert "hunter2secret" not in told.text
+
+
+def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(tmp_path: Path) -> None:
+    found = read_tracker_alerts(JsonLines(tmp_path, "rows"), a_contract())
+
+    assert found == Nothing("the tracker jsonl knows no alerts")
+    assert isinstance(read_tracker_alerts(Raising(), a_contract()), Nothing)
 
 
 def test_another_tracker_takes_nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

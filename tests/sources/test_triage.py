@@ -1,9 +1,11 @@
 """Why an instance ended, from the end of its own log."""
 
+from pathlib import Path
 from typing import Any
 
-from builders import a_job
+from builders import a_contract, a_job
 from herorun.core.evidence import Job, JobState, Nothing, Triage
+from herorun.core.ports import Place
 from herorun.sources.triage import read_triage
 
 BUG = """\
@@ -29,9 +31,10 @@ class Log:
         return "".join(self.text.splitlines(keepends=True)[-lines:])
 
 
-def read(text: str | None, job: Job) -> Triage | Nothing:
+def read(text: str | None, job: Job, top: Path = Path("."), own: str | None = None) -> Triage | Nothing:
     scheduler: Any = Log(text)
-    return read_triage(scheduler, job)
+    contract = a_contract(babysit={"catalogue": own})
+    return read_triage(scheduler, job, contract, Place("tiny", str(top), "/data/tiny", str(top)))
 
 
 def test_a_bug_is_told_with_its_place() -> None:
@@ -56,3 +59,29 @@ def test_a_log_that_says_nothing_is_unknown() -> None:
 def test_a_job_that_lives_is_not_asked_and_a_missing_log_is_nothing() -> None:
     assert isinstance(read(BUG, a_job()), Nothing)
     assert isinstance(read(None, a_job(JobState.FAILED, exit_code=1)), Nothing)
+
+
+OWN = """\
+[[signature]]
+id = "mask"
+class = "data"
+role = "root"
+keywords = ["mask"]
+pattern = "missing 1 required positional argument: 'mask'"
+advice = "The shard has no masks: make it again."
+"""
+
+
+def test_the_users_own_rows_are_asked_first(tmp_path: Path) -> None:
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops" / "own.toml").write_text(OWN)
+    found = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "ops/own.toml")
+
+    assert isinstance(found, Triage) and found.failure_class == "data"
+
+
+def test_a_file_that_broke_meanwhile_leaves_ours(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text("= 1")
+    found = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "own.toml")
+
+    assert isinstance(found, Triage) and found.failure_class == "code-bug-small"

@@ -1,10 +1,11 @@
 """The shipped signatures of failures, and their reading. The rows are the TOML files of this folder; core.triage judges."""
 
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.parse import parse
@@ -17,8 +18,19 @@ def shipped() -> Catalogue:
 
 
 def with_own(*paths: Path) -> Catalogue:
-    """The same, and a user's files of [[signature]] tables. Raises WrongUse where one cannot be read or is wrong."""
-    return parse(_documents(), [(str(path), _own(path)) for path in paths]) if paths else shipped()
+    """The same behind a user's files of [[signature]] tables. Raises WrongUse where one cannot be read or is wrong."""
+    return _with(tuple((str(path), _text(path)) for path in paths)) if paths else shipped()
+
+
+def of_contract(contract: Contract, top: Path) -> Catalogue:
+    """With what `[babysit] catalogue` names, relative to the repository's top. Raises WrongUse as `with_own` does."""
+    told = contract.babysit.catalogue
+    return with_own(top / told) if told else shipped()
+
+
+@lru_cache(maxsize=4)
+def _with(texts: tuple[tuple[str, str], ...]) -> Catalogue:
+    return parse(_documents(), [(name, _own(name, text)) for name, text in texts])
 
 
 def _documents() -> list[dict[str, object]]:
@@ -28,10 +40,17 @@ def _documents() -> list[dict[str, object]]:
     return [tomllib.loads(row.read_text(encoding="utf-8")) for row in rows]
 
 
-def _own(path: Path) -> dict[str, object]:
+def _text(path: Path) -> str:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise WrongUse(f"The catalogue cannot be read: {in_words(error)}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise WrongUse(f"{path} is no TOML: {error}.") from None
+
+
+def _own(name: str, text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise WrongUse(f"{name} is no TOML: {error}.") from None

@@ -348,6 +348,10 @@ class Babysit(_Table):
         description="What is done about a bad TPU: the commands that replace its machine are printed, or run.",
     )
     tpu_zone: Name | None = Field(None, description="The zone of the TPU machines; `delete` needs it.")
+    catalogue: Argument | None = Field(
+        None,
+        description="A TOML file of log signatures of your own, relative to the repository root; asked before ours.",
+    )
     thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
     lease: Literal["root", "record"] = Field(
         "root",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
-from herorun.core.evidence import Candidate, Job, TrackerIdentity
+from herorun.core.evidence import Candidate, Job, TrackerAlert, TrackerIdentity
 from herorun.core.plan import Plan
 
 
@@ -120,6 +120,13 @@ class Identities(Protocol):
 
     def identify(self) -> TrackerIdentity:
         """The run under the contract's id as it is now, never from a cache. Unreachable is a state, not an error."""
+
+
+class Alerts(Protocol):
+    """A tracker in which the trainer itself raises alerts. One that does not has no such method."""
+
+    def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
+        """The run's alerts after the one of that number, oldest first. A missing source raises FileNotFoundError."""
 
 
 class Tracker(Protocol):

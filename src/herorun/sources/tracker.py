@@ -1,12 +1,17 @@
-"""The tracker's run: what is there under the contract's identity, and what in the environment would change it."""
+"""The tracker's run: what is there under the contract's identity, what the trainer raised in it, and what in
+the environment would change it.
+"""
 
 import os
+from dataclasses import replace
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Nothing, TrackerEnvironment, TrackerIdentity
+from herorun.core.evidence import Nothing, TrackerAlerts, TrackerEnvironment, TrackerIdentity
 from herorun.core.identity.intent import is_wandb
 from herorun.core.ports import Tracker
+from herorun.core.scrub import scrub
 
+MOST_ALERTS = 100  # the newest
 # What W&B's client takes from the environment wherever the trainer's own code leaves it open.
 CLIENT_VARIABLES = (
     "WANDB_RUN_ID",
@@ -30,6 +35,19 @@ def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdenti
         return Nothing(f"the tracker {contract.tracker.kind} knows no runs by id")
     found: TrackerIdentity = identify()
     return found
+
+
+def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts | Nothing:
+    """What the trainer itself raised. What people wrote there may hold anything, so it is scrubbed."""
+    alerts = getattr(tracker, "alerts", None)
+    if alerts is None:
+        return Nothing(f"the tracker {contract.tracker.kind} knows no alerts")
+    try:
+        found = alerts()
+    except FileNotFoundError:
+        return Nothing("the tracker holds no alerts yet")
+    said = (replace(each, title=scrub(each.title)[:200], text=scrub(each.text)[:300]) for each in found)
+    return TrackerAlerts(tuple(said)[-MOST_ALERTS:])
 
 
 def read_tracker_environment(contract: Contract) -> TrackerEnvironment | Nothing:

@@ -1,11 +1,15 @@
 """Why the current instance ended, as the end of its own log tells. A job that lives is not asked."""
 
 import signal
+from pathlib import Path
 
 from herorun import catalogue
+from herorun.core.contract import Contract
+from herorun.core.errors import WrongUse
 from herorun.core.evidence import Job, Nothing, Triage
-from herorun.core.ports import Scheduler
+from herorun.core.ports import Place, Scheduler
 from herorun.core.scrub import scrub
+from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.judge import Judgement, judge
 from herorun.core.triage.kinds import QUIET
 from herorun.core.triage.scan import Scan, finish, scan
@@ -14,7 +18,7 @@ from herorun.core.triage.seen import Seen, see
 LINES = 20_000  # of the log's end: a cascade over many ranks stays well within
 
 
-def read_triage(scheduler: Scheduler, job: Job) -> Triage | Nothing:
+def read_triage(scheduler: Scheduler, job: Job, contract: Contract, place: Place) -> Triage | Nothing:
     """The root of the failure in the newest attempt; nothing while the job lives or where it left no log."""
     if not job.state.ended:
         return Nothing(f"{job.instance} has not ended")
@@ -22,7 +26,15 @@ def read_triage(scheduler: Scheduler, job: Job) -> Triage | Nothing:
         text = scheduler.tail(job.instance, LINES)
     except FileNotFoundError:
         return Nothing(f"{job.instance} left no log")
-    return _told(_judged(text, _code(job)))
+    return _told(_judged(_known(contract, place), text, _code(job)))
+
+
+def _known(contract: Contract, place: Place) -> Catalogue:
+    """With the user's own rows; where their file broke meanwhile, which reading the contract says, ours alone."""
+    try:
+        return catalogue.of_contract(contract, Path(place.repository))
+    except WrongUse:
+        return catalogue.shipped()
 
 
 def _code(job: Job) -> int | None:
@@ -33,8 +45,7 @@ def _code(job: Job) -> int | None:
     return 128 + known if known else None
 
 
-def _judged(text: str, exit_code: int | None) -> Judgement:
-    known = catalogue.shipped()
+def _judged(known: Catalogue, text: str, exit_code: int | None) -> Judgement:
     state, matches = scan(known, Scan(), text.encode("utf-8", "surrogateescape"))
     seen = see(Seen(), matches)
     state, matches = finish(known, state)

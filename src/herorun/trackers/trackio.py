@@ -9,13 +9,13 @@ import json
 import os
 import re
 import sqlite3
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import WrongUse
+from herorun.core.evidence import TrackerAlert
 from herorun.core.ports import Place, Row, Rows
 from herorun.core.scrub import scrub
 from herorun.trackers._leaves import numbers
@@ -42,19 +42,6 @@ class Options(BaseModel):
     )
     id: str | None = Field(None, min_length=1, description="Run id, where the trainer gave one.")
     name: str | None = Field(None, min_length=1, description="Display name.")
-
-
-@dataclass(frozen=True)
-class Alert:
-    """What the trainer itself raised by `trackio.alert`."""
-
-    number: int  # grows with each alert of the project
-    attempt: str
-    title: str
-    text: str
-    level: str  # info, warn or error
-    step: int | None
-    at: datetime | None
 
 
 def connect(options: Options, place: Place) -> "Trackio":
@@ -102,12 +89,12 @@ class Trackio:
             now = f"1:{last}:{_sample(database, last)}"
         return Rows(tuple(rows), now, at, restarted, tuple(problems[-KEPT_PROBLEMS:]))
 
-    def alerts(self, since: int = 0) -> tuple[Alert, ...]:
+    def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
         """The run's alerts after the one of that number, oldest first."""
         with reading(self._path, "alerts") as database:
             found = database.execute(_ALERTS, {**self._mine, "after": since}).fetchall()
         return tuple(
-            Alert(int(number), str(run), str(title), str(text or ""), str(level), step, _utc(at))
+            TrackerAlert(int(number), str(run), str(title), str(text or ""), str(level), step, _utc(at))
             for number, run, at, title, text, level, step in found
         )
 

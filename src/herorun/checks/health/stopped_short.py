@@ -1,4 +1,4 @@
-"""herorun stopped the job, which then ended with success before its final step.
+"""A job that herorun stopped ended with success before its final step.
 
 Why: a trainer that saves and leaves with exit code 0 when it is told to stop looks finished, and is not.
 Fix: launch again to go on from its newest checkpoint, or seal what there is with a waiver.

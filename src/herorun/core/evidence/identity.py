@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -39,3 +40,23 @@ class TrackerEnvironment:
     """Variables that the tracker's client would take over the contract, by name, from the job's environment."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TrackerAlert:
+    """What the trainer itself raised through its tracker."""
+
+    number: int  # grows with each alert of the project
+    attempt: str  # the execution that raised it
+    title: str
+    text: str
+    level: str  # the tracker's own word: info, warn or error
+    step: int | None  # as logged
+    at: datetime | None  # None where it tells no time with a zone
+
+
+@dataclass(frozen=True)
+class TrackerAlerts:
+    """The run's alerts in its tracker, oldest first."""
+
+    alerts: tuple[TrackerAlert, ...] = ()

@@ -1,0 +1,49 @@
+"""The trainer raised an alert in its own tracker.
+
+Why: whoever wrote the training code knows what should never happen there, and an alert on a panel wakes nobody.
+Fix: read it beside the rows of that step; the DRI decides. Nothing is done to the job because of it.
+Source: trackio's alerts of level warn and error; one of level info is no finding. They are events and never end, so one
+is told for a day.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Now, TrackerAlert, TrackerAlerts
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+SILENT = "info"
+MOST = 10  # titles at once
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long one is a finding."""
+
+    recent: timedelta = timedelta(days=1)
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
+def tracker_alert(told: TrackerAlerts, history: History, now: Now, limits: Limits) -> list[Verdict]:
+    """One answer for each title that the current instance raised, by its newest; an error says so."""
+    current = history.current
+    if current is None:
+        return [not_applicable("no instance was launched yet")]
+    since = max(current.intended or current.started, now.at - limits.recent)
+    loud = [each for each in told.alerts if each.level.lower() != SILENT]
+    mine = [each for each in loud if each.at and each.at >= since]
+    by_title: dict[str, list[TrackerAlert]] = {}
+    for each in mine:
+        by_title.setdefault(each.title, []).append(each)
+    found = [_said(raised) for raised in list(by_title.values())[-MOST:]]
+    return found or [passed("the trainer raised no alert")]
+
+
+def _said(raised: list[TrackerAlert]) -> Verdict:
+    newest = raised[-1]
+    at = f" at step {newest.step}" if newest.step is not None else ""
+    text = f": {newest.text}" if newest.text else ""
+    times = f" ({len(raised)} times)" if len(raised) > 1 else ""
+    said = f"the trainer raised {newest.level} {newest.title!r}{at}{times}{text}"
+    return failed(said, subject=newest.title)

@@ -1,0 +1,66 @@
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_history, an_instance, answer, answers
+from herorun.checks.health.tracker_alert import MOST, Limits, tracker_alert
+from herorun.core.check import Response
+from herorun.core.evidence import TrackerAlert, TrackerAlerts, Unavailable
+from herorun.core.finding import Outcome
+
+
+def raised(title="loss is up", age=MINUTE, level="warn", text="", step=99, number=1):
+    at = None if age is None else NOON - age
+    return TrackerAlert(number, "3f2a", title, text, level, step, at)
+
+
+def ask(*alerts, **told):
+    return answer(tracker_alert, TrackerAlerts(alerts), **told)
+
+
+def test_none_passes():
+    assert ask().outcome is Outcome.PASS
+
+
+def test_one_is_said_with_its_level_step_and_text():
+    verdict = ask(raised(level="error", text="above 4"))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "loss is up")
+    assert verdict.message == "the trainer raised error 'loss is up' at step 99: above 4"
+    assert "at step" not in ask(raised(step=None)).message
+
+
+@pytest.mark.parametrize("level", ["info", "INFO"])
+def test_a_word_for_information_is_none(level):
+    assert ask(raised(level=level)).outcome is Outcome.PASS
+
+
+def test_one_title_is_one_finding_by_its_newest():
+    verdict = ask(raised(step=1), raised(step=2), raised(step=3))
+
+    assert verdict.message == "the trainer raised warn 'loss is up' at step 3 (3 times)"
+    many = TrackerAlerts(tuple(raised(f"title {n}") for n in range(MOST + 5)))
+    assert len(answers(tracker_alert, many)) == MOST
+
+
+def test_one_of_an_earlier_instance_or_of_yesterday_is_over():
+    long = a_history(instances=(an_instance(started=NOON - timedelta(days=9), intended=None),))
+
+    assert ask(raised(age=61 * MINUTE)).outcome is Outcome.FAIL
+    assert ask(raised(age=62 * MINUTE)).outcome is Outcome.PASS
+    day, more = timedelta(days=1), timedelta(days=1, seconds=1)
+    assert answer(tracker_alert, long, TrackerAlerts((raised(age=day),))).outcome is Outcome.FAIL
+    assert answer(tracker_alert, long, TrackerAlerts((raised(age=more),))).outcome is Outcome.PASS
+    assert ask(raised(age=5 * MINUTE), limits=Limits(4 * MINUTE)).outcome is Outcome.PASS
+
+
+def test_one_without_a_time_cannot_be_placed():
+    assert ask(raised(age=None)).outcome is Outcome.PASS
+
+
+def test_what_could_not_be_read_is_unknown():
+    assert answer(tracker_alert, {TrackerAlerts: Unavailable("locked")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_is_told_and_nothing_is_done():
+    assert tracker_alert.response is Response.WARN and not tracker_alert.vetoes_relaunch
