@@ -29,6 +29,7 @@ from herorun.core.evidence import (
     Now,
     PriorLaunch,
     Receipt,
+    RecordLease,
     Triage,
     Unfinished,
 )
@@ -143,6 +144,7 @@ class Replay:
             IssuePage: IssuePage("issue.md"),
             ContractDrift: Nothing("the contract is the admitted one"),
             Heartbeat: Heartbeat(True, now),
+            RecordLease: Nothing("it lies in the output root"),
             Disks: healthy(Gate.HEALTH)[Disks] if not disks else disks[-1]["disks"],
         }
 
