@@ -1,0 +1,114 @@
+"""Where an instance's code, admission and log lie: here, or on the cluster behind a login node.
+
+Behind one, the code is copied as it stands, once, into a folder that is made for the instance and never changed after.
+"""
+
+import json
+from pathlib import Path
+
+from herorun.core.canonical import canonical
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.schedulers._instance import MOST, last_lines
+from herorun.schedulers._road import Road
+from herorun.schedulers._slurm_submit import Where
+
+COPYING = 600.0  # seconds for all of the code
+_ABSENT = 44  # exit code of our own shell words
+_UNPACK = """\
+set -e
+umask 077
+new=$1.new-$$
+mkdir -p -- "$1.log.d" "$new"
+trap 'rm -rf -- "$new"' EXIT
+tar -xzf - -C "$new"
+mv -T -- "$new" "$1" 2>/dev/null || test -d "$1/code"
+"""
+_TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c {MOST} -- "$1" | tail -n "$2"'
+
+
+class HereFiles:
+    """The run's own state folder, which every node must see, as it must see the code."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def where(self, instance: str, code: str, admission: str) -> Where:
+        return Where(str(Path(code).absolute()), admission, self.log(instance))
+
+    def bring(self, instance: str, code: str, admission: str) -> Where:
+        return self.where(instance, code, admission)
+
+    def log(self, instance: str) -> str:
+        return str(self._folder / f"{instance}.log")
+
+    def tail(self, path: str, lines: int) -> bytes:
+        return last_lines(Path(path), lines)
+
+
+class FarFiles:
+    """A folder on the cluster."""
+
+    def __init__(self, road: Road, folder: str | None, run: str, slug: str, timeout: float) -> None:
+        self._road, self._told, self._run, self._slug, self._timeout = road, folder, run, slug, timeout
+        self._top = ""
+
+    def where(self, instance: str, code: str, admission: str) -> Where:
+        home = self._home(instance)
+        return Where(f"{home}/code", f"{home}/admission.json", self.log(instance))
+
+    def bring(self, instance: str, code: str, admission: str) -> Where:
+        """Copy both over; what is there already stays as it is."""
+        where = self.where(instance, code, admission)
+        if (Path(code) / ".git").exists():
+            raise WrongUse(
+                f"{code} is a checkout: with [code] in_place nothing can be copied to {self._road.where}."
+            )
+        packed = self._packed(instance, Path(code), Path(admission), where)
+        answer = self._road.run(["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=packed)
+        if answer.code:
+            raise CouldNotLook(f"The code could not be copied to {self._road.where}: {answer.complaint}")
+        return where
+
+    def _packed(self, instance: str, code: Path, admission: Path, where: Where) -> bytes:
+        """The admission names the code where it will lie, because check-in compares the place of what is loaded."""
+        from io import BytesIO
+        from tarfile import TarInfo
+        from tarfile import open as open_tar
+
+        told = canonical({**json.loads(admission.read_bytes()), "code": where.code}).encode()
+        packed = BytesIO()
+        with open_tar(fileobj=packed, mode="w:gz", compresslevel=3) as tar:
+            tar.add(code, "code")
+            facts = TarInfo("admission.json")
+            facts.size, facts.mode = len(told), 0o600
+            tar.addfile(facts, BytesIO(told))
+        return packed.getvalue()
+
+    def log(self, instance: str) -> str:
+        return f"{self._home(instance)}.log.d/job.log"
+
+    def tail(self, path: str, lines: int) -> bytes:
+        answer = self._road.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], self._timeout)
+        if answer.code == _ABSENT:
+            raise FileNotFoundError(2, "No such file on the cluster", path)
+        if answer.code:
+            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+        return answer.out
+
+    def _home(self, instance: str) -> str:
+        if not self._top:
+            self._top = self._told or f"{self._login_folder()}/.herorun"
+        return f"{self._top}/{self._slug}-{self._run[:8]}/{instance}"
+
+    def _login_folder(self) -> str:
+        answer = self._road.run(["sh", "-c", "cd && pwd"], self._timeout)
+        home = answer.text.rstrip("\n")
+        if answer.code or not home.startswith("/"):
+            raise CouldNotLook(f"{self._road.where} does not tell its home folder: {answer.complaint}")
+        return home
+
+
+def files_for(
+    road: Road, state: Path, folder: str | None, run: str, slug: str, timeout: float
+) -> HereFiles | FarFiles:
+    return HereFiles(state) if road.reach == "here" else FarFiles(road, folder, run, slug, timeout)

@@ -1,0 +1,58 @@
+"""What this machine keeps of its submissions to Slurm, in the run's private folder: the job's id, and who stopped it.
+
+Other clones find a job by its name and comment; these files help where a site rewrites comments or keeps no accounting.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import canonical
+from herorun.core.errors import CouldNotLook
+from herorun.schedulers._slurm_judge import Kept
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+
+
+def kept(folder: Path, instance: str) -> Kept:
+    told, stop = _read(folder / f"{instance}.json"), _read(folder / f"{instance}.stop.json")
+    number = told.get("id") if told else None
+    by = stop["by"] if stop and stop.get("id") == number else None
+    return Kept(told is not None, str(number) if number else None, str(by) if by else None)
+
+
+def keep_asked(folder: Path, instance: str) -> None:
+    """Before sbatch: from here on it may be there."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _write(folder / f"{instance}.json", {"asked": now()})
+
+
+def keep_id(folder: Path, instance: str, number: str) -> None:
+    _write(folder / f"{instance}.json", {"asked": now(), "id": number})
+
+
+def keep_stop(folder: Path, instance: str, number: str, by: str) -> None:
+    """The id too: where another clone has submitted it, nothing is kept here yet."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if kept(folder, instance).id != number:
+        keep_id(folder, instance, number)
+    _write(folder / f"{instance}.stop.json", {"id": number, "by": by, "at": now()})
+
+
+def forget_stop(folder: Path, instance: str) -> None:
+    (folder / f"{instance}.stop.json").unlink(missing_ok=True)
+
+
+def _write(path: Path, told: dict[str, Any]) -> None:
+    write_whole(path, (canonical(told) + "\n").encode())
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        told = json.loads(path.read_bytes())
+        assert isinstance(told, dict)
+        return told
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, AssertionError):
+        raise CouldNotLook(f"{path}, what was kept of a submission, cannot be read: delete it.") from None

@@ -1,0 +1,54 @@
+"""What a partition would give, from `scontrol show partition`. Pure."""
+
+import re
+from typing import Any
+
+from herorun.core.evidence import Offered
+from herorun.schedulers._slurm_options import Options
+
+_FIELD = re.compile(r"(\w+)=(\S*)")
+_TIME = re.compile(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d+):(?P<s>\d+)")
+_COUNT = re.compile(r"(?:gpu:)?(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
+
+
+def partition_words(options: Options) -> list[str]:
+    return ["scontrol", "-a", "-o", "show", "partition", *([options.partition] if options.partition else [])]
+
+
+def offered(text: str, options: Options) -> Offered:
+    """The shorter of the limit that is asked for and the partition's; what a QOS or an account allows is not told."""
+    told = _partition(text, options.partition)
+    most, usual = seconds(told.get("MaxTime", "")), seconds(told.get("DefaultTime", ""))
+    asked = options.time_limit.total_seconds() if options.time_limit else None
+    limits = [limit for limit in (most, asked if asked is not None else usual) if limit is not None]
+    partial = "Slurm does not tell here what its QOS and account limits allow"
+    return Offered(_hardware(options), min(limits, default=None), partial)
+
+
+def _partition(text: str, name: str | None) -> dict[str, str]:
+    all_told = [dict(_FIELD.findall(line)) for line in text.splitlines() if line.startswith("PartitionName=")]
+    for told in all_told:
+        if told["PartitionName"] == name or (name is None and told.get("Default") == "YES"):
+            return told
+    return {}
+
+
+def _hardware(options: Options) -> dict[str, Any]:
+    found = _COUNT.fullmatch(options.gpus or options.gres or "")
+    if not found:
+        return {}
+    nodes = 1 if options.gpus else options.nodes or 1
+    return {"count": int(found["count"]) * nodes, **({"accelerator": found["kind"]} if found["kind"] else {})}
+
+
+def seconds(told: str) -> float | None:
+    """None where there is no limit.
+
+    >>> seconds("1-00:00:30"), seconds("UNLIMITED")
+    (86430.0, None)
+    """
+    found = _TIME.fullmatch(told)
+    if not found:
+        return None
+    days, hours, minutes, rest = (int(found[key] or 0) for key in "dhms")
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + rest)

@@ -1,0 +1,142 @@
+"""What a contract may say to Slurm, and what it may not: some arguments of sbatch would break the bookkeeping."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, field_validator
+
+from herorun.core.contract import Duration
+from herorun.schedulers._road import Login
+
+# Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it answers.
+OURS = {
+    "array": "one instance is one job",
+    "chdir": "the job runs in the admitted code",
+    "clean-env": "the environment is set by [command] env and secrets",
+    "clusters": "the job would be looked for on this cluster",
+    "comment": "the comment names the run",
+    "error": "both outputs go to the instance's log",
+    "export": "secrets go by [command] secrets",
+    "export-file": "secrets go by [command] secrets",
+    "get-user-env": "the environment is set by [command] env and secrets",
+    "gid": "the job runs as whoever submits it",
+    "help": "it submits nothing",
+    "input": "the job reads no input",
+    "job-name": "the job's name is the instance's",
+    "no-requeue": 'say [scheduler] restarts = "none"',
+    "open-mode": "a restart must not empty the log",
+    "output": "both outputs go to the instance's log",
+    "parsable": "it is asked for already",
+    "quiet": "the job's id would be lost",
+    "requeue": 'say [scheduler] restarts = "backend"',
+    "test-only": "it submits nothing",
+    "uid": "the job runs as whoever submits it",
+    "usage": "it submits nothing",
+    "verbose": "its words would stand among the answer",
+    "version": "it submits nothing",
+    "wait": "herorun waits by itself",
+    "wrap": "the command is [command] argv",
+}
+TYPED = {"partition", "account", "qos", "nodes", "gpus", "gres", "time"}
+_LONG = re.compile(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
+_WORD = re.compile(r"[A-Za-z0-9_.,:=*/@+-]+")
+_IDS = re.compile(r":([0-9]+)")
+
+
+def checked(argument: str) -> str:
+    """One argument of sbatch, if it leaves alone what herorun decides.
+
+    >>> checked("--exclusive")
+    '--exclusive'
+    """
+    found = _LONG.fullmatch(argument)
+    if not found:
+        raise ValueError(f"{argument!r} must be written long, as --name or --name=value in one string")
+    name = found[1]
+    if name in TYPED:
+        key = "time_limit" if name == "time" else name
+        raise ValueError(f"--{name} has a key of its own: [scheduler] {key}")
+    taken = [known for known in OURS if known == name or known.startswith(name)]  # sbatch takes abbreviations
+    if taken:
+        raise ValueError(f"--{name} is herorun's to set: {OURS[taken[0]]}")
+    return argument
+
+
+def _word(value: str) -> str:
+    if not _WORD.fullmatch(value) or value.startswith("-"):
+        raise ValueError(f"{value!r} is no word that Slurm could mean")
+    return value
+
+
+def _absolute(value: str) -> str:
+    if not value.startswith("/") or "\n" in value:
+        raise ValueError(f"{value!r} must be an absolute path")
+    return value
+
+
+Word = Annotated[str, AfterValidator(_word)]
+Absolute = Annotated[str, AfterValidator(_absolute)]
+
+
+class Options(Login):
+    """Where it runs, for how long, and how to get there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    partition: Word | None = Field(None, description="Partition; none: the cluster's default.")
+    account: Word | None = Field(None, description="Account that is charged.")
+    qos: Word | None = Field(None, description="Quality of service.")
+    nodes: int | None = Field(None, ge=1, description="How many nodes.")
+    gpus: Word | None = Field(None, description='GPUs in all, as sbatch takes them: "8" or "h100:8".')
+    gres: Word | None = Field(None, description='Generic resources of each node: "gpu:8".')
+    time_limit: Duration | None = Field(
+        None, description="After this Slurm ends the job; none: the partition's."
+    )
+    arguments: tuple[str, ...] = Field(
+        (),
+        description="Further arguments of sbatch, each as --name=value. Those that herorun sets are refused.",
+    )
+    restarts: Literal["none", "backend"] = Field(
+        "none",
+        description="Whether Slurm itself may start the job again, after a preemption or a lost node.",
+    )
+    settle: Duration = Field(
+        timedelta(seconds=10), description='Time after an intent before "there is no such job" counts.'
+    )
+    timeout: Duration = Field(
+        timedelta(seconds=40),
+        description="Time that one question to Slurm may take; a slow controller takes 20 s.",
+    )
+    folder: Absolute | None = Field(
+        None,
+        description="With `host`: the folder for code and logs, which the login node and every node see; "
+        "none: `.herorun` in the home there.",
+    )
+    programs: Absolute | None = Field(
+        None, description="Folder of sbatch, squeue and so on, where it is not on the PATH."
+    )
+    slurm_conf: Absolute | None = Field(
+        None, description="The cluster's slurm.conf, where there are several; none: as SLURM_CONF says."
+    )
+
+    @field_validator("arguments")
+    @classmethod
+    def _arguments(cls, told: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(checked(argument) for argument in told)
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        """The ids of the jobs that this one waits for."""
+        waits = [argument for argument in self.arguments if argument.startswith("--dep")]
+        return tuple(dict.fromkeys(number for argument in waits for number in _IDS.findall(argument)))
+
+
+def slurm_time(limit: timedelta) -> str:
+    """
+    >>> slurm_time(timedelta(hours=49, seconds=5))
+    '2-01:00:05'
+    """
+    seconds = round(limit.total_seconds())
+    days, rest = divmod(seconds, 86400)
+    return f"{days}-{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"

@@ -1,0 +1,182 @@
+"""What squeue and sacct are asked, and what their answers say. Pure: text out, text in.
+
+Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host it runs on and
+names no zone. Columns are parted by a character that no name or reason holds. Variables such as SQUEUE_PARTITION,
+which would silently leave jobs out of the answer, are taken away.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote, unquote
+
+from herorun.core.errors import CouldNotLook
+
+PARTED = "\x1f"
+MARK = "herorun"  # the first word of our comments
+SQUEUE = "JobArrayID Name UserName State exit_code RestartCnt SubmitTime StartTime EndTime NumNodes NodeList Comment Reason"
+SACCT = "JobID JobName User State ExitCode Submit Start End NNodes NodeList Reason Comment SubmitLine"
+NO_ACCOUNTING = "accounting storage is disabled"
+_WITHOUT = (
+    *("SQUEUE_ACCOUNT", "SQUEUE_ALL", "SQUEUE_ARRAY", "SQUEUE_CLUSTERS", "SQUEUE_FORMAT", "SQUEUE_FORMAT2"),
+    *("SQUEUE_LICENSES", "SQUEUE_LOCAL", "SQUEUE_NAMES", "SQUEUE_PARTITION", "SQUEUE_PRIORITY", "SQUEUE_QOS"),
+    *("SQUEUE_SIBLING", "SQUEUE_SORT", "SQUEUE_STATES", "SQUEUE_USERS", "SACCT_LOCAL", "SLURM_CLUSTERS"),
+)
+_ID = re.compile(r"([0-9]+)([_+].*)?")
+_TAG = re.compile(
+    rf"\b{MARK} (?P<run>[0-9a-f]{{16}}) (?P<request>[0-9a-f]{{12}}) (?P<at>[0-9]+)(?: stop=(?P<by>\S+))?"
+)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What our comment says: whose run, which request, when it was submitted, and who asked for the end."""
+
+    run: str
+    request: str
+    at: int
+    by: str | None = None
+
+    @property
+    def comment(self) -> str:
+        stop = f" stop={quote(self.by, safe='@')}" if self.by else ""
+        return f"{MARK} {self.run} {self.request} {self.at}{stop}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job as one of the two programs tells of it."""
+
+    id: str  # the number alone
+    part: str  # `_3` of an array, `+1` of a heterogeneous job; else empty
+    name: str
+    user: str
+    word: str  # the state as Slurm says it
+    exit_code: int | None = None
+    signal: int | None = None
+    restarts: int = 0
+    submitted: datetime | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+    nodes: int | None = None
+    node_list: str = ""
+    reason: str = ""
+    tag: Tag | None = None
+
+
+def programs(folder: str | None, conf: str | None, program: str, *words: str) -> list[str]:
+    """A program of Slurm with its environment in order, the same here and behind ssh."""
+    env = ["env", *(f"-u{name}" for name in _WITHOUT), "SLURM_TIME_FORMAT=%s"]
+    env += [f"SLURM_CONF={conf}"] if conf else []
+    return [*env, f"{folder}/{program}" if folder else program, *words]
+
+
+def squeue_words(names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+    """All that the controller remembers, ended jobs too; of these names, or of every job."""
+    form = ",".join(f"{field}:{PARTED}" for field in SQUEUE.split())
+    words = ["squeue", "-h", "-t", "all", "-O", form]
+    words += [f"--name={','.join(names)}"] if names else []
+    return words + ([f"--jobs={','.join(ids)}"] if ids else [])
+
+
+def sacct_words(names: Iterable[str], since: datetime) -> list[str]:
+    """Of all users, since a time: without one, sacct tells of today only."""
+    form = ",".join(SACCT.split())
+    start = f"uts{int(since.timestamp())}"
+    words = ["sacct", "-a", "-X", "-n", "-P", f"--delimiter={PARTED}", f"--format={form}", "-S", start]
+    return [*words, f"--name={','.join(names)}"]
+
+
+def squeue_rows(text: str) -> tuple[Row, ...]:
+    told = _tables((line.removesuffix(PARTED) for line in text.split("\n")), len(SQUEUE.split()), "squeue")
+    return tuple(_squeue_row(fields) for fields in told)
+
+
+def sacct_rows(text: str) -> tuple[Row, ...]:
+    return tuple(_sacct_row(fields) for fields in _tables(text.split("\n"), len(SACCT.split()), "sacct"))
+
+
+def _tables(lines: Iterable[str], count: int, program: str) -> list[list[str]]:
+    """The fields of each job's line. Other people's jobs may have line breaks in their names; an answer without a
+    single job, such as a word about maintenance, is none."""
+    found, strange = [], ""
+    for line in lines:
+        fields = [field.strip() for field in line.split(PARTED)]
+        if len(fields) == count and _ID.fullmatch(fields[0]):
+            found.append(fields)
+        else:
+            strange = strange or line.strip()
+    if strange and not found:
+        raise CouldNotLook(f"{program} printed something else than jobs: {strange[:120]!r}")
+    return found
+
+
+def _squeue_row(told: list[str]) -> Row:
+    ident, name, user, word, code, restarts, submitted, started, ended, nodes, where, comment, reason = told
+    number, part = _parts(ident)
+    exit_code, signal = _wait_status(code)
+    times = (_time(submitted), _time(started), _time(ended))
+    return Row(
+        number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,
+        _reason(reason), tag_in(comment),
+    )  # fmt: skip
+
+
+def _sacct_row(told: list[str]) -> Row:
+    ident, name, user, word, code, submitted, started, ended, nodes, where, reason, comment, line = told
+    number, part = _parts(ident)
+    exit_code, signal = _code_and_signal(code)
+    times = (_time(submitted), _time(started), _time(ended))
+    where = "" if where == "None assigned" else where
+    tag = tag_in(comment) or tag_in(line)  # accounting keeps comments only where it was told to
+    return Row(
+        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag
+    )  # fmt: skip
+
+
+def tag_in(text: str) -> Tag | None:
+    found = _TAG.search(text)
+    return (
+        Tag(found["run"], found["request"], int(found["at"]), unquote(found["by"] or "") or None)
+        if found
+        else None
+    )
+
+
+def _parts(ident: str) -> tuple[str, str]:
+    found = _ID.fullmatch(ident)
+    assert found  # seen before
+    return found[1], found[2] or ""
+
+
+def _wait_status(told: str) -> tuple[int | None, int | None]:
+    """squeue gives the number that the kernel gave: 768 is exit code 3, and 9 is signal 9.
+
+    >>> _wait_status("35072"), _wait_status("9"), _wait_status("3:0")
+    ((137, None), (None, 9), (3, None))
+    """
+    if ":" in told:
+        return _code_and_signal(told)
+    status = _whole(told)
+    if status is None:
+        return None, None
+    return (None, status & 127) if status & 127 else (status >> 8, None)
+
+
+def _code_and_signal(told: str) -> tuple[int | None, int | None]:
+    code, _, signal = told.partition(":")
+    return (None, _whole(signal)) if _whole(signal) else (_whole(code), None)
+
+
+def _whole(told: str) -> int | None:
+    return int(told) if told.isdigit() else None
+
+
+def _time(told: str) -> datetime | None:
+    """None where it has not come about: `N/A`, `Unknown`, `None`, 0."""
+    return datetime.fromtimestamp(int(told), UTC) if told.isdigit() and int(told) else None
+
+
+def _reason(told: str) -> str:
+    return "" if told == "None" else told

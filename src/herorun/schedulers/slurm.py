@@ -1,0 +1,351 @@
+"""Slurm, on this machine or from a laptop through a login node (`host`, `user`).
+
+A job is found by its name, the instance's, and by a comment that names the run: squeue first, then sacct. One question
+to each answers for any number of jobs. Secrets travel by name (see `_slurm_submit`).
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from herorun.core.canonical import digest
+from herorun.core.contract import SLUG
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.evidence import Job, Offered
+from herorun.core.plan import Plan
+from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.schedulers import _slurm_kept as keeping
+from herorun.schedulers._road import Road, road_to
+from herorun.schedulers._slurm_far import FarFiles, HereFiles, files_for
+from herorun.schedulers._slurm_judge import Books, Kept, judge, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_offer import offered, partition_words
+from herorun.schedulers._slurm_options import Options as Options
+from herorun.schedulers._slurm_rows import (
+    NO_ACCOUNTING,
+    Row,
+    Tag,
+    programs,
+    sacct_rows,
+    sacct_words,
+    squeue_rows,
+    squeue_words,
+)
+from herorun.schedulers._slurm_submit import (
+    NO_FOLDER,
+    Where,
+    handed_over,
+    job_id,
+    job_script,
+    must_be_sound,
+    request_digest,
+    sbatch_words,
+    shown,
+)
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.system.process import Answer
+
+_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+_REFUSED = re.compile(
+    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
+    r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
+    re.IGNORECASE,
+)
+_IN_DOUBT = re.compile(
+    r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
+)
+_MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
+
+
+def connect(options: Options, place: Place) -> "Slurm":
+    return Slurm(options, place, road_to(options))
+
+
+class Slurm:
+    """The scheduler `slurm`."""
+
+    def __init__(self, options: Options, place: Place, road: Road) -> None:
+        self._options, self._road = options, road
+        self._run = digest(place.output_root).removeprefix("sha256:")[
+            :16
+        ]  # one name may be used for two runs
+        self._folder = Path(place.state).absolute() / "slurm"
+        self._timeout = options.timeout.total_seconds()
+        self._files: HereFiles | FarFiles = files_for(
+            road, self._folder, options.folder, self._run, place.slug, self._timeout
+        )
+        self.reach = road.reach
+        self.everywhere = True  # until it turns out that the cluster keeps no accounting
+        self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
+        self._users: dict[str, str] = {}
+
+    # --- looking ---------------------------------------------------------------------------------
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return self.find_all({instance: intended_at})[instance]
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """One squeue, and one sacct where something has ended or is not there, for any number of instances."""
+        for instance in wanted:
+            _must_be_instance(instance)
+        asked_at = now()
+        try:
+            queue = self._queue(wanted)
+            own = {name: ours(queue, name, self._run, self._kept(name), at) for name, at in wanted.items()}
+            others = [name for name in wanted if needs_books(own[name])]
+            books = self._books(others, min(wanted[name] for name in others)) if others else Books()
+        except (CouldNotLook, OSError) as error:
+            return dict.fromkeys(wanted, Unsure(str(error)))
+        return {name: self._answer(name, at, own[name], books, asked_at) for name, at in wanted.items()}
+
+    def _answer(
+        self, instance: str, intended_at: datetime, queue: list[Row], told: Books, asked_at: datetime
+    ) -> Search:
+        kept = self._kept(instance)
+        books = ours(told.rows, instance, self._run, kept, intended_at)
+        answer = judge(instance, queue, books, told, kept)
+        if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
+            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+        if isinstance(answer, Found) and (answer.job.stopped_by or "").startswith("uid "):
+            by = self._user((answer.job.stopped_by or "").removeprefix("uid "))
+            return Found(replace(answer.job, stopped_by=by))
+        return answer
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """Of this cluster's controller; a job of the name whose comment says nothing counts, as it may be ours."""
+        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        rows = [row for row in self._queue() if whole.fullmatch(row.name)]
+        kept = {row.name: self._kept(row.name) for row in rows}
+        return live_jobs(
+            [r for r in rows if r.id == kept[r.name].id or r.tag is None or r.tag.run == self._run]
+        )
+
+    def offers(self, plan: Plan) -> Offered:
+        """The options decide it; the plan is not asked."""
+        answer = self._ask(partition_words(self._options))
+        if answer.code:
+            raise self._trouble("scontrol", answer)
+        return offered(answer.text, self._options)
+
+    def tail(self, instance: str, lines: int) -> str:
+        """FileNotFoundError where it has no log, or none yet."""
+        path = self._files.log(_must_be_instance(instance))
+        try:
+            found = self._files.tail(path, lines)
+        except FileNotFoundError:
+            elsewhere = "" if self._kept(instance).asked else self._log_as_told(instance)
+            if elsewhere in ("", path):
+                raise
+            found = self._files.tail(elsewhere, lines)
+        return found.decode("utf-8", "replace")
+
+    def _log_as_told(self, instance: str) -> str:
+        """Where another clone has let the job write, while the controller remembers it."""
+        rows = ours(self._queue([instance]), instance, self._run, Kept(), None)
+        if not rows:
+            return ""
+        answer = self._ask(["scontrol", "show", "job", rows[0].id])
+        found = re.search(r"^ *StdOut=(.*?)\n *\w+=", answer.text, re.MULTILINE | re.DOTALL)
+        return found[1].replace("%%", "%") if found else ""
+
+    # --- acting ----------------------------------------------------------------------------------
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        """What sbatch is given; the comment's last number is the time of the submission."""
+        where = self._files.where(submission.instance, code, admission)
+        words = sbatch_words(submission, self._options, where, self._tag(submission))
+        return shown(words, job_script(submission, where), submission.secrets, self._road.where)
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Looks before and after: of two jobs of one name the one with the lower number stays."""
+        instance = _must_be_instance(submission.instance)
+        must_be_sound(submission)
+        secrets = _values(submission)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with locked(self._folder / f"{instance}.lock", self._timeout, f"another submission of {instance}"):
+            there = self._there(instance)
+            if there:
+                return there
+            self._must_know(self._options.dependencies)
+            where = self._files.bring(instance, code, admission)
+            keeping.keep_asked(self._folder, instance)
+            number = self._sbatch(submission, where, secrets)
+            keeping.keep_id(self._folder, instance, number)
+            return self._the_only_one(instance, number)
+
+    def stop(self, instance: str, by: str) -> None:
+        """Cancels the very job that was just seen under the name; Slurm sends SIGTERM, and SIGKILL after KillWait."""
+        job = self._there(instance)
+        if job is None:
+            raise WrongUse(f"There is no job {instance} on {self._road.where}.")
+        if job.state.ended:
+            return
+        if not job.state.live:
+            raise CouldNotLook(f"Whether {instance} runs, Slurm cannot say: {job.reason}.")
+        keeping.keep_stop(self._folder, instance, job.id, by)
+        comment = replace(self._seen_tag(instance, job.id), by=by).comment
+        self._ask(
+            ["scontrol", "update", f"JobId={job.id}", f"Comment={comment}"]
+        )  # for other clones; may fail
+        try:
+            self._scancel(instance, job.id)
+        except HerorunError:
+            keeping.forget_stop(self._folder, instance)
+            raise
+
+    def _there(self, instance: str) -> Job | None:
+        """The job of the name, if it was submitted within the last month."""
+        found = self.find(instance, now() - timedelta(days=30))
+        if isinstance(found, Unsure):
+            raise CouldNotLook(f"{found.why}.".replace("..", "."))
+        return found.job if isinstance(found, Found) else None
+
+    def _sbatch(self, submission: Submission, where: Where, secrets: Mapping[str, str]) -> str:
+        words = sbatch_words(submission, self._options, where, self._tag(submission))
+        program = programs(self._options.programs, self._options.slurm_conf, words[0])
+        stdin = handed_over(program, words, job_script(submission, where), where, submission.cwd, secrets)
+        try:
+            answer = self._road.run(["sh"], self._timeout, stdin=stdin)
+        except CouldNotLook as error:
+            return self._taken_after(submission.instance, error)
+        number = job_id(answer.text) if answer.code == 0 else None
+        if number:
+            return number
+        refusal = _refusal(submission.instance, answer, where, self._road.where)
+        if isinstance(refusal, WrongUse):
+            raise refusal
+        return self._taken_after(submission.instance, refusal)
+
+    def _taken_after(self, instance: str, error: HerorunError) -> str:
+        """A submission without an answer may have gone through all the same."""
+        try:
+            job = self._there(instance)
+        except HerorunError:
+            job = None
+        if job is None:
+            raise error
+        return job.id
+
+    def _the_only_one(self, instance: str, number: str) -> Job:
+        queue = self._queue([instance])
+        kept = self._kept(instance)
+        rows = ours(queue, instance, self._run, kept, None)
+        older = [job for job in live_jobs(rows) if int(job.id) < int(number)]
+        if older:
+            self._scancel(instance, number)
+            keeping.keep_id(self._folder, instance, older[0].id)
+            return older[0]
+        mine = [row for row in rows if row.id == number]
+        answer = judge(instance, mine, (), Books(silent="accounting was not asked yet"), kept)
+        return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
+
+    def _as_found(self, instance: str, number: str) -> Job:
+        job = self._there(instance)
+        if job is None:
+            raise CouldNotLook(f"Slurm took {instance} as job {number}, and does not know it any more.")
+        return job
+
+    def _scancel(self, instance: str, number: str) -> None:
+        answer = self._ask(["scancel", number])
+        if "permission denied" in answer.err.decode("utf-8", "replace").lower():
+            raise WrongUse(
+                f"{instance} is job {number} of another user: only they or an operator may cancel it."
+            )
+        if answer.code:
+            raise self._trouble("scancel", answer)
+
+    def _must_know(self, numbers: Iterable[str]) -> None:
+        """Slurm takes a dependency on a job that it does not know, and starts at once."""
+        wanted = set(numbers)
+        known = {row.id for row in self._queue()} if wanted else set()
+        if wanted - known:
+            raise WrongUse(
+                f"--dependency names job {min(wanted - known)}, which Slurm does not know: it would not wait at all."
+            )
+
+    # --- one call ----------------------------------------------------------------------------------
+
+    def _queue(self, names: Iterable[str] = ()) -> tuple[Row, ...]:
+        asked = sorted(names)
+        few = asked if len(",".join(asked)) <= _MOST_NAMES else ()
+        answer = self._ask(squeue_words(few))
+        if answer.code or (b"error" in answer.err and not answer.out.strip()):
+            raise self._trouble("squeue", answer)
+        return squeue_rows(answer.text)
+
+    def _books(self, names: Iterable[str], since: datetime) -> Books:
+        try:
+            answer = self._ask(sacct_words(sorted(names), since - timedelta(days=1)))
+            if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
+                self.everywhere = False  # only this clone remembers what it has submitted
+                return Books(none_kept=True)
+            if answer.code or (b"error" in answer.err and not answer.out.strip()):
+                raise self._trouble("sacct", answer)
+            return Books(sacct_rows(answer.text))
+        except CouldNotLook as error:
+            return Books(silent=str(error).rstrip("."))
+
+    def _ask(self, words: list[str]) -> Answer:
+        options = self._options
+        return self._road.run(programs(options.programs, options.slurm_conf, *words), self._timeout)
+
+    def _trouble(self, program: str, answer: Answer) -> CouldNotLook:
+        if answer.code == 127:
+            return CouldNotLook(
+                f"{program} was not found on {self._road.where}: is Slurm there, or must [scheduler] programs name its folder?"
+            )
+        return CouldNotLook(f"{program} on {self._road.where} failed: {answer.complaint}")
+
+    def _user(self, number: str) -> str:
+        if number not in self._users:
+            try:
+                answer = self._road.run(["id", "-nu", number], self._timeout)
+                self._users[number] = answer.text.strip() if answer.code == 0 else ""
+            except CouldNotLook:
+                return f"uid {number}"
+        return self._users[number] or f"uid {number}"
+
+    def _kept(self, instance: str) -> Kept:
+        return keeping.kept(self._folder, instance)
+
+    def _tag(self, submission: Submission) -> Tag:
+        return Tag(self._run, request_digest(submission), int(now().timestamp()))
+
+    def _seen_tag(self, instance: str, number: str) -> Tag:
+        rows = [row for row in self._queue([instance]) if row.id == number and row.tag]
+        return rows[0].tag if rows and rows[0].tag else Tag(self._run, "0" * 12, 0)
+
+
+def _must_be_instance(instance: str) -> str:
+    if not _INSTANCE.fullmatch(instance):
+        raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+    return instance
+
+
+def _values(submission: Submission) -> dict[str, str]:
+    missing = [name for name in submission.secrets if name not in os.environ]
+    if missing:
+        raise WrongUse(
+            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
+            "or take it out of [command] secrets."
+        )
+    return {name: os.environ[name] for name in submission.secrets}
+
+
+def _refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
+    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
+    said = answer.complaint.removeprefix("sbatch: error: ").removeprefix("Batch job submission failed: ")
+    if answer.code == NO_FOLDER:
+        return WrongUse(
+            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into it."
+        )
+    if answer.code == 127:
+        return CouldNotLook(
+            f"sbatch was not found on {place}: is Slurm there, or must [scheduler] programs name its folder?"
+        )
+    if _REFUSED.search(said) and not _IN_DOUBT.search(said):
+        return WrongUse(f"Slurm refuses {instance}: {said}")
+    return CouldNotLook(f"{instance} was perhaps not submitted: {said}")
