@@ -25,6 +25,9 @@ if ours "$controller" && ! gone "$controller"; then # Slurm ends its jobs itself
   timeout 10 scancel --state=PENDING >/dev/null 2>&1
   for _ in $(seq 15); do [ -n "$(timeout 5 squeue -h -t R,CG,S -o %i 2>/dev/null)" ] || break; sleep 0.1; done
 fi
+for file in "$dir"/run/slurmd-*.pid "$dir/run/slurmctld.pid"; do # all at once; then one after another
+  [ -e "$file" ] && ours "$(cat "$file")" && kill "$(cat "$file")" 2>/dev/null
+done
 for file in "$dir"/run/slurmd-*.pid; do [ -e "$file" ] && stop "$(cat "$file")"; done
 for proc in /proc/[0-9]*; do # step daemons that outlived their slurmd rewrite their environment, and keep our log open
   case "$(tr '\0' ' ' 2>/dev/null <"$proc/cmdline")" in slurmstepd*) ;; *) continue ;; esac
@@ -34,6 +37,8 @@ for proc in /proc/[0-9]*; do # and what a job left behind
   grep -qsz "^SLURM_CONF=$dir/slurm.conf\$" "$proc/environ" && grep -qsz '^SLURM_JOB_ID=' "$proc/environ" &&
     kill -9 "${proc#/proc/}" 2>/dev/null
 done
+database=$(cat "$dir/run/mariadbd.pid" 2>/dev/null)
+ours "$database" && kill -9 "$database" 2>/dev/null # nobody will read it again
 for name in slurmctld slurmdbd mariadbd munged; do stop "$(cat "$dir/run/$name.pid" 2>/dev/null)"; done
 if [ -e "$dir/confined" ]; then
   for node in $(ls "$dir/spool" 2>/dev/null); do

@@ -148,7 +148,6 @@ StorageHost=127.0.0.1
 StoragePort=$((port + 6))
 StorageUser=root
 StorageLoc=slurm_acct
-CommitDelay=1
 END
 slurmdbd </dev/null >"$dir/log/slurmdbd.out" 2>&1 || fail "slurmdbd refused" "$dir/log/slurmdbd.out"
 await slurmdbd "$dir/log/slurmdbd.log" sacctmgr -nP list cluster

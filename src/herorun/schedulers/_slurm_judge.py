@@ -43,12 +43,18 @@ def ours(rows: Sequence[Row], instance: str, run: str, kept: Kept, since: dateti
         row
         for row in rows
         if row.name == instance
+        and not _was_refused(row)
         and (row.id == kept.id or (row.tag.run == run if row.tag else False))
         and (since is None or row.submitted is None or row.submitted >= since - SKEW)
     ]
     return sorted(
         found, key=lambda row: (row.submitted.timestamp() if row.submitted else 0, int(row.id)), reverse=True
     )
+
+
+def _was_refused(row: Row) -> bool:
+    """Slurm keeps a failed job of some submissions that it has refused: it never had a node."""
+    return row.word == "FAILED" and not row.node_list
 
 
 def needs_books(queue: Sequence[Row]) -> bool:
@@ -156,28 +162,34 @@ def _from_books(job: Job, row: Row, kept: Kept) -> Job:
 
 
 def _ended(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
-    """How it ended. squeue's exit code is whole; sacct's lacks 128 where it is 128 or more."""
-    told = replace(job, ended=(book and book.ended) or row.ended, failed_on=_failed_on(job, row))
-    told = replace(told, raw=book.word if book else row.word, exit_code=row.exit_code, signal=_signal(row))
-    if job.state is JobState.CANCELLED:
-        return _cancelled(told, row, book, kept)
+    """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the job."""
+    told = replace(job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended)
+    if job.state is JobState.SUCCEEDED:
+        return replace(told, exit_code=row.exit_code)
+    if job.state is JobState.FAILED:
+        return _failed(told, row, only_books=book is row)
+    told = replace(told, exit_code=row.exit_code or None, failed_on=_failed_on(job, row))
+    return _cancelled(told, row, book, kept) if job.state is JobState.CANCELLED else told
+
+
+def _failed(job: Job, row: Row, only_books: bool) -> Job:
+    """squeue's exit code is whole; sacct's lacks 128 where it is 128 or more."""
     if row.signal == _NOT_OPENED:
-        return replace(
-            told, exit_code=None, reason="the log or the working folder could not be opened on the node"
-        )
-    if book is row and job.state is JobState.FAILED and row.exit_code is not None:
-        code, reason = _from_sacct(row.exit_code)
-        return replace(told, exit_code=code, reason=told.reason or reason)
-    return told
+        why = "Slurm could not open the log or the working folder on the node"
+        return replace(job, reason=why)
+    if only_books and row.exit_code is not None:
+        code, doubt = _from_sacct(row.exit_code)
+        return replace(job, exit_code=code, reason=job.reason or doubt)
+    return replace(job, exit_code=row.exit_code, signal=_signal(row))
 
 
 def _cancelled(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
-    """By whom: our own stop says so, else accounting has the user's number. Its own SIGTERM is no exit."""
+    """By whom: our own stop says so, else accounting has the user's number."""
     number = cancelled_by(book.word) if book else None
     if number is None and "Dependency" in row.reason:
-        return replace(job, state=JobState.UNSCHEDULABLE, exit_code=None, signal=None)
+        return replace(job, state=JobState.UNSCHEDULABLE)
     by = (row.tag and row.tag.by) or kept.by or (f"uid {number}" if number else None)
-    return replace(job, stopped_by=by, exit_code=None)
+    return replace(job, stopped_by=by)
 
 
 def _from_sacct(code: int) -> tuple[int, str]:

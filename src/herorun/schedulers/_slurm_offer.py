@@ -8,7 +8,7 @@ from herorun.schedulers._slurm_options import Options
 
 _FIELD = re.compile(r"(\w+)=(\S*)")
 _TIME = re.compile(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d+):(?P<s>\d+)")
-_COUNT = re.compile(r"(?:gpu:)?(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
+_GPUS = re.compile(r"(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 
 
 def partition_words(options: Options) -> list[str]:
@@ -34,7 +34,9 @@ def _partition(text: str, name: str | None) -> dict[str, str]:
 
 
 def _hardware(options: Options) -> dict[str, Any]:
-    found = _COUNT.fullmatch(options.gpus or options.gres or "")
+    """`gpus` counts the whole job's, `gres` each node's."""
+    each = [part.removeprefix("gpu:") for part in (options.gres or "").split(",") if part.startswith("gpu:")]
+    found = _GPUS.fullmatch(options.gpus or (each[0] if each else ""))
     if not found:
         return {}
     nodes = 1 if options.gpus else options.nodes or 1

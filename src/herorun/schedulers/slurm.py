@@ -297,7 +297,8 @@ class Slurm:
             return CouldNotLook(
                 f"{program} was not found on {self._road.where}: is Slurm there, or must [scheduler] programs name its folder?"
             )
-        return CouldNotLook(f"{program} on {self._road.where} failed: {answer.complaint}")
+        said = answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
+        return CouldNotLook(f"{program} on {self._road.where} failed: {said}")
 
     def _user(self, number: str) -> str:
         if number not in self._users:
@@ -337,7 +338,9 @@ def _values(submission: Submission) -> dict[str, str]:
 
 def _refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
     """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
-    said = answer.complaint.removeprefix("sbatch: error: ").removeprefix("Batch job submission failed: ")
+    lines = [line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line]
+    said = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
+    said = said.removeprefix("Batch job submission failed: ").strip()
     if answer.code == NO_FOLDER:
         return WrongUse(
             f"{instance} was not submitted: there is no folder {where.code}, or what belongs into it."

@@ -11,6 +11,7 @@ class Waiting(StrEnum):
     GANG = "gang gating"
     HARDWARE = "wrong hardware"
     CAPACITY = "capacity"
+    NEVER = "can never start"
     UNSTATED = "no reason given"
     OTHER = "unclassified"
 
@@ -21,15 +22,17 @@ ADVICE = {
     Waiting.GANG: "see which of its parts is not placed",
     Waiting.HARDWARE: "compare the accelerator, count and topology of the request with what there is",
     Waiting.CAPACITY: "wait, or decide on other capacity",
+    Waiting.NEVER: "stop it, and submit it without what it waits for",
     Waiting.UNSTATED: "ask the scheduler",
     Waiting.OTHER: "ask the scheduler",
 }
 
 # Slurm's reasons, Kueue's and Kubernetes' conditions, Ray's and Iris' words.
 PATTERNS: tuple[tuple[Waiting, str], ...] = (
+    (Waiting.NEVER, r"\bDependencyNeverSatisfied\b"),
     (
         Waiting.EXPECTED,
-        r"\bDependency(NeverSatisfied)?\b|\bBeginTime\b|\bJobArrayTaskLimit\b|\bJobHeldUser\b|maintenance",
+        r"\bDependency\b|\bBeginTime\b|\bJobArrayTaskLimit\b|\bJobHeldUser\b|maintenance",
     ),
     (
         Waiting.PEER,
@@ -47,7 +50,7 @@ PATTERNS: tuple[tuple[Waiting, str], ...] = (
     (Waiting.GANG, r"\bSchedulingGated\b|gang|co-?schedul|all[- ]or[- ]nothing|minMember"),
     (
         Waiting.CAPACITY,
-        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",
+        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",
     ),
 )
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)

@@ -1,0 +1,169 @@
+"""Every state that one machine can bring about, each by a real job, all side by side on the real Slurm.
+
+`walk` gives what the adapter said of each job, by a word for its situation. It takes about 20 seconds.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from herorun.core.evidence import Job
+from herorun.core.ports import Found, Place, Submission
+from herorun.schedulers import slurm
+from herorun.system.clock import now
+from services.slurm import Cluster
+
+HUNGRY = "x = bytearray(600 * 2**20); import time; time.sleep(30)"
+PATIENCE = 60.0
+
+
+@dataclass
+class Walk:
+    cluster: Cluster
+    state: Path
+    code: Path
+    numbers: dict[str, int] = field(default_factory=dict)
+    seen: dict[str, Job] = field(default_factory=dict)
+
+    def adapter(self, **options: object) -> slurm.Slurm:
+        told = slurm.Options(**{"slurm_conf": self.cluster.conf, **options})
+        return slurm.connect(told, Place("tiny", str(self.state), f"{self.state}/out", "/repository"))
+
+    def submit(self, what: str, script: str, **options: object) -> Job:
+        self.numbers[what] = len(self.numbers) + 1
+        argv = ("sh", "-c", script)
+        submission = Submission(self.name(what), argv, ".", {}, ())
+        return self.adapter(**options).submit(submission, str(self.code), "/admission.json")
+
+    def name(self, what: str) -> str:
+        return f"tiny-{self.numbers[what]}"
+
+    def now(self, *whats: str) -> dict[str, Job]:
+        """By one question for all of them."""
+        long_ago = now() - timedelta(hours=1)
+        answers = self.adapter().find_all({self.name(what): long_ago for what in whats})
+        found = {what: answers[self.name(what)] for what in whats}
+        return {what: answer.job for what, answer in found.items() if isinstance(answer, Found)}
+
+    def see(self, true: Callable[[Job], object], *whats: str) -> None:
+        """Look until it is true of each, and keep what was said of it then."""
+        until, left = time.monotonic() + PATIENCE, list(whats)
+        while left:
+            jobs = self.now(*left)
+            self.seen |= {what: job for what, job in jobs.items() if true(job)}
+            left = [what for what in left if what not in jobs or not true(jobs[what])]
+            assert time.monotonic() < until, jobs
+            time.sleep(0.2)
+
+    def ask(self, *words: str) -> None:
+        self.cluster.ask(*words)
+
+
+def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
+    (folder / "code").mkdir(parents=True)
+    told = Walk(cluster, folder / "state", folder / "code")
+    try:
+        _short(told)
+        _waiting(told)
+        _crowded(told)
+        _on_a_breaking_node(told)
+        _over(told)
+    finally:
+        for job in told.adapter().live("tiny"):
+            cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
+            cluster.ask("scancel", job.id, check=False)
+    return told.seen
+
+
+def _short(told: Walk) -> None:
+    """Those that only have to be waited for."""
+    for what, script in {
+        "exit 0": "exit 0",
+        "exit 3": "exit 3",
+        "exit 137": "exit 137",
+        "exit 255": "exit 255",
+        "killed": "kill -9 $$",
+    }.items():
+        told.submit(what, script)
+    told.submit("out of memory", f"python3 -c '{HUNGRY}'; exit 1", arguments=("--mem=120M",))
+    told.submit("time limit", "sleep 300", time_limit="1m")
+    told.submit("stopped by us", "sleep 300")
+    told.submit("stopped by another", "sleep 300")
+    told.submit("no program", "exec no-such-program")
+
+
+def _waiting(told: Walk) -> None:
+    first = told.submit("dependency's", "sleep 300")
+    told.submit("dependency", "true", arguments=(f"--dependency=afterok:{first.id}",))
+    told.submit("begin time", "true", arguments=("--begin=now+1hour",))
+    told.submit("held", "true", arguments=("--hold",))
+    told.submit("partition's limit", "true", partition="short", time_limit="10m")
+    told.submit("partition down", "true", partition="closed")
+    told.submit("of a user's one", "sleep 300", qos="one")
+    told.submit("user's limit", "true", qos="one")
+
+
+def _crowded(told: Walk) -> None:
+    """A job of the lower quality gives way, and does not come back; who waits behind the other one, waits."""
+    whole = {"partition": "crowded", "arguments": ("--ntasks=1", "--cpus-per-task=6")}
+    told.submit("preempted", "sleep 300", qos="low", **whole)
+    told.see(_runs, "preempted")
+    told.submit("preempting", "sleep 300", qos="high", **whole)
+    told.submit("resources", "sleep 300", qos="high", **whole)
+    told.submit("priority", "sleep 300", qos="low", **whole)
+
+
+def _on_a_breaking_node(told: Walk) -> None:
+    node = told.cluster.node("breaking")
+    whole = {"partition": "breaking", "arguments": ("--ntasks=1", "--cpus-per-task=6")}
+    told.submit("preempted, to start again", "sleep 300", qos="low", restarts="backend", **whole)
+    told.see(_runs, "preempted, to start again")
+    high = told.submit("high", "sleep 300", qos="high", **whole)
+    told.see(_waits, "preempted, to start again")
+    told.see(_runs, "high")
+    told.ask("scancel", high.id)
+    told.ask("scancel", told.seen["preempted, to start again"].id)
+    told.submit("on a lost node", "sleep 300", partition="breaking")
+    told.see(_runs, "on a lost node")
+    told.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    told.ask("scontrol", "update", f"nodename={node}", "state=resume")
+
+
+def _over(told: Walk) -> None:
+    told.see(_runs, "time limit", "stopped by us", "stopped by another", "of a user's one")
+    told.ask("scontrol", "update", f"JobId={told.seen['time limit'].id}", "EndTime=now+1")
+    told.adapter().stop(told.name("stopped by us"), "ada@box")
+    told.ask("scancel", told.seen["stopped by another"].id)
+    told.seen["running"] = told.seen["of a user's one"]
+    for what in ("dependency", "begin time", "held", "partition's limit", "partition down", "user's limit"):
+        told.see(_has_reason, what)
+    told.see(_has_reason, "resources", "priority")
+    ended = (
+        "exit 0",
+        "exit 3",
+        "exit 137",
+        "exit 255",
+        "killed",
+        "out of memory",
+        "time limit",
+        "no program",
+    )
+    told.see(_ended, *ended, "stopped by us", "stopped by another", "preempted", "on a lost node")
+
+
+def _runs(job: Job) -> bool:
+    return job.raw == "RUNNING"
+
+
+def _waits(job: Job) -> bool:
+    return job.raw == "PENDING"
+
+
+def _has_reason(job: Job) -> bool:
+    return job.raw == "PENDING" and bool(job.reason)
+
+
+def _ended(job: Job) -> bool:
+    return job.state.ended

@@ -1,0 +1,276 @@
+"""What squeue and sacct say together: recorded from Slurm 22.05, and lines of that shape for what cannot be brought about."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.schedulers._slurm_judge import Books, Kept, judge, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_rows import PARTED, Row, Tag, sacct_rows, squeue_rows, tag_in
+from herorun.schedulers._slurm_words import STATES, state_of
+
+RECORDINGS = Path(__file__).parents[1] / "recordings" / "slurm"
+RUN, OTHER = "a" * 16, "c" * 16
+AT = datetime(2026, 11, 21, 22, tzinfo=UTC)
+NOTHING = Kept()
+TAG = Tag(RUN, "b" * 12, int(AT.timestamp()))
+
+
+def squeue(word: str, number: str = "71", **changes: object) -> str:
+    """A line of squeue for tiny-1."""
+    told = {
+        "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0", "restarts": "0",
+        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,
+        "nodes": "1", "where": "n1", "comment": TAG.comment, "reason": "None", **changes,
+    }  # fmt: skip
+    return PARTED.join(str(value) for value in told.values()) + PARTED
+
+
+def sacct(word: str, number: str = "71", **changes: object) -> str:
+    """And of sacct, which keeps no comment."""
+    told = {
+        "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0:0",
+        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,
+        "nodes": "1", "where": "n1", "reason": "None", "comment": "",
+        "line": f"sbatch --parsable --job-name=tiny-1 --comment={TAG.comment} --export=NONE", **changes,
+    }  # fmt: skip
+    return PARTED.join(str(value) for value in told.values())
+
+
+def told(
+    queue: list[str],
+    books: list[str] | Books,
+    kept: Kept = NOTHING,
+    since: datetime | None = AT,
+    name: str = "tiny-1",
+) -> Search:
+    rows = ours(squeue_rows("\n".join(queue)), name, RUN, kept, since)
+    answered = books if isinstance(books, Books) else Books(sacct_rows("\n".join(books)))
+    return judge(name, rows, ours(answered.rows, name, RUN, kept, since), answered, kept)
+
+
+def job(queue: list[str], books: list[str] | Books, kept: Kept = NOTHING) -> Job:
+    found = told(queue, books, kept)
+    assert isinstance(found, Found), found
+    return found.job
+
+
+# --- recorded ------------------------------------------------------------------------------------------
+
+WORDS = dict(
+    reversed(line.split(" ", 1)) for line in (RECORDINGS / "situations.txt").read_text().splitlines()
+)
+
+
+def recorded(what: str) -> Job:
+    queue = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
+    books = (RECORDINGS / "sacct-22.05.txt").read_text().splitlines()
+    found = told(queue, books, since=None, name=WORDS[what])
+    assert isinstance(found, Found), found
+    return found.job
+
+
+@pytest.mark.parametrize(
+    ("what", "state", "raw", "reason"),
+    [
+        ("requeued", JobState.PENDING, "PENDING", "BeginTime"),
+        ("requeued and held", JobState.PENDING, "PENDING", "job requeued in held state"),
+        ("preempted and requeued", JobState.PENDING, "PENDING", "Resources"),
+        ("lost and requeued", JobState.PENDING, "PENDING", "BeginTime"),
+        ("suspended", JobState.RUNNING, "SUSPENDED", ""),
+        ("dependency never", JobState.PENDING, "PENDING", "DependencyNeverSatisfied"),
+        ("step out of memory", JobState.SUCCEEDED, "COMPLETED", ""),
+    ],
+)
+def test_a_recorded_situation_is_told(what: str, state: JobState, raw: str, reason: str) -> None:
+    found = recorded(what)
+    assert (found.state, found.raw, found.reason) == (state, raw, reason)
+
+
+def test_a_log_that_cannot_be_opened_is_said_in_words() -> None:
+    found = recorded("output lost")
+    assert (found.state, found.exit_code, found.signal) == (JobState.FAILED, None, None)
+    assert "could not open the log" in found.reason
+
+
+def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
+    assert [(recorded(what).tasks, recorded(what).running_tasks) for what in ("array", "heterogeneous")] == [
+        (2, 1),
+        (2, 2),
+    ]
+
+
+def test_a_job_that_slurm_dropped_for_its_dependency_is_not_stopped_by_hand() -> None:
+    found = recorded_alone("dropped")
+    assert (found.state, found.stopped_by_hand) == (JobState.UNSCHEDULABLE, False)
+
+
+def recorded_alone(what: str) -> Job:
+    """As when accounting has caught up."""
+    lines = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
+    (mine,) = [line for line in lines if f"{PARTED}{WORDS[what]}{PARTED}" in line]
+    found = told(
+        [mine], [sacct("CANCELLED", mine.split(PARTED)[0], name=WORDS[what])], since=None, name=WORDS[what]
+    )
+    assert isinstance(found, Found)
+    return found.job
+
+
+# --- two answers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["PREEMPTED", "NODE_FAIL", "REQUEUED", "COMPLETED", "FAILED", "TIMEOUT"])
+@pytest.mark.parametrize("lives", ["PENDING", "RUNNING", "COMPLETING", "CONFIGURING"])
+def test_a_job_that_squeue_calls_live_has_not_ended(word: str, lives: str) -> None:
+    assert job([squeue(lives)], [sacct(word)]).state.live
+
+
+@pytest.mark.parametrize("books", [[], [sacct("RUNNING")], [sacct("PENDING")], [sacct("REQUEUED")]])
+def test_an_end_that_sacct_does_not_know_yet_is_none(books: list[str]) -> None:
+    found = job([squeue("COMPLETED")], books)
+    assert (found.state, found.raw) == (JobState.RUNNING, "COMPLETED")
+    assert "accounting" in found.reason
+
+
+def test_an_end_is_sure_once_both_say_so_or_squeue_has_forgotten_it() -> None:
+    assert job([squeue("COMPLETED")], [sacct("COMPLETED")]).state is JobState.SUCCEEDED
+    assert job([], [sacct("COMPLETED")]).state is JobState.SUCCEEDED
+
+
+def test_an_end_without_accounting_in_reach_is_unknown() -> None:
+    found = job([squeue("FAILED", code=256)], Books(silent="sacct failed: Connection refused"))
+    assert found.state is JobState.UNKNOWN
+    assert "squeue says FAILED" in found.reason and "Connection refused" in found.reason
+
+
+def test_where_no_accounting_is_kept_squeue_is_believed() -> None:
+    found = job([squeue("FAILED", code=35072)], Books(none_kept=True))
+    assert (found.state, found.exit_code) == (JobState.FAILED, 137)
+
+
+def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
+    found = job([], [sacct("RUNNING")])
+    assert found.state is JobState.UNKNOWN and "squeue does not know job 71" in found.reason
+
+
+def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
+    assert told([], []) == Absent()
+    assert isinstance(told([], [], Kept(True, "71")), Unsure)
+    assert isinstance(told([], Books(silent="sacct failed: down")), Unsure)
+
+
+def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> None:
+    gone = job([], Books(none_kept=True), Kept(True, "71"))
+    assert gone.state is JobState.GONE and "keeps no accounting" in gone.reason
+    assert isinstance(told([], Books(none_kept=True), Kept(True)), Unsure)
+
+
+# --- words ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["ZOMBIE", "REVOKED", "", "completed", "RUNNING+"])
+def test_an_unknown_word_is_unknown_wherever_it_stands(word: str) -> None:
+    assert state_of(word) is JobState.UNKNOWN
+    assert job([squeue(word)], []).state is JobState.UNKNOWN
+    assert job([], [sacct(word)]).state is JobState.UNKNOWN
+
+
+@pytest.mark.parametrize("word", STATES)
+def test_every_known_word_is_kept_as_it_was(word: str) -> None:
+    found = job([squeue(word)], [sacct(word)])
+    assert (found.state, found.raw) == (STATES[word], word)
+
+
+def test_cancelled_by_somebody_is_cancelled_by_their_number_until_it_is_looked_up() -> None:
+    assert job([], [sacct("CANCELLED by 1003")]).stopped_by == "uid 1003"
+
+
+def test_our_own_stop_is_told_from_the_comment_or_from_what_was_kept() -> None:
+    stopped = Tag(RUN, "b" * 12, 1, "ada lovelace@box").comment
+    assert (
+        job([squeue("CANCELLED", comment=stopped)], [sacct("CANCELLED by 0")]).stopped_by
+        == "ada lovelace@box"
+    )
+    assert job([], [sacct("CANCELLED by 0")], Kept(True, "71", "ada@box")).stopped_by == "ada@box"
+
+
+@pytest.mark.parametrize(("code", "told_as"), [("0:0", 128), ("9:0", 9), ("78:0", 78)])
+def test_an_exit_code_from_sacct_alone_may_lack_128_and_says_so(code: str, told_as: int) -> None:
+    found = job([], [sacct("FAILED", code=code)])
+    assert found.exit_code == told_as and "sacct says exit code" in found.reason
+
+
+def test_a_signal_from_sacct_is_a_signal() -> None:
+    assert job([squeue("FAILED", code=9)], [sacct("FAILED", code="0:9")]).signal == "SIGKILL"
+    assert job([squeue("FAILED", code=11)], [sacct("FAILED", code="0:11")]).signal == "SIGSEGV"
+
+
+def test_times_that_have_not_come_are_none_and_the_others_are_utc() -> None:
+    found = job([squeue("PENDING", started="N/A", ended="NONE")], [])
+    assert (found.submitted, found.started, found.ended) == (AT, None, None)
+
+
+# --- whose job -----------------------------------------------------------------------------------------
+
+
+def test_names_are_matched_whole_and_another_run_of_the_name_is_not_ours() -> None:
+    lines = [squeue("RUNNING", name="tiny-11"), squeue("RUNNING", comment=Tag(OTHER, "b" * 12, 1).comment)]
+    assert told(lines, []) == Absent()
+
+
+def test_a_job_without_our_comment_is_ours_only_by_the_number_that_was_kept() -> None:
+    lines = [squeue("RUNNING", comment="(null)")]
+    assert told(lines, []) == Absent()
+    assert job(lines, [], Kept(True, "71")).id == "71"
+
+
+def test_what_slurm_kept_of_a_submission_that_it_refused_is_no_job() -> None:
+    assert told([squeue("FAILED", code=256, where="", reason="BadConstraints")], []) == Absent()
+    assert told([], [sacct("FAILED", code="1:0", where="None assigned")]) == Absent()
+
+
+def test_a_number_that_came_round_again_is_another_job() -> None:
+    """sacct gave the old job 1 for the new one for some seconds after a controller had lost its state."""
+    long_before = int((AT - timedelta(days=3)).timestamp())
+    assert told([], [sacct("COMPLETED", submitted=long_before)]) == Absent()
+
+
+def test_of_two_jobs_of_one_name_the_live_one_counts_and_two_live_ones_are_a_question() -> None:
+    assert job([squeue("RUNNING", "70"), squeue("CANCELLED", "71")], []).id == "70"
+    found = told([squeue("RUNNING", "70"), squeue("PENDING", "71")], [])
+    assert isinstance(found, Unsure) and "70" in found.why and "71" in found.why
+
+
+def test_accounting_is_asked_only_of_what_does_not_live() -> None:
+    assert not needs_books(squeue_rows(squeue("PENDING")))
+    assert needs_books(squeue_rows(squeue("COMPLETED"))) and needs_books(())
+
+
+def test_live_jobs_are_those_that_may_live() -> None:
+    rows = squeue_rows("\n".join([squeue("COMPLETED", "70"), squeue("RUNNING", "71"), squeue("WHAT", "72")]))
+    assert [job.id for job in live_jobs(rows)] == ["71", "72"]
+
+
+def test_a_federated_number_and_what_a_site_adds_are_read() -> None:
+    (row,) = squeue_rows(squeue("RUNNING", "134217729"))
+    assert isinstance(row, Row) and row.id == "134217729"
+    assert tag_in(f"site: billed to x; {TAG.comment}") == TAG
+
+
+# --- what is no answer ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["The cluster is down for maintenance.", "<html>", f"71{PARTED}tiny-1{PARTED}RUNN"]
+)
+def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
+    for read in (squeue_rows, sacct_rows):
+        with pytest.raises(CouldNotLook, match="something else than jobs"):
+            read(text)
+
+
+def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
+    assert len(squeue_rows("\n".join([squeue("RUNNING", "5", name="two\nlines"), squeue("RUNNING")]))) == 1

@@ -1,0 +1,218 @@
+"""What sbatch would be given, and what a contract may not ask of it."""
+
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Offered
+from herorun.core.ports import Submission
+from herorun.schedulers._slurm_offer import offered, partition_words
+from herorun.schedulers._slurm_options import OURS, Options, slurm_time
+from herorun.schedulers._slurm_rows import Tag
+from herorun.schedulers._slurm_submit import (
+    Where,
+    handed_over,
+    job_id,
+    job_script,
+    must_be_sound,
+    sbatch_words,
+    shown,
+)
+from ports.scheduler_suite import WEIRD
+
+WHERE = Where("/code", "/admission.json", "/logs/100%j.log")
+JOB = Submission("tiny-1", ("python", "train.py"), "src", {"SEED": "7"}, ("TOKEN",))
+TAG = Tag("a" * 16, "b" * 12, 1)
+PARTITIONS = """\
+PartitionName=debug AllowGroups=ALL Default=YES DefaultTime=00:30:00 MaxTime=01:00:00 Nodes=n[1-2]
+PartitionName=big AllowGroups=ALL Default=NO DefaultTime=NONE MaxTime=7-00:00:00 Nodes=n[1-99]
+PartitionName=free AllowGroups=ALL Default=NO DefaultTime=NONE MaxTime=UNLIMITED Nodes=n[1-99]
+"""
+
+
+def words(**options: object) -> list[str]:
+    return sbatch_words(JOB, Options(**options), WHERE, TAG)
+
+
+# --- options -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_an_argument_that_herorun_sets_is_refused_however_it_is_written(name: str) -> None:
+    for argument in (f"--{name}", f"--{name}=x", f"--{name[:-1]}"):
+        with pytest.raises(ValidationError, match=r"herorun's to set|key of its own"):
+            Options(arguments=(argument,))
+
+
+@pytest.mark.parametrize(
+    "argument", ["-J", "-a1-3", ":", "script.sh", "--mem 1G", "--comment", "--mem=1\n2", ""]
+)
+def test_an_argument_in_another_form_is_refused(argument: str) -> None:
+    with pytest.raises(ValidationError):
+        Options(arguments=(argument,))
+
+
+@pytest.mark.parametrize("argument", ["--partition=x", "--time=1", "--qos=x"])
+def test_an_argument_with_a_key_of_its_own_is_told_its_key(argument: str) -> None:
+    with pytest.raises(ValidationError, match="has a key of its own"):
+        Options(arguments=(argument,))
+
+
+def test_an_unknown_option_and_one_that_is_no_word_are_refused() -> None:
+    for wrong in ({"partitions": "x"}, {"partition": "a b"}, {"account": "--wrap=x"}, {"restarts": "yes"}):
+        with pytest.raises(ValidationError):
+            Options(**wrong)
+
+
+def test_the_jobs_that_it_waits_for_are_known() -> None:
+    told = Options(arguments=("--dependency=afterok:12:13,afterany:13,singleton",))
+    assert told.dependencies == ("12", "13")
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [({"minutes": 1}, "0-00:01:00"), ({"days": 2, "hours": 1, "seconds": 5}, "2-01:00:05")],
+)
+def test_a_time_limit_is_said_as_slurm_takes_it(limit: dict[str, int], words: str) -> None:
+    assert slurm_time(timedelta(**limit)) == words
+
+
+# --- the request ---------------------------------------------------------------------------------------
+
+
+def test_the_request_whole() -> None:
+    told = {
+        "partition": "big",
+        "account": "lab",
+        "qos": "high",
+        "nodes": 2,
+        "gres": "gpu:8",
+        "time_limit": "1h",
+    }
+    assert words(**told, arguments=("--exclusive",)) == [
+        "sbatch",
+        "--parsable",
+        "--job-name=tiny-1",
+        f"--comment=herorun {'a' * 16} {'b' * 12} 1",
+        "--no-requeue",
+        "--open-mode=append",
+        "--output=/logs/100%%j.log",
+        "--chdir=/code",
+        "--export=TOKEN",
+        "--partition=big",
+        "--account=lab",
+        "--qos=high",
+        "--nodes=2",
+        "--gres=gpu:8",
+        "--time=0-01:00:00",
+        "--exclusive",
+    ]
+
+
+def test_slurm_starts_it_again_only_where_the_contract_says_so() -> None:
+    assert "--no-requeue" in words() and "--requeue" not in words()
+    assert "--requeue" in words(restarts="backend") and "--no-requeue" not in words(restarts="backend")
+
+
+def test_what_people_are_shown_names_the_secret() -> None:
+    text = shown(words(), job_script(JOB, WHERE), JOB.secrets, "alpha")
+    assert text.startswith("# on alpha\n# with the values of TOKEN in its environment\nsbatch --parsable")
+    assert "exec python train.py\n" in text and "export SEED=7\n" in text
+
+
+def test_the_script_gives_every_word_as_it_was(tmp_path: Path) -> None:
+    """A real shell runs it."""
+    (tmp_path / WEIRD).mkdir()
+    odd = Submission("tiny-1", ("printf", "%s|", WEIRD, "-n", ""), WEIRD, {"ODD": WEIRD}, ())
+    where = Where(str(tmp_path), "/admission.json", "/log")
+    done = subprocess.run(["sh"], input=job_script(odd, where).encode(), capture_output=True, check=True)
+    assert done.stdout.decode() == f"{WEIRD}|-n||"
+
+
+def test_a_script_in_a_folder_that_is_not_there_ends_and_says_so() -> None:
+    done = subprocess.run(["sh"], input=job_script(JOB, WHERE), capture_output=True, text=True, check=False)
+    assert done.returncode == 76 and "/code/src is not there. Every node must see" in done.stderr
+
+
+def test_an_attempt_is_counted_by_slurms_restarts() -> None:
+    told = Submission("tiny-1", ("printenv", "HERORUN_ATTEMPT"), ".", {}, ())
+    for env, attempt in (({}, "1\n"), ({"SLURM_RESTART_COUNT": "2"}, "3\n")):
+        script = job_script(told, Where("/", "/a", "/l"))
+        done = subprocess.run(
+            ["sh"], input=script, env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True
+        )
+        assert done.stdout == attempt
+
+
+def test_neither_argument_nor_file_holds_a_secret() -> None:
+    text = handed_over(
+        ["env", "sbatch"], words(), job_script(JOB, WHERE), WHERE, ".", {"TOKEN": "s3 'cret"}
+    ).decode()
+    script = text.split("<<")[1]
+    assert "export TOKEN='s3 '\"'\"'cret'\n" in text
+    assert "s3" not in script and not [word for word in words() if "s3" in word]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"env": {"A-B": "1"}}, {"secrets": ("A B",)}, {"argv": ("a\0b",)}, {"cwd": "a\r\nb"}]
+)
+def test_what_no_script_could_hold_is_refused(wrong: dict[str, object]) -> None:
+    told = {"instance": "tiny-1", "argv": ("true",), "cwd": ".", "env": {}, "secrets": (), **wrong}
+    with pytest.raises(WrongUse):
+        must_be_sound(Submission(**told))
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("71\n", "71"),
+        ("71;alpha\n", "71"),
+        ("hello from a plug-in\n71\n", "71"),
+        ("Submitted batch job 71\n", None),
+        ("", None),
+    ],
+)
+def test_the_number_of_the_job_is_found(answer: str, number: str | None) -> None:
+    assert job_id(answer) == number
+
+
+# --- what a partition offers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [
+        ({}, 1800),
+        ({"time_limit": "45m"}, 2700),
+        ({"time_limit": "2h"}, 3600),
+        ({"partition": "big"}, 7 * 86400),
+        ({"partition": "free"}, None),
+        ({"partition": "free", "time_limit": "1d"}, 86400),
+    ],
+)
+def test_the_shorter_limit_counts(options: dict[str, str], limit: int | None) -> None:
+    told = offered(PARTITIONS, Options(**options))
+    assert isinstance(told, Offered) and told.time_limit == limit and "QOS" in told.partial
+
+
+@pytest.mark.parametrize(
+    ("options", "hardware"),
+    [
+        ({}, {}),
+        ({"gpus": "8"}, {"count": 8}),
+        ({"gpus": "h100:64", "nodes": 8}, {"count": 64, "accelerator": "h100"}),
+        ({"gres": "gpu:8", "nodes": 4}, {"count": 32}),
+        ({"gres": "gpu:a100:4"}, {"count": 4, "accelerator": "a100"}),
+        ({"gres": "license:2"}, {}),
+    ],
+)
+def test_the_hardware_is_what_is_asked_for(options: dict[str, object], hardware: dict[str, object]) -> None:
+    assert offered(PARTITIONS, Options(**options)).hardware == hardware
+
+
+def test_only_the_partition_that_is_used_is_asked_for() -> None:
+    assert partition_words(Options(partition="big"))[-1] == "big"

@@ -1,0 +1,101 @@
+"""Slurm's states, each brought about by a real job."""
+
+import fcntl
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from herorun.core.evidence import Job, JobState
+from herorun.core.health.queue_reasons import Waiting, why_waiting
+from schedulers.slurm_states import walk
+from services.slurm import Cluster
+
+
+@pytest.fixture(scope="session")
+def seen(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:
+    """One walk for all processes of the session."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path = shared / "slurm-states.pickle"
+    with (shared / "slurm-states.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            path.write_bytes(pickle.dumps(walk(cluster, Path(tmp_path_factory.mktemp("walk")))))
+    jobs: dict[str, Job] = pickle.loads(path.read_bytes())
+    return jobs
+
+
+ENDED = {
+    "exit 0": (JobState.SUCCEEDED, "COMPLETED", 0, None),
+    "exit 3": (JobState.FAILED, "FAILED", 3, None),
+    "exit 137": (JobState.FAILED, "FAILED", 137, None),
+    "exit 255": (JobState.FAILED, "FAILED", 255, None),
+    "no program": (JobState.FAILED, "FAILED", 127, None),
+    "killed": (JobState.FAILED, "FAILED", None, "SIGKILL"),
+    "time limit": (JobState.TIMED_OUT, "TIMEOUT", None, None),
+    "stopped by us": (JobState.CANCELLED, "CANCELLED by 0", None, None),
+    "stopped by another": (JobState.CANCELLED, "CANCELLED by 0", None, None),
+    "preempted": (JobState.PREEMPTED, "PREEMPTED", None, None),
+    "on a lost node": (JobState.NODE_FAILED, "NODE_FAIL", None, None),
+}
+
+
+@pytest.mark.parametrize("what", ENDED)
+def test_an_end_is_told_as_it_was(seen: dict[str, Job], what: str) -> None:
+    job = seen[what]
+    assert (job.state, job.raw, job.exit_code, job.signal) == ENDED[what]
+    assert job.submitted and job.started and job.ended and job.submitted <= job.started <= job.ended
+    assert (job.tasks, job.running_tasks) == (1, None)
+
+
+def test_memory_is_told_where_it_is_limited(seen: dict[str, Job], cluster: Cluster) -> None:
+    wanted = JobState.OUT_OF_MEMORY if cluster.confined else JobState.FAILED
+    assert (seen["out of memory"].state, seen["out of memory"].exit_code) == (wanted, None)
+
+
+def test_who_stopped_it_is_told(seen: dict[str, Job]) -> None:
+    assert seen["stopped by us"].stopped_by == "ada@box"
+    assert seen["stopped by another"].stopped_by == os.environ.get("USER", "root")
+    assert seen["stopped by another"].stopped_by_hand
+
+
+@pytest.mark.parametrize("what", ["preempted", "time limit", "on a lost node"])
+def test_what_no_person_did_is_a_crash_and_no_stop(seen: dict[str, Job], what: str) -> None:
+    assert seen[what].crashed and not seen[what].stopped_by_hand
+
+
+def test_the_node_that_was_lost_is_named(seen: dict[str, Job], cluster: Cluster) -> None:
+    assert seen["on a lost node"].failed_on == (cluster.node("breaking"),)
+
+
+def test_a_preempted_job_that_is_to_start_again_waits(seen: dict[str, Job]) -> None:
+    """Accounting calls it PREEMPTED all the while."""
+    job = seen["preempted, to start again"]
+    assert (job.state, job.raw, job.started) == (JobState.PENDING, "PENDING", None)
+
+
+def test_a_running_job_has_all_its_nodes(seen: dict[str, Job]) -> None:
+    job = seen["running"]
+    assert (job.state, job.tasks, job.running_tasks, job.ended) == (JobState.RUNNING, 1, 1, None)
+
+
+WAITING = {
+    "resources": ("Resources", Waiting.CAPACITY),
+    "priority": ("Priority", Waiting.CAPACITY),
+    "dependency": ("Dependency", Waiting.EXPECTED),
+    "begin time": ("BeginTime", Waiting.EXPECTED),
+    "held": ("JobHeldUser", Waiting.EXPECTED),
+    "partition's limit": ("PartitionTimeLimit", Waiting.HARDWARE),
+    "partition down": ("PartitionDown", Waiting.CAPACITY),
+    "user's limit": ("QOSMaxJobsPerUserLimit", Waiting.QUOTA),
+}
+
+
+@pytest.mark.parametrize("what", WAITING)
+def test_why_it_waits_is_told_in_slurms_own_word(seen: dict[str, Job], what: str) -> None:
+    job = seen[what]
+    assert (job.state, job.reason, job.started) == (JobState.PENDING, WAITING[what][0], None)
+    assert why_waiting(job.reason) is WAITING[what][1]
+    assert job.submitted is not None
