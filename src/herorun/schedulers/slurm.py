@@ -338,7 +338,9 @@ def _values(submission: Submission) -> dict[str, str]:
 
 def _refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
     """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
-    lines = [line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line]
+    lines = [
+        line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line
+    ]
     said = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
     said = said.removeprefix("Batch job submission failed: ").strip()
     if answer.code == NO_FOLDER:
