@@ -93,13 +93,20 @@ class Slurm:
             _must_be_instance(instance)
         asked_at = now()
         try:
-            queue = self._queue(wanted)
-            own = {name: ours(queue, name, self._run, self._kept(name), at) for name, at in wanted.items()}
+            queue = _by_name(self._queue(wanted))
+            own = {
+                name: ours(queue.get(name, ()), name, self._run, self._kept(name), at)
+                for name, at in wanted.items()
+            }
             others = [name for name in wanted if needs_books(own[name])]
             books = self._books(others, min(wanted[name] for name in others)) if others else Books()
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(wanted, Unsure(str(error)))
-        return {name: self._answer(name, at, own[name], books, asked_at) for name, at in wanted.items()}
+        told = _by_name(books.rows)
+        return {
+            name: self._answer(name, at, own[name], replace(books, rows=told.get(name, ())), asked_at)
+            for name, at in wanted.items()
+        }
 
     def _answer(
         self, instance: str, intended_at: datetime, queue: list[Row], told: Books, asked_at: datetime
@@ -324,6 +331,13 @@ def _must_be_instance(instance: str) -> str:
     if not _INSTANCE.fullmatch(instance):
         raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
     return instance
+
+
+def _by_name(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.name, []).append(row)
+    return found
 
 
 def _values(submission: Submission) -> dict[str, str]:

@@ -1,0 +1,80 @@
+"""A whole run on a real Slurm, by the command line: what a person would see."""
+
+import json
+import os
+import signal
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from commands.answers import ask
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Found
+from services.slurm import Cluster
+from stories import WAIT, Story, eventually
+
+PID = 'echo $$ > "$data/pid-$HERORUN_INSTANCE"'
+
+
+@pytest.fixture
+def told(home: Path, cluster: Cluster) -> Iterator[Story]:
+    """The run of all the other stories, with three lines of its contract changed."""
+    story = Story(home).begin()
+    path = story.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    contract["scheduler"] = {"kind": "slurm", "slurm_conf": cluster.conf, "settle": "1ms", "time_limit": "1h"}
+    path.write_text(tomli_w.dumps(contract))
+    story.publish()
+    yield story
+    for job in story.run.scheduler.live("tiny"):
+        cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
+
+
+def job_of(story: Story, instance: str) -> Job:
+    run = story.run
+    found = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
+    assert isinstance(found, Found), found
+    return found.job
+
+
+def ended(story: Story, instance: str) -> Job:
+    eventually(lambda: job_of(story, instance).state.ended, within=30)
+    return job_of(story, instance)
+
+
+def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scancel(
+    told: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told.order("tiny-1", f"{PID}; {WAIT}")
+    told.order("tiny-2", f"{PID}; {WAIT}")
+    assert told.init() == 0
+    assert ask(told, capsys, "preflight", "tiny", "--json").document["verdict"] == "clear"
+    assert told.launch() == 0
+    eventually(lambda: (told.data / "pid-tiny-1").exists(), within=30)
+    tick = ask(told, capsys, "babysit", "tiny", "--once", "--json").document
+    assert tick["monitor"] == "fresh" and tick["run"] == "healthy"
+    assert job_of(told, "tiny-1").state is JobState.RUNNING
+
+    os.kill(int((told.data / "pid-tiny-1").read_text()), signal.SIGKILL)
+    job = ended(told, "tiny-1")
+    assert (job.state, job.signal, job.stopped_by) == (JobState.FAILED, "SIGKILL", None)
+    told.tick()
+    eventually(lambda: (told.data / "pid-tiny-2").exists(), within=30)
+    assert told.starts == ["tiny-1 scratch", f"tiny-2 {told.root / 'step-2'}"]
+
+    cluster.ask("scancel", job_of(told, "tiny-2").id)
+    job = ended(told, "tiny-2")
+    assert (job.state, job.stopped_by) == (
+        JobState.CANCELLED,
+        "root" if os.geteuid() == 0 else os.environ["USER"],
+    )
+    capsys.readouterr()
+    assert told.tick("--json") == 1
+    tick = json.loads(capsys.readouterr().out)
+    assert "stopped-by-hand" in [f["check"] for f in tick["findings"] if f["outcome"] == "fail"]
+    told.tick()
+    assert len(told.starts) == 2
+    assert [event.relaunch_of for event in told.events("Launched")] == ["", "tiny-1"]
