@@ -81,6 +81,7 @@ class Slurm:
         self.everywhere = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
         self._users: dict[str, str] = {}
+        self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -161,7 +162,7 @@ class Slurm:
     # --- acting ----------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """What sbatch is given; the comment's last number is the time of the submission."""
+        """What sbatch is given: the comment's last number is the time of the submission, in seconds since 1970."""
         where = self._files.where(submission.instance, code, admission)
         words = sbatch_words(submission, self._options, where, self._tag(submission))
         return shown(words, job_script(submission, where), submission.secrets, self._road.where)
@@ -320,7 +321,8 @@ class Slurm:
         return keeping.kept(self._folder, instance)
 
     def _tag(self, submission: Submission) -> Tag:
-        return Tag(self._run, request_digest(submission), int(now().timestamp()))
+        key = submission.instance, request_digest(submission)
+        return self._tags.setdefault(key, Tag(self._run, key[1], int(now().timestamp())))
 
     def _seen_tag(self, instance: str, number: str) -> Tag:
         rows = [row for row in self._queue([instance]) if row.id == number and row.tag]
