@@ -16,7 +16,7 @@ from herorun.system.clock import now
 from services.slurm import Cluster
 
 HUNGRY = "x = bytearray(600 * 2**20); import time; time.sleep(30)"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @dataclass
@@ -107,7 +107,7 @@ def _waiting(told: Walk) -> None:
 
 def _crowded(told: Walk) -> None:
     """A job of the lower quality gives way, and does not come back; who waits behind the other one, waits."""
-    whole = {"partition": "crowded", "arguments": ("--ntasks=1", "--cpus-per-task=6")}
+    whole = {"partition": "crowded", "arguments": ("--exclusive",)}
     told.submit("preempted", "sleep 300", qos="low", **whole)
     told.see(_runs, "preempted")
     told.submit("preempting", "sleep 300", qos="high", **whole)
@@ -117,7 +117,7 @@ def _crowded(told: Walk) -> None:
 
 def _on_a_breaking_node(told: Walk) -> None:
     node = told.cluster.node("breaking")
-    whole = {"partition": "breaking", "arguments": ("--ntasks=1", "--cpus-per-task=6")}
+    whole = {"partition": "breaking", "arguments": ("--exclusive",)}
     told.submit("preempted, to start again", "sleep 300", qos="low", restarts="backend", **whole)
     told.see(_runs, "preempted, to start again")
     high = told.submit("high", "sleep 300", qos="high", **whole)

@@ -1,5 +1,6 @@
 """Slurm, on a real one."""
 
+import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Absent, Found, Place
+from herorun.core.ports import Absent, Found, Place, Submission
 from herorun.schedulers import slurm
 from herorun.schedulers._road import Here
 from herorun.system.process import Answer
 from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago
+from schedulers.test_slurm_stand_ins import stand_in_ssh
 from services.slurm import Cluster
+from stories import eventually
 
 
 def adapter(cluster: Cluster, state: Path, **options: object) -> slurm.Slurm:
@@ -187,3 +190,26 @@ def test_a_job_of_another_run_is_never_cancelled(rig: Rig, cluster: Cluster, tmp
     with pytest.raises(WrongUse, match="There is no job tiny-1"):
         adapter(cluster, tmp_path / "another run").stop("tiny-1", "ada@box")
     assert rig.now("tiny-1").state.live
+
+
+# --- behind a login node ---------------------------------------------------------------------------------
+
+
+def test_a_job_runs_behind_a_login_node(
+    cluster: Cluster, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slurm is real; `ssh` is a stand-in that gives a home, an environment and a shell of their own."""
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "train.sh").write_text(
+        'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && grep -c "$PWD" "$HERORUN_ADMISSION"\n'
+    )
+    (tmp_path / "admission.json").write_text(json.dumps({"code": str(code)}))
+    stand_in_ssh(tmp_path, monkeypatch)
+    monkeypatch.setenv("TRAINING_TOKEN", SECRET)
+    scheduler = adapter(cluster, state, host="alpha", user="ada")
+    job = Submission("tiny-1", ("sh", "train.sh"), ".", {}, ("TRAINING_TOKEN",))
+    scheduler.submit(job, str(code), str(tmp_path / "admission.json"))
+    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=30)
+    assert scheduler.find("tiny-1", long_ago()).job.exit_code == 0
+    assert scheduler.tail("tiny-1", 5) == "1\n"

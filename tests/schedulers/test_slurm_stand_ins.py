@@ -207,15 +207,18 @@ cd '{home}' && exec env -i HOME='{home}' PATH=/usr/bin:/bin sh -c "$last"
 """
 
 
-@pytest.fixture
-def login(stand_in: Slurm, monkeypatch: pytest.MonkeyPatch) -> Slurm:
-    home = stand_in.folder / "home"
+def stand_in_ssh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, program = folder / "home", folder / "path" / "ssh"
     home.mkdir()
-    program = stand_in.folder / "path" / "ssh"
     program.parent.mkdir()
     program.write_text(SSH.format(home=home))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
+def login(stand_in: Slurm, monkeypatch: pytest.MonkeyPatch) -> Slurm:
+    stand_in_ssh(stand_in.folder, monkeypatch)
     return stand_in
 
 

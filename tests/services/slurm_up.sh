@@ -6,7 +6,7 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$1 port=$2
-name=n$port- nodes=4 cpus=6 memory=6000 gpus=8 limit=60
+name=n$port- nodes=4 cpus=16 memory=8000 gpus=8 limit=60
 export PATH=$PATH:/usr/sbin:/sbin HERORUN_SLURM=$dir SLURM_CONF=$dir/slurm.conf
 until=$((SECONDS + limit))
 
