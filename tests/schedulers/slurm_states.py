@@ -128,7 +128,7 @@ def _on_a_breaking_node(told: Walk) -> None:
     told.submit("on a lost node", "sleep 300", partition="breaking")
     told.see(_runs, "on a lost node")
     told.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
-    told.ask("scontrol", "update", f"nodename={node}", "state=resume")
+    # Its slurmd answers still, so the node comes back by itself: ReturnToService=2.
 
 
 def _over(told: Walk) -> None:

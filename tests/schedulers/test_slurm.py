@@ -83,7 +83,7 @@ def test_of_two_clones_that_submit_at_once_one_gives_way(rig: Rig, cluster: Clus
     other._there = lambda instance: None  # as it looked a moment before
     second = other.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
     assert second.id == first.id
-    assert [job.id for job in rig.connect().live("tiny")] == [first.id]
+    eventually(lambda: [job.id for job in rig.connect().live("tiny")] == [first.id], within=30)
 
 
 def test_another_clone_finds_the_job_and_its_log(
