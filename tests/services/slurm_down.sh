@@ -42,6 +42,9 @@ ours "$database" && kill -9 "$database" 2>/dev/null # nobody will read it again
 for name in slurmctld slurmdbd mariadbd munged; do stop "$(cat "$dir/run/$name.pid" 2>/dev/null)"; done
 if [ -e "$dir/confined" ]; then
   for node in $(ls "$dir/spool" 2>/dev/null); do
+    for state in $(find /sys/fs/cgroup/freezer/"slurm_$node" -name freezer.state 2>/dev/null); do
+      echo THAWED >"$state" # a suspended job cannot die
+    done
     for _ in $(seq 20); do
       find /sys/fs/cgroup/*/"slurm_$node" -depth -type d -exec rmdir {} + 2>/dev/null
       ls -d /sys/fs/cgroup/*/"slurm_$node" >/dev/null 2>&1 || break
