@@ -58,9 +58,9 @@ class LocalIssue:
         with self._lock():
             text, mark = self._text() or "", marked(post.key)
             before, found, rest = text.partition(mark)
-            if found:
-                head, line, _ = before.rpartition("\n---\n")
-                self._write(f"{head}{line}\n{comment_of(post)}\n\n{mark}{rest}")
+            if found and keys_in(before):  # the page's own text stays
+                end = before.index("\n", before.rindex("<!-- herorun key="))
+                self._write(f"{before[:end]}\n\n---\n\n{comment_of(post)}\n\n{mark}{rest}")
                 return self._reference(post.key, keys_in(text))
         return self.post(post)
 
