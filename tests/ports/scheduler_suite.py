@@ -35,6 +35,7 @@ class Rig:
     patience: float = 10.0  # seconds for anything
     admission: str = "/state/tiny/admission.json"
     env: dict[str, str] = field(default_factory=dict)
+    settled: Callable[[], datetime] = lambda: long_ago()  # when an intent was made that "no such job" can answer
 
     def job(self, script: str, number: int = 1, **changes: object) -> Submission:
         """A submission that runs a shell script."""
@@ -99,7 +100,7 @@ class SchedulerSuite:
 
     def test_an_unknown_instance_is_absent_once_the_intent_has_settled(self, rig: Rig) -> None:
         rig.run(rig.job("exit 0"))
-        assert rig.connect().find("tiny-2", long_ago()) == Absent()
+        assert rig.connect().find("tiny-2", rig.settled()) == Absent()
 
     def test_an_unknown_instance_is_unsure_right_after_the_intent(self, rig: Rig) -> None:
         assert isinstance(rig.connect().find("tiny-1", datetime.now(UTC)), Unsure)
@@ -107,7 +108,7 @@ class SchedulerSuite:
     def test_names_are_matched_whole(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30", number=11))
         scheduler = rig.connect()
-        assert scheduler.find("tiny-1", long_ago()) == Absent()
+        assert scheduler.find("tiny-1", rig.settled()) == Absent()
         assert [job.instance for job in scheduler.live("tiny")] == ["tiny-11"]
         assert scheduler.live("tin") == scheduler.live("tiny-1") == scheduler.live("iny") == ()
 
@@ -171,7 +172,7 @@ class SchedulerSuite:
         monkeypatch.delenv("TRAINING_TOKEN", raising=False)
         with pytest.raises(WrongUse, match="TRAINING_TOKEN"):
             rig.submit(rig.job("echo ran > ran", secrets=("TRAINING_TOKEN",)))
-        assert rig.connect().find("tiny-1", long_ago()) == Absent()
+        assert rig.connect().find("tiny-1", rig.settled()) == Absent()
         assert not (rig.code / "ran").exists()
 
     def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:

@@ -5,17 +5,25 @@ from collections.abc import Iterator
 
 import pytest
 
+from services.ray_service import Head, ray_installed, shared_head
 from services.servers import PYTHON, REQUIRE, Service, installed, running
+
+ON_CLUSTER = {
+    "TRAINING_TOKEN": "correct-horse-battery-9f2c"
+}  # what jobs on the shared Ray find in their environment
 
 
 def _serve(name: str) -> Iterator[Service]:
     if not installed():
-        why = f"{name} needs {PYTHON}: `make services` installs it"
-        if os.environ.get(REQUIRE) == "1":
-            pytest.fail(why)
-        pytest.skip(why)
+        _missing(f"{name} needs {PYTHON}: `make services` installs it")
     with running(name) as service:
         yield service
+
+
+def _missing(why: str) -> None:
+    if os.environ.get(REQUIRE) == "1":
+        pytest.fail(why)
+    pytest.skip(why)
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +34,19 @@ def gcs_server() -> Iterator[Service]:
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[Service]:
     yield from _serve("s3_server")
+
+
+@pytest.fixture(scope="session")
+def needs_ray() -> None:
+    if not ray_installed():
+        _missing(f"Ray is not in {PYTHON.parents[1]}: `make services-ray` installs it")
+
+
+@pytest.fixture(scope="session")
+def ray_head(needs_ray: None) -> Iterator[Head]:
+    """One for all workers of this session."""
+    with shared_head(os.environ.get("PYTEST_XDIST_TESTRUNUID", f"alone-{os.getpid()}"), ON_CLUSTER) as head:
+        yield head
 
 
 @pytest.fixture

@@ -13,12 +13,15 @@ _HERE = "this environment"
 def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames | Nothing:
     """A job inherits them from whoever submits it, a babysitter as well: they are looked for where this process runs.
 
-    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_road`: that is out of sight from here.
+    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_road`: that is out of sight from here,
+    unless a person states in its options that they are there (`secrets_vouched`).
     """
     wanted = contract.command.secrets
     if not wanted:
         return Nothing("the contract names no secrets")
     road = str(getattr(scheduler, "secrets_road", _HERE))
+    if getattr(scheduler, "secrets_vouched", False):
+        return SecretNames(frozenset(wanted), f"{road}, by the contract's word")
     if road != _HERE:
         raise CouldNotLook(
             f"{', '.join(wanted)} must be set in {road}, which cannot be looked into from here."

@@ -1,0 +1,164 @@
+"""What Ray's answers mean. Pure: JSON in, our words out; Ray's own word is kept."""
+
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.schedulers._ray_request import INSTANCE
+
+STATES = {
+    "PENDING": JobState.PENDING,
+    "RUNNING": JobState.RUNNING,
+    "SUCCEEDED": JobState.SUCCEEDED,
+    "STOPPED": JobState.CANCELLED,
+    "FAILED": JobState.FAILED,  # see `ERRORS` and the message
+}
+ERRORS = {  # `error_type` of a FAILED job, where it says more than that
+    "JOB_SUPERVISOR_ACTOR_START_TIMEOUT": JobState.UNSCHEDULABLE,
+    "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE": JobState.UNSCHEDULABLE,
+}
+_BUILDING = re.compile(r"runtime[_ ]env(ironment)? .{0,20}to be set up", re.IGNORECASE)
+_MEMORY = re.compile(  # Ray's own monitor; an accelerator's memory is another matter
+    r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold"
+    r"|killed by the (kernel|OS).{0,20}out of memory|OOM killer",
+    re.IGNORECASE,
+)
+_NODE = re.compile(
+    r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is dead|NodeDiedError|its node .{0,20}died"
+    r"|raylet (has )?(died|exited|crashed)|owner has died",
+    re.IGNORECASE,
+)
+_LOST = "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
+_LOGS = re.compile(r",? last available logs \(truncated.*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Who asked for the end, as kept in the state folder of whoever passed it on."""
+
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Record:
+    """One submitted job, as Ray lists it."""
+
+    name: str  # the submission id
+    status: str
+    instance: str  # by its metadata; empty for a job that is not ours
+    metadata: Mapping[str, str]
+    entrypoint: str
+    message: str
+    error: str
+    exit_code: int | None
+    submitted: datetime | None
+    ended: datetime | None
+    node: str  # the id of the node that it was placed on; empty before that
+    driver: str  # Ray's own id of the job, once it has connected to the cluster
+
+
+def record_of(told: Any) -> Record | None:
+    """A submitted job; None for a driver that somebody started otherwise. `CouldNotLook` at another shape."""
+    if not isinstance(told, dict) or not isinstance(told.get("status"), str):
+        raise CouldNotLook("Ray's answer about a job has another shape than any known version's.")
+    name = told.get("submission_id")
+    if not name:
+        return None
+    metadata = told.get("metadata") or {}
+    code = told.get("driver_exit_code")
+    return Record(
+        name=str(name),
+        status=told["status"],
+        instance=str(metadata.get(INSTANCE, "")),
+        metadata={str(key): str(value) for key, value in metadata.items()},
+        entrypoint=str(told.get("entrypoint") or ""),
+        message=str(told.get("message") or ""),
+        error=str(told.get("error_type") or ""),
+        exit_code=code if isinstance(code, int) else None,
+        submitted=time_of(told.get("start_time")),
+        ended=time_of(told.get("end_time")),
+        node=str(told.get("driver_node_id") or ""),
+        driver=str(told.get("job_id") or ""),
+    )
+
+
+def records_of(told: Any) -> tuple[Record, ...]:
+    if not isinstance(told, list):
+        raise CouldNotLook("Ray's list of jobs has another shape than any known version's.")
+    return tuple(record for each in told if (record := record_of(each)))
+
+
+def time_of(milliseconds: object) -> datetime | None:
+    if not isinstance(milliseconds, int | float) or not milliseconds > 0:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def job_of(record: Record, instance: str, stop: Stop | None = None, lost_on: str = "", why: str = "") -> Job:
+    """`lost_on` names the node that it ran on, if that node is dead; `why` says more about a wait."""
+    state = state_of(record, lost_on)
+    code = record.exit_code
+    name = _signal(-code) if code is not None and code < 0 else None
+    if stop and state in (JobState.FAILED, JobState.UNSCHEDULABLE) and record.exit_code is None:
+        state = (
+            JobState.CANCELLED
+        )  # it was asked to end before it could begin, or its supervisor went with it
+    placed = state not in (JobState.PENDING, JobState.BUILDING)
+    asked = f"asked to stop by {stop.by}, which Ray does once it is placed" if stop and not placed else ""
+    return Job(
+        id=record.name,
+        instance=instance,
+        state=state,
+        raw=f"{record.status} {record.error}".strip(),
+        reason="; ".join(part for part in (_said(record), why, asked) if part),
+        exit_code=None if name else code,
+        signal=name,
+        stopped_by=stop.by if stop and state is JobState.CANCELLED else None,
+        started=record.submitted if placed else None,
+        ended=record.ended,
+        submitted=record.submitted,
+        failed_on=(lost_on,) if lost_on and state is JobState.NODE_FAILED else (),
+    )
+
+
+def state_of(record: Record, lost_on: str = "") -> JobState:
+    state = STATES.get(record.status, JobState.UNKNOWN)
+    if state is JobState.PENDING and _BUILDING.search(record.message):
+        return JobState.BUILDING
+    if state is not JobState.FAILED:
+        return state
+    if record.error in ERRORS:
+        return ERRORS[record.error]
+    if _MEMORY.search(record.message):
+        return JobState.OUT_OF_MEMORY
+    if supervisor_lost(record) and (lost_on or _NODE.search(record.message)):
+        return JobState.NODE_FAILED
+    return JobState.FAILED
+
+
+def supervisor_lost(record: Record) -> bool:
+    """Whether Ray lost sight of the job, and not the job itself ended."""
+    return (
+        record.status == "FAILED"
+        and record.exit_code is None
+        and bool(re.search(_LOST, f"{record.error} {record.message[:200]}", re.IGNORECASE))
+    )
+
+
+def _said(record: Record) -> str:
+    """Ray's own words, without the log that it appends to them."""
+    lines = _LOGS.sub("", record.message).strip().splitlines()
+    return " ".join(line.strip() for line in lines[:3] if line.strip())[:400]
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

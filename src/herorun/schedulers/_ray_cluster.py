@@ -1,0 +1,104 @@
+"""What Ray tells of the cluster itself: its nodes, how far back it remembers, what it cannot place. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.schedulers._ray_answers import Record, time_of
+
+
+@dataclass(frozen=True)
+class Node:
+    id: str
+    address: str
+    alive: bool
+    began: datetime | None
+    total: Mapping[str, float]
+
+
+def nodes_of(told: Any) -> tuple[Node, ...]:
+    """Of `/api/v0/nodes?detail=1`."""
+    try:
+        return tuple(
+            Node(
+                str(each["node_id"]),
+                str(each["node_ip"]),
+                each["state"] == "ALIVE",
+                time_of(each.get("start_time_ms")),
+                dict(each.get("resources_total") or {}),
+            )
+            for each in told["data"]["result"]["result"]
+        )
+    except (KeyError, TypeError):
+        raise CouldNotLook("Ray's list of nodes has another shape than any known version's.") from None
+
+
+def began(nodes: Iterable[Node], records: Iterable[Record]) -> datetime | None:
+    """A moment since which the cluster certainly remembers its jobs: the oldest thing that it still knows."""
+    known = [*(node.began for node in nodes), *(record.submitted for record in records)]
+    return min((at for at in known if at), default=None)
+
+
+def lost_node(nodes: Iterable[Node], id: str) -> str:
+    """The address of a node that is dead; empty where it is alive or not told of."""
+    return next((node.address or node.id for node in nodes if node.id == id and not node.alive), "")
+
+
+def demand_of(told: Any) -> str:
+    """Of `/api/cluster_status`: what the cluster cannot place now, in words; empty where it does not tell."""
+    try:
+        report = told["data"]["clusterStatus"]
+        load = report["loadMetricsReport"]
+        wanted = [dict(each) for each, _ in load["resourceDemand"] or ()]
+        shapes = [dict(each) for each, _ in load["nodeTypes"] or ()]
+        coming = len((report.get("autoscalerReport") or {}).get("pendingNodes") or ())
+    except (KeyError, TypeError, ValueError):
+        return ""
+    if not wanted:
+        return ""
+    said = ", ".join(_shape(each) for each in wanted[:3])
+    fits = all(any(_fits(each, shape) for shape in shapes) for each in wanted)
+    more = (
+        f"{coming} nodes are starting" if coming else "" if fits else "no node satisfies that as things stand"
+    )
+    return f"unsatisfied resources in this cluster: {said}{'; ' + more if more else ''}"
+
+
+def _shape(resources: Mapping[str, float]) -> str:
+    return " + ".join(f"{amount:g} {name}" for name, amount in sorted(resources.items()))
+
+
+def _fits(wanted: Mapping[str, float], shape: Mapping[str, float]) -> bool:
+    return all(shape.get(name, 0) >= amount for name, amount in wanted.items())
+
+
+def unplaced(told: Any, driver: str) -> str:
+    """Of `/api/v0/placement_groups`: those of one job that wait for resources, in words."""
+    try:
+        groups = [each for each in told["data"]["result"]["result"] if each["creator_job_id"] == driver]
+        waiting = [each for each in groups if each["state"] in ("PENDING", "RESCHEDULING")]
+    except (KeyError, TypeError):
+        return ""
+    if not waiting:
+        return ""
+    return f"runs without its whole allocation: {len(waiting)} of {len(groups)} placement groups wait (unsatisfied resources)"
+
+
+def hardware_of(nodes: Iterable[Node], stated: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Keys of `[hardware]` that the cluster can speak of, and why others are not told."""
+    alive = [node.total for node in nodes if node.alive]
+    kinds = sorted(
+        {name.partition(":")[2] for total in alive for name in total if name.startswith("accelerator_type:")}
+    )
+    counts = {name: sum(total.get(name, 0) for total in alive) for name in ("GPU", "TPU")}
+    known: dict[str, Any] = {}
+    if len(kinds) == 1:
+        known["accelerator"] = kinds[0]
+    wanted = stated.get("count")
+    there = max(counts.values())
+    if wanted is not None and there >= wanted:
+        known["count"] = wanted
+        return known, ""
+    return known, f"the cluster has {there:g} accelerators now, and Ray does not tell whether it grows"

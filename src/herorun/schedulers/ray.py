@@ -1,0 +1,290 @@
+"""Jobs on a Ray cluster, spoken to over the Jobs REST API of its dashboard: Ray itself is never imported.
+
+The submission id is the instance's name, so submitting twice is one job. Every question is one bounded HTTP request.
+No secret travels: the cluster must have them. Ray keeps and shows whatever a job was submitted with.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote, urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from herorun.core.canonical import canonical
+from herorun.core.contract import SLUG, Duration
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Job, JobState, Offered
+from herorun.core.plan import Plan
+from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.schedulers._ray_answers import Record, Stop
+from herorun.schedulers._ray_call import Dashboard
+from herorun.schedulers._ray_cluster import began, hardware_of
+from herorun.schedulers._ray_log import read_log
+from herorun.schedulers._ray_look import Look
+from herorun.schedulers._ray_notes import Notes, Sent
+from herorun.schedulers._ray_package import package, plan_of
+from herorun.schedulers._ray_request import PLAN, Needs, Where, request_of
+from herorun.system.clock import now
+
+_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+_TAKEN = re.compile(r"submission_id .* already exists")
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    plain = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
+    if not plain or parts.username or parts.path not in ("", "/") or parts.port == 0:
+        raise ValueError('it must be "http://host:port" or "https://host:port" of the dashboard, and no more')
+    return text.rstrip("/")
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    address: Annotated[str, AfterValidator(_address)] = Field(
+        description="The cluster's dashboard, `http://host:8265`. It is never taken from the environment."
+    )
+    ca_file: str | None = Field(
+        None, description="Certificate authorities for `https`, as a PEM file; none: the system's."
+    )
+    token_env: str | None = Field(
+        None,
+        description="Environment variable that holds the cluster's token, sent as `Authorization: Bearer`.",
+    )
+    header_env: dict[str, str] = Field(
+        {}, description="Further HTTP headers: the environment variable that holds each one's value."
+    )
+    prefix: str = Field(
+        "",
+        pattern=r"^[A-Za-z0-9_.-]*$",
+        description="Put before the instance's name to make the submission id, where several repositories share a cluster.",
+    )
+    code: Literal["upload", "shared"] = Field(
+        "upload",
+        description='"upload" packs the code for the cluster, at most 100 MiB; "shared" if every node sees the state folder '
+        "under the same path.",
+    )
+    secrets: Literal["on-cluster"] | None = Field(
+        None,
+        description='"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; else a run with secrets is blocked.',
+    )
+    num_cpus: float | None = Field(None, ge=0, description="CPUs for the entrypoint itself.")
+    num_gpus: float | None = Field(None, ge=0, description="GPUs for the entrypoint itself.")
+    memory: int | None = Field(None, ge=0, description="Memory for the entrypoint itself, in bytes.")
+    resources: dict[str, float] = Field({}, description="Custom resources for the entrypoint itself.")
+    logs: str | None = Field(
+        None, description="Folder of the session's logs, where it can be read from here; none: over HTTP."
+    )
+    settle: Duration = Field(
+        timedelta(seconds=30), description='Time after an intent before "there is no such job" counts.'
+    )
+    timeout: Duration = Field(timedelta(seconds=20), description="Time that one question may take.")
+    upload_within: Duration = Field(
+        timedelta(minutes=5), description="Time that the upload of the code may take."
+    )
+    grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
+
+
+def connect(options: Options, place: Place) -> "Ray":
+    notes = Notes(Path(place.state).absolute() / "ray")
+    return RayWithLogs(options, notes) if options.logs else Ray(options, notes)
+
+
+class Ray:
+    """The scheduler `ray`."""
+
+    everywhere = True
+    reach = "cluster"
+    secrets_road = "the environment of the Ray cluster"
+
+    def __init__(self, options: Options, notes: Notes) -> None:
+        self._options = options
+        self._notes = notes
+        self.secrets_vouched = options.secrets == "on-cluster"
+
+    # --- starting ---------------------------------------------------------------------------------
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        """The exact body of `POST /api/jobs/`, and where it goes."""
+        body, _ = self._prepare(submission, code, admission)
+        return f"POST {self._options.address}/api/jobs/\n{canonical(body)}"
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Start the instance. What was submitted before under its name is returned as it is, if it is the same."""
+        name = self._name(submission.instance)
+        look = self._look()
+        if (record := look.record(name)) is None:
+            body, upload = self._prepare(submission, code, admission)
+            self._notes.keep_sent(submission.instance, Sent(look.session, self._options.address, now()))
+            if upload:
+                self._upload(look.dashboard, *upload)
+            record = self._post(look, name, body)
+        wanted = plan_of(admission)
+        if record.instance != submission.instance or record.metadata.get(PLAN, "") != wanted:
+            raise WrongUse(
+                f"{self._options.address} has another job called {name}, of another plan or not herorun's at all: "
+                "set [scheduler] prefix, or choose another slug."
+            )
+        return look.job(record, submission.instance, self._notes.stop(submission.instance))
+
+    def _prepare(
+        self, submission: Submission, code: str, admission: str
+    ) -> tuple[dict[str, Any], tuple[str, bytes] | None]:
+        told = self._options
+        if submission.secrets and not self.secrets_vouched:
+            raise WrongUse(
+                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret travels to a Ray cluster: set "
+                'them there and say [scheduler] secrets = "on-cluster", or take them out of [command] secrets.'
+            )
+        upload = package(code, admission) if told.code == "upload" else None
+        where = Where(upload[0] if upload else None, os.path.abspath(code), admission)
+        needs = Needs(told.num_cpus, told.num_gpus, told.memory, told.resources)
+        name = self._name(submission.instance)
+        return request_of(submission, name, where, needs, told.grace, plan_of(admission)), upload
+
+    def _upload(self, dashboard: Dashboard, uri: str, data: bytes) -> None:
+        """Asked for first: what is there needs no second upload, and asking keeps it there for a while."""
+        path = f"/api/packages/{uri.replace('://', '/')}"
+        if dashboard.ask("GET", path, ok=(200, 404)).status == 404:
+            dashboard.ask("PUT", path, data, timeout=self._options.upload_within.total_seconds())
+
+    def _post(self, look: Look, name: str, body: Mapping[str, Any]) -> Record:
+        answer = look.dashboard.ask("POST", "/api/jobs/", canonical(body).encode(), ok=(200, 400, 500))
+        if answer.status != 200 and not _TAKEN.search(answer.text):
+            if answer.status == 400:
+                raise WrongUse(f"Ray refuses the job {name}: {answer.complaint}")
+            raise CouldNotLook(f"Ray could not take the job {name}: {answer.complaint}")
+        record = look.record(name)
+        if record is None:
+            raise CouldNotLook(f"Ray took the job {name}, and does not know it now: look at its dashboard.")
+        return record
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        try:
+            look = self._look()
+            return self._search(look, instance, look.record(self._name(instance)), intended_at)
+        except CouldNotLook as error:
+            return Unsure(str(error))
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """One list answers for all."""
+        try:
+            look = self._look()
+            known = {record.name: record for record in look.records}
+        except CouldNotLook as error:
+            return {instance: Unsure(str(error)) for instance in wanted}
+        return {each: self._found_in(look, known, each, at) for each, at in wanted.items()}
+
+    def _found_in(self, look: Look, known: Mapping[str, Record], instance: str, at: datetime) -> Search:
+        try:
+            return self._search(look, instance, known.get(self._name(instance)), at)
+        except CouldNotLook as error:
+            return Unsure(str(error))
+
+    def _search(self, look: Look, instance: str, record: Record | None, intended_at: datetime) -> Search:
+        if record is None:
+            return self._absent(look, instance, intended_at)
+        if record.instance != instance:
+            return Unsure(f"a job called {record.name} is there that herorun did not submit")
+        if record.submitted is None:
+            return Unsure(f"{record.name} was deleted, and Ray put a remnant back: it tells nothing")
+        return Found(look.job(record, instance, self._notes.stop(instance)))
+
+    def _absent(self, look: Look, instance: str, intended_at: datetime) -> Search:
+        """A head that was started anew has forgotten every job, so its "no" counts only for its own time."""
+        if now() - intended_at <= self._options.settle:
+            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+        gone = self._notes.gone(instance)
+        if gone.exists():
+            return Absent()
+        known = f"If you know that nothing of it runs, say so: `touch {gone}`"
+        sent = self._notes.sent(instance)
+        if sent and sent.cluster == look.session:
+            return Absent()
+        if sent:
+            return Unsure(
+                f"{instance} was submitted to Ray's {sent.cluster}, and {self._options.address} is {look.session} now, "
+                f"which has forgotten what ran before. {known}"
+            )
+        since = began(look.nodes, ())
+        if since is None or since > intended_at:
+            since = began(look.nodes, look.records)
+        if since is None or since > intended_at:
+            return Unsure(f"the Ray cluster was started after {instance} was to be submitted. {known}")
+        return Absent()
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """Found by their whole name; what cannot be read is a `CouldNotLook`."""
+        ours = re.compile(rf"{re.escape(self._options.prefix)}({re.escape(slug)}-[0-9]+)")
+        look = self._look()
+        jobs = [
+            look.job(record, found[1], self._notes.stop(found[1]))
+            for record in look.records
+            if record.submitted and (found := ours.fullmatch(record.name))
+        ]
+        alive = (job for job in jobs if job.state.live or job.state is JobState.UNKNOWN)
+        return tuple(sorted(alive, key=lambda job: (len(job.instance), job.instance)))
+
+    def tail(self, instance: str, lines: int) -> str:
+        """What the command wrote, with what Ray passes on of its tasks and actors; FileNotFoundError where there is none."""
+        look = self._look()
+        record = look.record(self._name(instance))
+        if record is None:
+            raise FileNotFoundError(f"{self._options.address} knows no job {self._name(instance)}")
+        return read_log(look, record, lines)
+
+    def stop(self, instance: str, by: str) -> None:
+        """SIGTERM to all its processes, SIGKILL after the grace. One that is not placed yet ends once it is."""
+        name, look = self._name(instance), self._look()
+        record = look.record(name)
+        if record is None:
+            raise WrongUse(f"There is no job {name} on {self._options.address}.")
+        if record.instance != instance:
+            raise WrongUse(f"The job {name} on {self._options.address} is not herorun's: it is left alone.")
+        if look.job(record, instance, None).state.ended:
+            return
+        self._notes.keep_stop(instance, Stop(by, now()))
+        look.dashboard.ask("POST", f"/api/jobs/{quote(name, safe='')}/stop")
+
+    def offers(self, plan: Plan) -> Offered:
+        """What the cluster has of the stated hardware. It knows no time limit."""
+        hardware, partial = hardware_of(self._look().nodes, plan.hardware.value)
+        return Offered(hardware, partial=partial)
+
+    # --- the cluster ------------------------------------------------------------------------------
+
+    def _name(self, instance: str) -> str:
+        if not _INSTANCE.fullmatch(instance):
+            raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+        return f"{self._options.prefix}{instance}"
+
+    def _look(self) -> Look:
+        told = self._options
+        return Look(Dashboard(told.address, _headers(told), told.timeout.total_seconds(), told.ca_file))
+
+
+class RayWithLogs(Ray):
+    """One whose logs lie in a folder that can be read from here."""
+
+    def log(self, instance: str) -> str:
+        """The path of the instance's log."""
+        return str(Path(self._options.logs or "") / f"job-driver-{self._name(instance)}.log")
+
+
+def _headers(told: Options) -> dict[str, str]:
+    names = dict(told.header_env) | ({"Authorization": told.token_env} if told.token_env else {})
+    missing = [name for name in names.values() if not os.environ.get(name)]
+    if missing:
+        raise CouldNotLook(
+            f"{', '.join(missing)} is not set: {told.address} is asked with it, as [scheduler] says."
+        )
+    values = {header: os.environ[name].strip() for header, name in names.items()}
+    if told.token_env:
+        values["Authorization"] = f"Bearer {values['Authorization']}"
+    return values

@@ -1,0 +1,151 @@
+"""A Ray head on loopback, alone: private ports, a short temporary folder, no usage statistics. Runs in `.venv-services`.
+
+`ray_head.py FOLDER PORT` (0: any) writes `address.json` into FOLDER once jobs are taken, and ends with everything that
+it started as soon as nobody holds a shared lock on `FOLDER/users`, or at SIGTERM. The kernel frees such locks, so it
+outlives nobody; FOLDER goes with it. Standard library alone.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+SUBREAPER, DEATH_SIGNAL = 36, 1  # of prctl(2)
+START = 60.0  # seconds
+QUIET = {
+    "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",  # 30 s by default
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DISABLE_IMPORT_WARNING": "1",
+    "PYTHONPATH": "",
+    "PYTHONDONTWRITEBYTECODE": "",  # each job starts Python anew, and compiling Ray takes longer than running it
+}
+
+
+def main() -> None:
+    folder, port = Path(sys.argv[1]), int(sys.argv[2])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _prctl(SUBREAPER, 1)
+    session = folder / "s"
+    users = os.open(folder / "users", os.O_RDWR | os.O_CREAT, 0o600)
+    head = _start(session, port or _free(), folder / "head.log")
+    try:
+        while head.poll() is None and not _alone(users):
+            time.sleep(0.2)
+        if head.poll() is not None:
+            sys.exit(f"ray ended with exit code {head.returncode}")
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            (folder / "address.json").unlink()
+        _end(head)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
+    ports = {name: _free() for name in ("port", "ray-client-server-port", "dashboard-agent-listen-port")}
+    options = {
+        **ports,
+        "node-ip-address": "127.0.0.1",
+        "include-dashboard": "true",
+        "dashboard-host": "127.0.0.1",
+        "dashboard-port": port,
+        "min-worker-port": 0,
+        "max-worker-port": 0,
+        "num-cpus": 4,  # none is asked for by a job of the tests, but for one that asks for more
+        "object-store-memory": 80_000_000,
+        "temp-dir": session,
+    }
+    argv = [str(Path(sys.executable).parent / "ray"), "start", "--head", "--block", "--disable-usage-stats"]
+    with log.open("ab") as said:
+        head = subprocess.Popen(
+            [*argv, *(f"--{name}={value}" for name, value in options.items())],
+            env={**os.environ, **QUIET},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+            preexec_fn=lambda: _prctl(DEATH_SIGNAL, signal.SIGTERM),
+        )
+    url = f"http://127.0.0.1:{port}"
+    until = time.monotonic() + START
+    while not _takes_jobs(url):
+        if head.poll() is not None or time.monotonic() > until:
+            _end(head)
+            sys.exit(f"ray did not start: see {log}")
+        time.sleep(0.1)
+    aside = log.with_name("address.new")
+    aside.write_text(json.dumps({"url": url, "pid": os.getpid()}))
+    aside.rename(log.with_name("address.json"))
+    return head
+
+
+def _takes_jobs(url: str) -> bool:
+    """The list of jobs answers before the agent that starts them does: its stop of no job is a 404 in both cases."""
+    try:
+        with (
+            urlopen(f"{url}/api/jobs/", timeout=5),
+            urlopen(f"{url}/api/v0/nodes?detail=1", timeout=5) as nodes,
+        ):
+            return bool(json.load(nodes)["data"]["result"]["result"])
+    except (HTTPError, URLError, OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _alone(users: int) -> bool:
+    """Whether nobody uses it any more; then the lock is ours, and kept to our end."""
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _end(head: "subprocess.Popen[bytes]") -> None:
+    """The head by its process, then whatever it left behind: all of it has become our child."""
+    head.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        head.wait(8)
+    until = time.monotonic() + 10
+    while (left := _descendants(os.getpid())) and time.monotonic() < until:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.05)
+
+
+def _descendants(root: int) -> list[int]:
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
+    found, new = set[int](), {root}
+    while new := {pid for pid, parent in parents.items() if parent in new and pid not in found}:
+        found |= new
+    return sorted(found)
+
+
+def _free() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _prctl(what: int, value: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(what, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    main()
