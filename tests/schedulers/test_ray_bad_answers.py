@@ -1,0 +1,332 @@
+"""What is not Ray's dashboard, or cannot answer: one sentence, never "no such job", and never a long wait."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.schedulers import ray
+from herorun.schedulers._ray_notes import Notes, Sent
+
+RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
+LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)
+VERSION = {"version": "4", "ray_version": "2.60.0", "session_name": "session_a"}
+NO_JOB = (404, "Job tiny-1 does not exist")
+
+
+class Stand:
+    """A dashboard that answers as it is told: path -> (status, body), or a body, for every method."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, object] = {
+            "/api/version": VERSION,
+            "/api/jobs/": [],
+            "/api/jobs/tiny-1": NO_JOB,
+        }
+        self.asked: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.slowly = 0.0
+        stand = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                path = self.path.partition("?")[0]
+                stand.asked.append(f"{self.command} {path}")
+                stand.headers.append(dict(self.headers))
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                told = stand.answers.get(path, (404, "404: Not Found"))
+                status, body = told if isinstance(told, tuple) else (200, told)
+                data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                if status == 302:
+                    self.send_header("Location", "/login")
+                self.end_headers()
+                for byte in (data[i : i + 1] for i in range(len(data))) if stand.slowly else [data]:
+                    time.sleep(stand.slowly)
+                    self.wfile.write(byte)
+                    self.wfile.flush()
+
+            do_GET = do_POST = do_PUT = answer
+
+            def log_message(self, *_: object) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # of a client that went away
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+
+@pytest.fixture
+def stand() -> Iterator[Stand]:
+    told = Stand()
+    yield told
+    told.server.shutdown()
+    told.server.server_close()
+
+
+@pytest.fixture
+def adapter(stand: Stand, tmp_path: Path) -> Callable[..., ray.Ray]:
+    def make(address: str = stand.url, **options: object) -> ray.Ray:
+        told = {"address": address, "code": "shared", "settle": "1ms", "timeout": "500ms", **options}
+        return ray.connect(ray.Options.model_validate(told), Place("tiny", str(tmp_path), "/out", "/repo"))
+
+    return make
+
+
+def why(found: object) -> str:
+    assert isinstance(found, Unsure), found
+    assert "\n" not in found.why and "Traceback" not in found.why
+    return found.why
+
+
+# --- not the dashboard ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((401, "Unauthorized"), "refuses us (HTTP 401)"),
+        ((403, "no"), "token_env"),
+        ((302, ""), "sends us elsewhere"),
+        ((200, "<html>Log in</html>"), "no JSON"),
+        ((200, ""), "no JSON"),
+        ((200, []), "another shape"),
+        ((404, "404: Not Found"), "no Ray Jobs API"),
+        (
+            (500, "Traceback (most recent call last):\n  ...\nRuntimeError: the agent is down\n.\n"),
+            "the agent is down",
+        ),
+        ((503, ""), "HTTP 503"),
+    ],
+)
+def test_what_is_no_answer_about_a_job_is_unsure(stand, adapter, answer, words) -> None:
+    stand.answers["/api/jobs/tiny-1"] = stand.answers["/api/jobs/"] = answer
+    assert words in why(adapter().find("tiny-1", LONG_AGO))
+    if answer[1] != []:
+        assert words in why(adapter().find_all({"tiny-1": LONG_AGO})["tiny-1"])
+        with pytest.raises(CouldNotLook):
+            adapter().live("tiny")
+
+
+def test_nobody_listens(adapter) -> None:
+    assert "cannot be reached: Connection refused" in why(
+        adapter("http://127.0.0.1:1").find("tiny-1", LONG_AGO)
+    )
+
+
+def test_no_such_host(adapter) -> None:
+    assert "cannot be reached" in why(adapter("http://ray.invalid:8265").find("tiny-1", LONG_AGO))
+
+
+def test_tls_with_a_server_that_has_none(stand, adapter) -> None:
+    assert "TLS failed" in why(adapter(stand.url.replace("http:", "https:")).find("tiny-1", LONG_AGO))
+
+
+def test_a_server_that_trickles_is_not_waited_for(stand, adapter) -> None:
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"]
+    stand.slowly, began = 0.05, time.monotonic()
+    assert "no answer within 0.5 s" in why(adapter().find("tiny-1", LONG_AGO))
+    assert time.monotonic() - began < 3
+
+
+def test_a_version_without_a_session_is_none_to_submit_to(stand, adapter, tmp_path) -> None:
+    stand.answers["/api/version"] = {"version": "1"}
+    with pytest.raises(CouldNotLook, match="no Ray dashboard that herorun can speak with"):
+        adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
+    assert not [asked for asked in stand.asked if asked.startswith("POST")]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "auto",
+        "ray://head:10001",
+        "head:8265",
+        "http://",
+        "http://u:p@head",
+        "http://head/x",
+        "http://head:99999",
+    ],
+)
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError):
+        ray.Options.model_validate({"address": address})
+
+
+def test_the_address_never_comes_from_the_environment(adapter, stand, monkeypatch) -> None:
+    for name in ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"]
+    assert isinstance(adapter().find("tiny-1", LONG_AGO), Found)
+    with pytest.raises(ValidationError, match="address"):
+        ray.Options.model_validate({})
+
+
+# --- tokens -----------------------------------------------------------------------------------------
+
+
+def test_a_token_is_sent_and_shown_nowhere(stand, adapter, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("RAY_TOKEN", "correct-horse\n")
+    monkeypatch.setenv("GATE", "battery")
+    mine = adapter(token_env="RAY_TOKEN", header_env={"X-Gate": "GATE"})
+    found = mine.find("tiny-2", LONG_AGO)
+    assert (stand.headers[0]["Authorization"], stand.headers[0]["X-Gate"]) == (
+        "Bearer correct-horse",
+        "battery",
+    )
+    assert "correct-horse" not in f"{found} {mine.__dict__} {mine._look()}"
+
+
+def test_a_token_that_is_not_set_is_named(adapter, stand, monkeypatch) -> None:
+    monkeypatch.delenv("RAY_TOKEN", raising=False)
+    assert "RAY_TOKEN is not set" in why(adapter(token_env="RAY_TOKEN").find("tiny-1", LONG_AGO))
+    assert stand.asked == []
+
+
+# --- absent -----------------------------------------------------------------------------------------
+
+
+def nodes(started: datetime) -> dict[str, object]:
+    node = {
+        "node_id": "a",
+        "node_ip": "192.0.2.2",
+        "state": "ALIVE",
+        "start_time_ms": started.timestamp() * 1000,
+    }
+    return {"data": {"result": {"result": [node]}}}
+
+
+def test_a_cluster_that_is_older_than_the_intent_can_say_that_there_is_no_such_job(stand, adapter) -> None:
+    stand.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
+    assert adapter().find("tiny-1", LONG_AGO) == Absent()
+    assert adapter().find_all({"tiny-1": LONG_AGO}) == {"tiny-1": Absent()}
+
+
+def test_one_that_is_younger_cannot_until_a_person_does(stand, adapter, tmp_path) -> None:
+    stand.answers["/api/v0/nodes"] = nodes(LONG_AGO + timedelta(hours=1))
+    said = why(adapter().find("tiny-1", LONG_AGO))
+    assert "started after tiny-1 was to be submitted" in said
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "tiny-1.gone").touch()
+    assert str(tmp_path / "ray" / "tiny-1.gone") in said
+    assert adapter().find("tiny-1", LONG_AGO) == Absent()
+
+
+def test_an_older_job_proves_that_a_new_head_has_kept_its_memory(stand, adapter) -> None:
+    stand.answers["/api/v0/nodes"] = nodes(LONG_AGO + timedelta(hours=1))
+    stand.answers["/api/jobs/"] = [RECORDED["succeeded"] | {"submission_id": "x", "start_time": 1}]
+    assert adapter().find("tiny-1", LONG_AGO) == Absent()
+
+
+def test_the_session_of_the_submission_decides_where_it_is_known(stand, adapter, tmp_path) -> None:
+    stand.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
+    Notes(tmp_path / "ray").keep_sent("tiny-1", Sent("session_before", stand.url, LONG_AGO))
+    assert "session_before" in why(adapter().find("tiny-1", LONG_AGO))
+    Notes(tmp_path / "ray").keep_sent("tiny-1", Sent("session_a", stand.url, LONG_AGO))
+    assert adapter().find("tiny-1", LONG_AGO) == Absent()
+
+
+@pytest.mark.parametrize("path", ["/api/version", "/api/v0/nodes"])
+def test_a_question_without_an_answer_proves_nothing(stand, adapter, tmp_path, path) -> None:
+    Notes(tmp_path / "ray").keep_sent("tiny-2", Sent("session_a", stand.url, LONG_AGO))
+    stand.answers[path] = (500, "no")
+    stand.answers["/api/jobs/tiny-2"] = (404, "Job tiny-2 does not exist")
+    assert "HTTP 500" in why(adapter().find("tiny-2" if path == "/api/version" else "tiny-1", LONG_AGO))
+
+
+def test_a_damaged_note_is_said_and_decides_nothing(stand, adapter, tmp_path) -> None:
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "tiny-1.sent.json").write_text("{")
+    assert "tiny-1.sent.json cannot be read" in why(adapter().find("tiny-1", LONG_AGO))
+
+
+def test_too_early_is_unsure(stand, adapter) -> None:
+    assert "too early" in why(adapter(settle="1h").find("tiny-1", datetime.now(UTC)))
+
+
+# --- jobs that are not ours ---------------------------------------------------------------------------
+
+
+def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter, tmp_path) -> None:
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"] | {"metadata": {}, "status": "RUNNING"}
+    assert "did not submit" in why(adapter().find("tiny-1", LONG_AGO))
+    with pytest.raises(WrongUse, match="another job called tiny-1"):
+        adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
+    with pytest.raises(WrongUse, match="left alone"):
+        adapter().stop("tiny-1", "ada@box")
+    assert not [asked for asked in stand.asked if asked.startswith("POST")]
+
+
+def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
+    (tmp_path / "admission.json").write_text('{"plan": "sha256:2"}')
+    told = RECORDED["succeeded"]
+    stand.answers["/api/jobs/tiny-1"] = told | {"metadata": told["metadata"] | {"herorun_plan": "sha256:1"}}
+    with pytest.raises(WrongUse, match="of another plan"):
+        adapter().submit(
+            Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), str(tmp_path / "admission.json")
+        )
+
+
+def test_the_remnant_of_a_deleted_job_tells_nothing(stand, adapter) -> None:
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["a remnant"]
+    assert "deleted" in why(adapter().find("tiny-1", LONG_AGO))
+
+
+def test_a_thousand_jobs_are_one_list(stand, adapter) -> None:
+    stand.answers["/api/jobs/"] = [
+        RECORDED["succeeded"] | {"submission_id": f"tiny-{n}", "metadata": {"herorun_instance": f"tiny-{n}"}}
+        for n in range(1, 1001)
+    ]
+    found = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
+    assert len(found) == 1000 and all(isinstance(each, Found) for each in found.values())
+    assert stand.asked == ["GET /api/jobs/"]
+
+
+def test_a_log_that_is_lost_with_its_node_leaves_rays_last_words(stand, adapter) -> None:
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["failed"]
+    stand.answers["/api/v0/logs/file"] = (500, "Given node id is not available")
+    assert adapter().tail("tiny-1", 1) == "a|"
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"] | {
+        "status": "RUNNING",
+        "message": "Job is running.",
+    }
+    with pytest.raises(CouldNotLook, match="not available"):
+        adapter().tail("tiny-1", 1)
+
+
+def test_a_pending_job_has_no_log_and_says_what_it_waits_for(stand, adapter) -> None:
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["pending"]
+    with pytest.raises(FileNotFoundError):
+        adapter().tail("tiny-1", 5)
+    load = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]}
+    stand.answers["/api/cluster_status"] = {"data": {"clusterStatus": {"loadMetricsReport": load}}}
+    found = adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(found, Found) and "8 GPU; no node satisfies" in found.job.reason
+
+
+def test_what_ray_refuses_is_wrong_use_and_what_it_could_not_do_is_not(stand, adapter, tmp_path) -> None:
+    submission = Submission("tiny-1", ("true",), ".", {}, ())
+    for status, kind in ((400, WrongUse), (500, CouldNotLook)):
+        stand.answers["/api/jobs/"] = (status, "Traceback:\nValueError: metadata values must be strings\n")
+        with pytest.raises(kind, match="metadata values"):
+            adapter().submit(submission, str(tmp_path), "")
+
+
+def test_the_printed_request_is_what_is_sent(stand, adapter, tmp_path) -> None:
+    submission = Submission("tiny-1", ("true",), ".", {}, ())
+    shown = adapter().request(submission, str(tmp_path), "")
+    assert shown.startswith(f"POST {stand.url}/api/jobs/\n") and stand.asked == []
+    assert json.loads(shown.splitlines()[1])["submission_id"] == "tiny-1"
+    with pytest.raises(HerorunError, match="HF_TOKEN"):
+        adapter().request(Submission("tiny-1", ("true",), ".", {}, ("HF_TOKEN",)), str(tmp_path), "")
