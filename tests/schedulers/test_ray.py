@@ -1,8 +1,12 @@
 """The Ray scheduler against a real head, and the states that only a real one produces."""
 
 import json
+import os
+import signal
 import socket
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,10 +14,14 @@ from uuid import uuid4
 
 import pytest
 
-from herorun.core.ports import Place
+from builders import a_contract, a_plan
+from herorun.core.evidence import Job, JobState
+from herorun.core.health.queue_reasons import Waiting, why_waiting
+from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import ray
-from ports.scheduler_suite import Rig, SchedulerSuite
-from services.ray_service import Head
+from ports.scheduler_suite import Rig, SchedulerSuite, long_ago
+from services.ray_service import Head, own_head
+from services.servers import PYTHON
 
 
 def an_adapter(address: str, state: Path, **options: object) -> ray.Ray:
@@ -31,6 +39,17 @@ class RayRig(Rig):
     state: Path = Path()
     address: str = ""
     prefix: str = ""
+
+    def at(self, **options: object) -> "RayRig":
+        """The same back end by other options."""
+        return replace(self, connect=lambda: self.adapter(**options))
+
+    def until(self, wanted: Callable[[Job], bool]) -> Job:
+        end = time.monotonic() + self.patience
+        while not wanted(job := self.now("tiny-1")):
+            assert time.monotonic() < end, job
+            time.sleep(0.1)
+        return job
 
     def adapter(self, **options: object) -> ray.Ray:
         return an_adapter(self.address, self.state, prefix=self.prefix, **options)
@@ -71,6 +90,94 @@ def rig(ray_head: Head, tmp_path: Path, silent: str) -> Iterator[RayRig]:
 class TestRay(SchedulerSuite):
     def test_a_missing_secret_is_named_before_anything_starts(self, rig: RayRig, monkeypatch) -> None:
         """No secret travels to a cluster, so what nobody vouches for is missing, set here or not."""
-        super().test_a_missing_secret_is_named_before_anything_starts(
-            replace(rig, connect=rig.adapter), monkeypatch
-        )
+        super().test_a_missing_secret_is_named_before_anything_starts(rig.at(), monkeypatch)
+
+
+# --- states that only a real cluster produces -------------------------------------------------------
+
+GANG = """\
+import ray, time
+ray.init(logging_level="error")
+ray.util.placement_group([{"CPU": 99}])
+time.sleep(300)
+"""
+FAR = 'cat "$HERORUN_ADMISSION"; test "$PWD" = "$HERORUN_CODE" && ./hello; pwd; echo $$ $HERORUN_MAIN_PID'
+
+
+def test_a_killed_command_failed_by_its_signal(rig: RayRig) -> None:
+    job = rig.run(rig.job("echo begun; kill -9 $$"))
+    assert (job.state, job.signal, job.exit_code, job.crashed) == (JobState.FAILED, "SIGKILL", None, True)
+    assert rig.tail("tiny-1") == "begun\n"
+    assert rig.adapter().find_all({"tiny-1": long_ago(), "tiny-2": rig.settled()}) == {
+        "tiny-1": Found(job),
+        "tiny-2": Absent(),
+    }
+
+
+def test_a_killed_supervisor_is_a_crash_and_not_somebodys_stop(rig: RayRig) -> None:
+    rig.submit(rig.job("echo $PPID > new; mv new supervisor; sleep 300"))
+    rig.until(lambda _: (rig.code / "supervisor").exists())
+    os.kill(int((rig.code / "supervisor").read_text()), signal.SIGKILL)
+    job = rig.ended("tiny-1")
+    assert (job.state, job.exit_code, job.crashed) == (JobState.FAILED, None, True), job
+    assert job.raw == "FAILED JOB_SUPERVISOR_ACTOR_DIED", job
+
+
+def test_what_cannot_be_placed_is_pending_with_its_reason(rig: RayRig) -> None:
+    far = rig.at(num_cpus=98)
+    far.submit(far.job("true"))
+    job = far.until(lambda job: "98 CPU" in job.reason)
+    assert (job.state, job.started, why_waiting(job.reason)) == (JobState.PENDING, None, Waiting.HARDWARE)
+    with pytest.raises(FileNotFoundError):
+        far.tail("tiny-1")
+
+
+def test_a_stop_by_somebody_else_names_nobody(ray_head: Head, rig: RayRig) -> None:
+    rig.submit(rig.job("sleep 300"))
+    rig.until(lambda job: job.state is JobState.RUNNING)
+    ray_head.post(f"/api/jobs/{rig.prefix}tiny-1/stop", {})
+    job = rig.ended("tiny-1")
+    assert (job.state, job.stopped_by, job.raw) == (JobState.CANCELLED, None, "STOPPED")
+
+
+def test_a_driver_whose_gang_is_not_placed_runs_without_its_allocation(rig: RayRig) -> None:
+    rig.submit(rig.job("", argv=(str(PYTHON), "-c", GANG)))
+    job = rig.until(lambda job: "placement" in job.reason)
+    assert job.state is JobState.RUNNING and "without its whole allocation" in job.reason
+
+
+def test_an_upload_brings_the_code_and_the_admission_and_says_where_they_are(rig: RayRig) -> None:
+    (rig.code / "hello").write_text("#!/bin/sh\necho hello\n")
+    (rig.code / "hello").chmod(0o755)
+    (rig.code.parent / "admission.json").write_text('{"plan": "sha256:1"}\n')
+    far = replace(rig.at(code="upload"), admission=str(rig.code.parent / "admission.json"))
+    assert far.run(far.job(FAR)).state is JobState.SUCCEEDED
+    admission, hello, folder, pids = far.tail("tiny-1").splitlines()
+    assert (admission, hello) == ('{"plan": "sha256:1"}', "hello")
+    assert "_ray_pkg_" in folder and len(set(pids.split())) == 1
+
+
+def test_the_cluster_offers_what_it_has(rig: RayRig) -> None:
+    offered = rig.adapter().offers(a_plan(a_contract(hardware={"count": 8})))
+    assert offered.hardware == {} and "0 accelerators now" in offered.partial
+
+
+# --- a head that is started anew ----------------------------------------------------------------------
+
+
+def test_a_head_that_is_started_anew_has_forgotten_and_is_not_believed(
+    needs_ray: None, tmp_path: Path
+) -> None:
+    (tmp_path / "code").mkdir()
+    submission = Submission("tiny-1", ("sleep", "300"), ".", {}, ())
+    folder = Path(tempfile.mkdtemp(prefix="hr-"))  # short: see `ray_service`
+    with own_head(folder) as head:
+        adapter = an_adapter(head.url, tmp_path / "state")
+        assert adapter.submit(submission, str(tmp_path / "code"), "").state is JobState.PENDING
+    down = adapter.find("tiny-1", long_ago())
+    assert isinstance(down, Unsure) and "cannot be reached" in down.why
+    with own_head(folder, port=int(head.url.rpartition(":")[2])):
+        anew, elsewhere = adapter.find("tiny-1", long_ago()), an_adapter(head.url, tmp_path / "other")
+        assert isinstance(anew, Unsure) and "has forgotten what ran before" in anew.why
+        assert isinstance(elsewhere.find("tiny-1", long_ago()), Unsure)
+        assert elsewhere.find("tiny-2", just_now()) == Absent()

@@ -75,7 +75,11 @@ def test_an_unknown_word_is_neither_live_nor_ended(word: str) -> None:
             "Job supervisor actor died: Task was killed due to the node running low on memory.",
             JobState.OUT_OF_MEMORY,
         ),
-        ("Job supervisor actor died: worker connection error", JobState.FAILED),
+        (
+            "Job supervisor actor died: The actor died unexpectedly. Some common causes include: (1) the process was killed "
+            "by the OOM killer due to high memory usage, (2) ray stop --force was called, or (3) SIGSEGV.",
+            JobState.FAILED,
+        ),
     ],
 )
 def test_what_took_the_supervisor_is_told_by_its_message(message: str, state: JobState) -> None:
@@ -126,9 +130,9 @@ def test_a_crash_before_the_stop_arrived_is_a_crash() -> None:
     assert (job("failed", BY_US).state, job("failed", BY_US).stopped_by) == (JobState.FAILED, None)
 
 
-def test_waiting_for_the_runtime_environment_is_building() -> None:
+def test_rays_guess_at_what_a_job_waits_for_is_no_state() -> None:
     message = "Job has not started yet. It may be waiting for the runtime environment to be set up."
-    assert job("pending", message=message).state is JobState.BUILDING
+    assert job("pending", message=message).state is JobState.PENDING
 
 
 def test_a_pending_job_was_submitted_and_has_not_started() -> None:

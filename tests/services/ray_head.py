@@ -89,13 +89,14 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
 
 
 def _takes_jobs(url: str) -> bool:
-    """The list of jobs answers before the agent that starts them does: its stop of no job is a 404 in both cases."""
+    """Whether its parts answer, and it has been there for a second, so that a test may speak of a moment ago."""
     try:
         with (
             urlopen(f"{url}/api/jobs/", timeout=5),
             urlopen(f"{url}/api/v0/nodes?detail=1", timeout=5) as nodes,
         ):
-            return bool(json.load(nodes)["data"]["result"]["result"])
+            (node,) = json.load(nodes)["data"]["result"]["result"]
+        return time.time() - node["start_time_ms"] / 1000 > 1
     except (HTTPError, URLError, OSError, ValueError, LookupError, TypeError):
         return False
 

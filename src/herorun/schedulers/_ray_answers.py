@@ -12,7 +12,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._ray_request import INSTANCE
 
 STATES = {
-    "PENDING": JobState.PENDING,
+    "PENDING": JobState.PENDING,  # Ray does not know whether it is being built: its message names all that may be
     "RUNNING": JobState.RUNNING,
     "SUCCEEDED": JobState.SUCCEEDED,
     "STOPPED": JobState.CANCELLED,
@@ -22,15 +22,12 @@ ERRORS = {  # `error_type` of a FAILED job, where it says more than that
     "JOB_SUPERVISOR_ACTOR_START_TIMEOUT": JobState.UNSCHEDULABLE,
     "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE": JobState.UNSCHEDULABLE,
 }
-_BUILDING = re.compile(r"runtime[_ ]env(ironment)? .{0,20}to be set up", re.IGNORECASE)
-_MEMORY = re.compile(  # Ray's own monitor; an accelerator's memory is another matter
-    r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold"
-    r"|killed by the (kernel|OS).{0,20}out of memory|OOM killer",
+_MEMORY = re.compile(  # Ray's own monitor; an accelerator's memory is another matter, and so is Ray's list of guesses
+    r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold",
     re.IGNORECASE,
 )
 _NODE = re.compile(
-    r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is dead|NodeDiedError|its node .{0,20}died"
-    r"|raylet (has )?(died|exited|crashed)|owner has died",
+    r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is dead|NodeDiedError|raylet (has )?(died|crashed)",
     re.IGNORECASE,
 )
 _LOST = "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
@@ -109,7 +106,7 @@ def job_of(record: Record, instance: str, stop: Stop | None = None, lost_on: str
         state = (
             JobState.CANCELLED
         )  # it was asked to end before it could begin, or its supervisor went with it
-    placed = state not in (JobState.PENDING, JobState.BUILDING)
+    placed = state is not JobState.PENDING
     asked = f"asked to stop by {stop.by}, which Ray does once it is placed" if stop and not placed else ""
     return Job(
         id=record.name,
@@ -129,8 +126,6 @@ def job_of(record: Record, instance: str, stop: Stop | None = None, lost_on: str
 
 def state_of(record: Record, lost_on: str = "") -> JobState:
     state = STATES.get(record.status, JobState.UNKNOWN)
-    if state is JobState.PENDING and _BUILDING.search(record.message):
-        return JobState.BUILDING
     if state is not JobState.FAILED:
         return state
     if record.error in ERRORS:
