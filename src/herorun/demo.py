@@ -29,6 +29,8 @@ class Stage:
     folder: Path
     quiet: bool
     colour: bool
+    scheduler: str = "local"
+    address: str = ""  # of the cluster, where the scheduler is one
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -93,10 +95,13 @@ def _quoted(part: str) -> str:
     return shlex.quote(part) if "\n" not in part else "..."
 
 
-def tell_story(folder: Path, quiet: bool, colour: bool) -> dict[str, object]:
+def tell_story(
+    folder: Path, quiet: bool, colour: bool, scheduler: str = "local", address: str = ""
+) -> dict[str, object]:
     """Run the story in an empty folder, and say how it ended."""
     _needs_numpy()
-    stage = Stage(folder, quiet, colour)
+    stage = Stage(folder, quiet, colour, scheduler, address)
+    _scheduler_table(stage)  # before anything is done
     set_the_stage(stage)
     _launch_gate(stage)
     try:
@@ -105,6 +110,21 @@ def tell_story(folder: Path, quiet: bool, colour: bool) -> dict[str, object]:
         _clear_away(stage)
     _seal(stage)
     return _ending(stage)
+
+
+def _scheduler_table(stage: Stage) -> str:
+    """`[scheduler]` of the contract: all that differs from one back end to another, but for the interpreter's path."""
+    match stage.scheduler:
+        case "local":
+            return 'kind = "local"'
+        case "ray" if stage.address:
+            return f'kind = "ray"\naddress = {json.dumps(stage.address)}\ncode = "shared"\nsettle = "2s"'
+        case "ray":
+            raise WrongUse(
+                "The demo needs a Ray head on this machine: `ray start --head` starts one, then add "
+                "`--address http://127.0.0.1:8265`."
+            )
+    raise WrongUse(f"The demo cannot be told on {stage.scheduler!r}: it knows local and ray.")
 
 
 def _needs_numpy() -> None:
@@ -172,7 +192,11 @@ def block_the_gate(stage: Stage) -> None:
 def _sign(stage: Stage, checkpoint: str) -> None:
     contract = stage.work / "runs" / f"{SLUG}.toml"
     start = stage.data / "parent" / checkpoint
-    contract.write_text(CONTRACT.format(data=stage.data, slug=SLUG, start=start), encoding="utf-8")
+    told = {
+        "table": _scheduler_table(stage),
+        "python": "python" if stage.scheduler == "local" else sys.executable,
+    }
+    contract.write_text(CONTRACT.format(data=stage.data, slug=SLUG, start=start, **told), encoding="utf-8")
 
 
 def _launch_gate(stage: Stage) -> None:
@@ -198,7 +222,7 @@ def _launch_and_babysit(stage: Stage) -> None:
     stage.do("herorun", "status", SLUG)
     stage.wait(f"step {KILL_AT}", lambda: _step(stage) >= KILL_AT)
     stage.tell("The training process is really killed")
-    pid = json.loads((run.state / "jobs" / f"{SLUG}-1" / "started.json").read_text())["pid"]
+    pid = _trainer(run, f"{SLUG}-1")
     stage.say(f"$ kill -KILL {pid}")
     os.kill(pid, signal.SIGKILL)
     stage.wait("the babysitter has relaunched it", lambda: len(run.record.memory().instances) == 2)
@@ -211,6 +235,22 @@ def _launch_and_babysit(stage: Stage) -> None:
     stage.wait("the babysitter has gone", lambda: not _babysitter_runs(run))
     stage.tell("What the babysitter saw and did")
     stage.do("cat", str(run.state / "babysit.log"))
+
+
+def _trainer(run: Run, instance: str) -> int:
+    """The training process of an instance on this machine: as noted at its start, or by its environment and command."""
+    noted = run.state / "jobs" / instance / "started.json"
+    if noted.exists():
+        return int(json.loads(noted.read_text())["pid"])
+    mark = f"HERORUN_INSTANCE={instance}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes().split(b"\0")
+            if mark in environment and b"train.py" in (folder / "cmdline").read_bytes().split(b"\0"):
+                return int(folder.name)
+        except OSError:  # ended meanwhile, or somebody else's
+            continue
+    raise CouldNotLook(f"The training process of {instance} is not on this machine: the demo kills it here.")
 
 
 def _step(stage: Stage) -> int:
@@ -279,8 +319,8 @@ stop_when = "not-finite, or a loss spike that does not come back within 100 step
 final_step = "trainer.num_train_steps"
 
 [command]
-argv = ["python", "train.py", "--config", "config.toml"]
-resume_argv = ["python", "train.py", "--config", "config.toml", "--resume", "{{start}}"]
+argv = ["{python}", "train.py", "--config", "config.toml"]
+resume_argv = ["{python}", "train.py", "--config", "config.toml", "--resume", "{{start}}"]
 
 [config]
 files = ["config.toml"]
@@ -305,7 +345,7 @@ path = "metrics.jsonl"
 id = "{slug}"
 
 [scheduler]
-kind = "local"
+{table}
 
 [babysit]
 cadence = "2s"

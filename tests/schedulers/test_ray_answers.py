@@ -76,8 +76,10 @@ def test_an_unknown_word_is_neither_live_nor_ended(word: str) -> None:
             JobState.OUT_OF_MEMORY,
         ),
         (
-            "Job supervisor actor died: The actor died unexpectedly. Some common causes include: (1) the process was killed "
-            "by the OOM killer due to high memory usage, (2) ray stop --force was called, or (3) SIGSEGV.",
+            (
+                "Job supervisor actor died: The actor died unexpectedly. Some common causes include: (1) the process was killed "
+                "by the OOM killer due to high memory usage, (2) ray stop --force was called, or (3) SIGSEGV."
+            ),
             JobState.FAILED,
         ),
     ],

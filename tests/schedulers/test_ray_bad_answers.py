@@ -330,3 +330,12 @@ def test_the_printed_request_is_what_is_sent(stand, adapter, tmp_path) -> None:
     assert json.loads(shown.splitlines()[1])["submission_id"] == "tiny-1"
     with pytest.raises(HerorunError, match="HF_TOKEN"):
         adapter().request(Submission("tiny-1", ("true",), ".", {}, ("HF_TOKEN",)), str(tmp_path), "")
+
+
+@pytest.mark.parametrize("code", ["shared", "upload"])
+def test_a_preflight_shows_the_request_before_there_is_a_code_folder(adapter, code) -> None:
+    shown = adapter(code=code).request(
+        Submission("tiny-1", ("true",), ".", {}, ()), "<code>", "<admission.json>"
+    )
+    assert ("cd '<code>'" in shown) == (code == "shared")
+    assert ("_ray_pkg_<digest>" in shown) == (code == "upload")

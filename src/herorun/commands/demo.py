@@ -11,14 +11,23 @@ import click
     metavar="DIR",
     help="An empty or new folder; a temporary one by default.",
 )
+@click.option(
+    "--scheduler",
+    default="local",
+    show_default=True,
+    metavar="KIND",
+    help="Where the job runs: local or ray.",
+)
+@click.option("--address", default="", metavar="URL", help="Dashboard of a Ray head on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end, and no story.")
-def command(folder: str | None, as_json: bool) -> int:
+def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> int:
     """From contract to seal in about a minute, in a scratch folder: a blocked preflight, a launch, a killed
     trainer, one relaunch, a loss spike, the seal and the record. Needs the extra `demo`.
 
     \b
     Example:
       pip install "herorun[demo]" && herorun demo
+      herorun demo --scheduler ray --address http://127.0.0.1:8265
     """
     import os
     import sys
@@ -34,7 +43,7 @@ def command(folder: str | None, as_json: bool) -> int:
     if any(scratch.iterdir()):
         raise WrongUse(f"{scratch} is not empty: name a new folder for the demo.")
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    told = tell_story(scratch, as_json, colour)
+    told = tell_story(scratch, as_json, colour, scheduler, address)
     if as_json:
         screen.show_json(told)
     return 0

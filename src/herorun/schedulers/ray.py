@@ -31,6 +31,7 @@ from herorun.schedulers._ray_request import PLAN, Needs, Where, request_of
 from herorun.system.clock import now
 
 _INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
 _TAKEN = re.compile(r"submission_id .* already exists")
 
 
@@ -109,8 +110,8 @@ class Ray:
     # --- starting ---------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """The exact body of `POST /api/jobs/`, and where it goes."""
-        body, _ = self._prepare(submission, code, admission)
+        """The exact body of `POST /api/jobs/`, and where it goes; before there is a code folder, with `<code>` for it."""
+        body, _ = self._prepare(submission, code, admission, packing=not code.startswith("<"))
         return f"POST {self._options.address}/api/jobs/\n{canonical(body)}"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
@@ -132,7 +133,7 @@ class Ray:
         return look.job(record, submission.instance, self._notes.stop(submission.instance))
 
     def _prepare(
-        self, submission: Submission, code: str, admission: str
+        self, submission: Submission, code: str, admission: str, packing: bool = True
     ) -> tuple[dict[str, Any], tuple[str, bytes] | None]:
         told = self._options
         if submission.secrets and not self.secrets_vouched:
@@ -140,10 +141,11 @@ class Ray:
                 f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret travels to a Ray cluster: set "
                 'them there and say [scheduler] secrets = "on-cluster", or take them out of [command] secrets.'
             )
-        upload = package(code, admission) if told.code == "upload" else None
-        where = Where(upload[0] if upload else None, os.path.abspath(code), admission)
         needs = Needs(told.num_cpus, told.num_gpus, told.memory, told.resources)
         name = self._name(submission.instance)
+        upload = package(code, admission) if told.code == "upload" and packing else None
+        uri = upload[0] if upload else UNPACKED if told.code == "upload" else None
+        where = Where(uri, os.path.abspath(code) if packing else code, admission)
         return request_of(submission, name, where, needs, told.grace, plan_of(admission)), upload
 
     def _upload(self, dashboard: Dashboard, uri: str, data: bytes) -> None:
