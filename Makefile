@@ -14,13 +14,14 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
 SERVICES := .venv-services/.installed
+WITH_RAY := .venv-services/.with-ray
 SERVERS := gcp-storage-emulator 'moto[server]'
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test services crash lint types docs docs-check bench wheel pins clean
+.PHONY: help demo test services services-ray crash lint types docs docs-check bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -33,6 +34,8 @@ test: $(DEV) $(SERVICES)  ## Run the tests.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 services: $(SERVICES)  ## Install the servers that the tests talk to, in an environment of their own.
+
+services-ray: $(WITH_RAY)  ## The same with Ray, another 320 MB: without it, the tests on a real Ray head are skipped.
 
 crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
 	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/crash
@@ -69,6 +72,9 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	$(VENV)-pins/bin/pip install --quiet $(SERVERS)
 	{ echo "# What the servers of tests/services need, in an environment of their own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements.txt
+	$(VENV)-pins/bin/pip install --quiet 'ray[default]'
+	{ echo "# What a Ray head needs beside requirements.txt, in the same environment. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze | grep -vxFf tests/services/requirements.txt; } > tests/services/requirements-ray.txt
 	rm -rf $(VENV)-pins
 
 clean:  ## Remove the environment and everything that was built.
@@ -91,5 +97,10 @@ $(DEV): requirements-dev.txt $(RUN)
 $(SERVICES): tests/services/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	@touch $@
+
+$(WITH_RAY): tests/services/requirements-ray.txt $(SERVICES)
+	@echo "Adding Ray to $(@D): once, and again when its pins change."
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
 	@touch $@

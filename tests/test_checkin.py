@@ -285,6 +285,16 @@ def test_a_tree_behind_a_link_is_the_same_tree(world: World) -> None:
     assert world.item("modules")[0] == "pass"
 
 
+def test_a_tree_that_a_cluster_unpacked_elsewhere_is_found_where_it_says(world: World) -> None:
+    with_model(world)
+    world.admitted["code"] = "/where/it/was/packed"
+
+    assert world.item("modules", HERORUN_CODE=str(world.code))[0] == "pass"
+    assert world.item("code", HERORUN_CODE=str(world.code))[0] == "pass"
+    (world.code / "model.py").write_text("x = 2\n")
+    assert world.item("code", HERORUN_CODE=str(world.code))[0] == "fail"
+
+
 def test_pythons_own_modules_are_never_the_runs_own(world: World) -> None:
     """A `src/types.py` that is imported as `src.types` does not make `types` the run's."""
     with_model(world)

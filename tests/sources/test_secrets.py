@@ -38,6 +38,15 @@ def test_a_scheduler_whose_jobs_get_them_elsewhere_cannot_be_looked_into(local):
         read_secret_names(NEEDS, local)
 
 
+def test_where_a_person_vouches_for_them_they_count_as_set_by_that_word(local):
+    local.secrets_road, local.secrets_vouched = "the environment of the cluster", True
+
+    found = read_secret_names(NEEDS, local)
+
+    assert found.present == {"SET_TOKEN", "EMPTY_TOKEN", "UNSET_TOKEN"}
+    assert found.road == "the environment of the cluster, by the contract's word"
+
+
 def test_a_launch_without_its_secret_is_blocked(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRAINING_TOKEN", raising=False)
     story.sign(command={"secrets": ["TRAINING_TOKEN"]})

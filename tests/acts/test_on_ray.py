@@ -1,0 +1,52 @@
+"""A whole run on a real Ray cluster, with the code uploaded: launched, crashed, relaunched, finished."""
+
+import json
+import time
+from uuid import uuid4
+
+import pytest
+
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Found
+from services.ray_service import Head
+from stories import CRASH, SLUG, Story
+
+PATIENCE = 90.0
+
+
+def ended(story: Story, instance: str) -> Job:
+    until = time.monotonic() + PATIENCE
+    while True:
+        found = story.run.scheduler.find(instance, story.events("Launching")[0].at)
+        if isinstance(found, Found) and found.job.state.ended:
+            return found.job
+        assert time.monotonic() < until, found
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def on_ray(ray_head: Head, story: Story) -> Story:
+    prefix = f"{uuid4().hex[:8]}-"
+    story.sign(scheduler={"kind": "ray", "address": ray_head.url, "prefix": prefix, "settle": "200ms"})
+    return story
+
+
+def test_a_run_that_crashes_is_relaunched_from_its_checkpoint_and_ends(
+    on_ray: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story = on_ray
+    story.order("tiny-1", CRASH)
+    assert story.init() == 0
+    assert story.herorun("preflight", SLUG) == 0
+    shown = capsys.readouterr().out
+    assert "/api/jobs/" in shown and "_ray_pkg_<digest>" in shown
+    assert story.launch() == 0
+    job = ended(story, "tiny-1")
+    assert (job.state, job.signal) == (JobState.FAILED, "SIGKILL")
+    assert story.tick() == 1
+    again = ended(story, "tiny-2")
+    assert (again.state, again.exit_code) == (JobState.SUCCEEDED, 0)
+    assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root}/step-2"]
+    assert story.tick() == 0
+    asked = (story.state / "requests" / "tiny-2.txt").read_text()
+    assert json.loads(asked.splitlines()[1])["metadata"]["herorun_instance"] == "tiny-2"
