@@ -35,7 +35,9 @@ class Rig:
     patience: float = 10.0  # seconds for anything
     admission: str = "/state/tiny/admission.json"
     env: dict[str, str] = field(default_factory=dict)
-    settled: Callable[[], datetime] = lambda: long_ago()  # when an intent was made that "no such job" can answer
+    settled: Callable[[], datetime] = lambda: (
+        long_ago()
+    )  # when an intent was made that "no such job" can answer
 
     def job(self, script: str, number: int = 1, **changes: object) -> Submission:
         """A submission that runs a shell script."""
