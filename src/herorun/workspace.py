@@ -84,7 +84,9 @@ class Run:
     @cached_property
     def scheduler(self) -> Scheduler:
         told = self.contract.scheduler
-        adapter: Scheduler = discover.connect("schedulers", told.kind, told.options, self.place)
+        adapter: Scheduler = discover.connect(
+            "schedulers", told.kind, told.options, self.place, {"restarts": told.restarts}
+        )
         return adapter
 
     @cached_property

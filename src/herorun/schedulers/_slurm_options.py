@@ -24,7 +24,7 @@ OURS = {
     "help": "it submits nothing",
     "input": "the job reads no input",
     "job-name": "the job's name is the instance's",
-    "no-requeue": 'say [scheduler] restarts = "none"',
+    "no-requeue": 'say [scheduler] restarts = "herorun"',
     "open-mode": "a restart must not empty the log",
     "output": "both outputs go to the instance's log",
     "parsable": "it is asked for already",
@@ -97,8 +97,8 @@ class Options(Login):
         (),
         description="Further arguments of sbatch, each as --name=value. Those that herorun sets are refused.",
     )
-    restarts: Literal["none", "backend"] = Field(
-        "none",
+    restarts: Literal["herorun", "backend"] = Field(
+        "herorun",
         description="Whether Slurm itself may start the job again, after a preemption or a lost node.",
     )
     settle: Duration = Field(
