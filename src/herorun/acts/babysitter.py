@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import FrameType
@@ -81,20 +83,32 @@ def beat(run: Run, due: datetime | None = None) -> None:
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
 
 
-def watch(name: str, start: Path, report: Callable[[Run, Turn], None], until: Until | None = None) -> int:
-    """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine."""
+def watch(
+    name: str,
+    start: Path,
+    report: Callable[[Run, Turn], None],
+    until: Until | None = None,
+    turn: Callable[[Run, str], Turn] = take_turn,
+    over: threading.Event | None = None,
+) -> int:
+    """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
+
+    `turn` takes one; `over` ends the loop between two of them, by KeyboardInterrupt.
+    """
     run, _ = watched_run(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
-    signal.signal(signal.SIGTERM, _interrupted)
+    if over is None:
+        signal.signal(signal.SIGTERM, _interrupted)
+    watching = Watching(name, start, report, until or Until(), turn, _bell(run), over or threading.Event())
     try:
         due, called = next_due(run), _written(_bell(run)) > _written(run.state / "heartbeat.json")
         beat(run, due)
         if due is not None and not called:
             longest = run.contract.babysit.cadence.total_seconds()
-            _rest(_bell(run), min((due - now()).total_seconds(), longest), _written(_bell(run)))
-        return _loop(name, start, report, until or Until(), _bell(run))
+            watching.rest(min((due - now()).total_seconds(), longest), _written(watching.bell))
+        return _loop(watching)
     finally:
         os.close(keep)
 
@@ -122,18 +136,39 @@ def unattended() -> Iterator[None]:
             os.environ[UNATTENDED] = before
 
 
-def _loop(name: str, start: Path, report: Callable[[Run, Turn], None], until: Until, bell: Path) -> int:
+@dataclass(frozen=True)
+class Watching:
+    """One loop's own things."""
+
+    name: str
+    start: Path
+    report: Callable[[Run, Turn], None]
+    until: Until
+    turn: Callable[[Run, str], Turn]
+    bell: Path
+    over: threading.Event
+
+    def rest(self, seconds: float, heard: float) -> None:
+        """Sleep so long, or until the bell rings."""
+        while seconds > 0 and _written(self.bell) == heard:
+            if self.over.is_set():
+                raise KeyboardInterrupt
+            time.sleep(min(1.0, seconds))
+            seconds -= 1.0
+
+
+def _loop(own: Watching) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
-        began, heard = time.monotonic(), _written(bell)
+        began, heard = time.monotonic(), _written(own.bell)
         try:
-            run, drift = watched_run(name, start)
+            run, drift = watched_run(own.name, own.start)
             with unattended():
-                turn = take_turn(run, drift)
-            ends = until.reached(turn.step, now())
-            pause = _seconds(turn, until)
+                turn = own.turn(run, drift)
+            ends = own.until.reached(turn.step, now())
+            pause = _seconds(turn, own.until)
             beat(run, None if turn.over or ends else now() + timedelta(seconds=pause))
-            report(run, turn)
+            own.report(run, turn)
             if turn.over or ends:
                 return turn_code(turn)
         except HandedOver:
@@ -142,7 +177,7 @@ def _loop(name: str, start: Path, report: Callable[[Run, Turn], None], until: Un
             words = f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
                 print(words, file=sys.stderr, flush=True)
-        _rest(bell, pause - (time.monotonic() - began), heard)
+        own.rest(pause - (time.monotonic() - began), heard)
 
 
 def _seconds(turn: Turn, until: Until) -> float:
@@ -160,13 +195,6 @@ def ring(run: Run) -> None:
 
 def _bell(run: Run) -> Path:
     return run.state / "ordered"
-
-
-def _rest(bell: Path, seconds: float, heard: float) -> None:
-    """Sleep so long, or until the bell rings."""
-    while seconds > 0 and _written(bell) == heard:
-        time.sleep(min(1.0, seconds))
-        seconds -= 1.0
 
 
 def _written(path: Path) -> float:

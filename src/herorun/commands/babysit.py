@@ -29,7 +29,7 @@ def command(
     `deny`, `stop`). After a start, a relaunch, and while something critical is open it looks more often. A loop that
     is started again goes on when the one before it meant to.
 
-    Several runs are watched by a process each, so that a slow one delays no other. With --once they are looked at one
+    Several runs are watched in one process by a thread each, so that a slow one delays no other. With --once they are looked at one
     after another; one that cannot be read does not stop the others. For several, or with --all, the document of --once
     is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
 
@@ -59,9 +59,7 @@ def command(
         raise WrongUse("--once looks one time: leave --until away, or --once.")
     if once:
         return _several(names, start, as_json) if every or len(names) > 1 else _one(names[0], start, as_json)
-    if len(names) > 1:
-        return _each_by_itself(names, start, as_json, until)
-    return _watch(names[0], start, as_json, until)
+    return _watch(names, start, as_json, until)
 
 
 def _one(name: str, start: str, as_json: bool) -> int:
@@ -103,19 +101,13 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     return worst(codes)
 
 
-def _each_by_itself(names: list[str], start: str, as_json: bool, until: str | None) -> int:
-    from herorun.acts.many import worst
-    from herorun.acts.workers import watch_each
-
-    words = [*(["--json"] if as_json else []), *(["--until", until] if until else [])]
-    return worst(watch_each(names, start, words))
-
-
-def _watch(name: str, start: str, as_json: bool, until: str | None) -> int:
+def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> int:
     from pathlib import Path
 
     from herorun import screen
     from herorun.acts.babysitter import watch
+    from herorun.acts.fleet import watch_all
+    from herorun.acts.many import worst
     from herorun.acts.status import turn_json
     from herorun.acts.turn import Turn
     from herorun.core.until import Until, parse_until
@@ -132,4 +124,6 @@ def _watch(name: str, start: str, as_json: bool, until: str | None) -> int:
             if end.reached(turn.step, now()):
                 screen.show_summary(run, turn, str(end))
 
-    return watch(name, Path(start), report, end)
+    if len(names) == 1:
+        return watch(names[0], Path(start), report, end)
+    return worst(watch_all(names, Path(start), report, screen.say, end))

@@ -1,0 +1,97 @@
+"""Several runs in one process: a thread each, so that a slow or broken one delays and ends no other."""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+from herorun.acts.babysitter import unattended, watch
+from herorun.acts.turn import Turn, take_turn
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.scrub import scrub
+from herorun.core.until import Until
+from herorun.workspace import Run
+
+AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
+LAST_WORDS = 10.0  # seconds that the loops get to end between two ticks
+
+Report = Callable[[Run, Turn], None]
+
+
+def watch_all(
+    names: Sequence[str], start: Path, report: Report, tell: Callable[[str, str], None], until: Until
+) -> list[int]:
+    """Their exit codes, once all have ended; `tell` gets what ended one that could not be watched."""
+    fleet = _Fleet(start, report, tell, until)
+    with unattended(), _asked_to_end():
+        threads = [
+            threading.Thread(target=fleet.watch, args=(name,), name=f"babysit {name}", daemon=True)
+            for name in dict.fromkeys(names)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                for thread in threads:
+                    thread.join(0.2)  # short, so that an interruption is heard
+        except KeyboardInterrupt:
+            fleet.end(threads)
+            raise
+    return [fleet.codes.get(name, 3) for name in dict.fromkeys(names)]
+
+
+class _Fleet:
+    """What the loops share: a place to speak, and the word that they are to end."""
+
+    def __init__(self, start: Path, report: Report, tell: Callable[[str, str], None], until: Until) -> None:
+        self.codes: dict[str, int] = {}
+        self._start, self._until = start, until
+        self._speak, self._tell = report, tell
+        self._one_at_a_time = threading.Lock()
+        self._room = threading.BoundedSemaphore(AT_ONCE)
+        self._over = threading.Event()
+
+    def watch(self, name: str) -> None:
+        try:
+            self.codes[name] = watch(
+                name, self._start, self._report, self._until, turn=self._turn, over=self._over
+            )
+        except (HerorunError, OSError) as error:
+            self.codes[name] = error.exit_code if isinstance(error, HerorunError) else 3
+            with self._one_at_a_time:
+                self._tell(Path(name).stem, scrub(in_words(error)))
+        except KeyboardInterrupt:
+            self.codes[name] = 130
+
+    def end(self, threads: Sequence[threading.Thread]) -> None:
+        """Between two ticks; one that is in the midst of its own is cut off, and settled by the next tick."""
+        self._over.set()
+        until = time.monotonic() + LAST_WORDS
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _turn(self, run: Run, drift: str) -> Turn:
+        with self._room:
+            return take_turn(run, drift)
+
+    def _report(self, run: Run, turn: Turn) -> None:
+        """One after another, so that the documents of two runs never mix."""
+        with self._one_at_a_time:
+            self._speak(run, turn)
+
+
+@contextlib.contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """SIGTERM reaches us as an interruption."""
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
