@@ -39,12 +39,12 @@ def test_it_must_last_in_steps_or_be_very_high(rows, steps, peak, outcome):
 @pytest.mark.parametrize(
     ("rows", "noise", "outcome"),
     [
-        (10, 0.21, Outcome.FAIL),  # ten rows of 1.6: 7 sigmas at a noise of 0.2123
-        (10, 0.22, Outcome.PASS),
+        (4, 0.134, Outcome.FAIL),  # four rows of 1.6: 7 sigmas at a noise of 0.1343
+        (4, 0.135, Outcome.PASS),
         (3, 0.09, Outcome.FAIL),  # three rows: 9 sigmas at a noise of 0.0904
         (3, 0.092, Outcome.PASS),
-        (60, 0.24, Outcome.PASS),  # however long: its mean is within twice the noise
-        (60, 0.23, Outcome.FAIL),
+        (60, 0.187, Outcome.FAIL),
+        (60, 0.189, Outcome.PASS),  # however long: its mean is within two and a half times the noise
     ],
 )
 def test_it_must_stand_out_of_the_noise(rows, noise, outcome):
@@ -59,8 +59,12 @@ def test_the_fast_tier_asks_for_what_it_holds_and_not_for_what_it_once_reached()
 
 
 def test_each_limit_is_the_contracts():
-    noisy = replace(an_excursion(10), typical=1.6, noise=0.22)
+    noisy = replace(an_excursion(4, steps=10), typical=1.6, noise=0.135)
     assert outcome_of(noisy, limits=Limits(sigmas=6.0)) is Outcome.FAIL
+    wide = replace(an_excursion(60), typical=1.6, noise=0.2)
+    assert outcome_of(wide, limits=Limits(noises=2.0)) is Outcome.FAIL
+    four = replace(an_excursion(4, steps=10), typical=1.6, noise=0.13)
+    assert outcome_of(four) is Outcome.FAIL  # no longer one of few rows
     few = replace(an_excursion(3, steps=10), typical=1.6, noise=0.1)
     assert outcome_of(few, limits=Limits(few_sigmas=8.0)) is Outcome.FAIL
     assert outcome_of(few, limits=Limits(few_rows=2)) is Outcome.FAIL

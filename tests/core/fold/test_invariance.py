@@ -154,6 +154,35 @@ def test_no_non_finite_row_is_ever_lost(told):
     assert broken & {"train/loss", "grad_norm"} <= seen
 
 
+@FEW
+@given(runs(moves=(1, 1, 2)), st.integers(0, 60), st.sampled_from(["grad_norm", "lr"]))
+def test_a_metric_that_is_renamed_is_missed_from_there(told, place, metric):
+    """It says how many rows lack it, however they are cut, and nothing else of the run changes."""
+    watching = replace(NAMES, declared=(metric,))
+    begun = [replace(row, values={**row.values, metric: 1.0}) for row in told]
+    after = [replace(row, values=renamed(row.values, metric)) for row in begun[place:]]
+    (_, missed) = summarise(folded([*begun[:place], *after], names=watching), watching).presence
+
+    assert (missed.metric, missed.rows) == (metric, len(after))
+    assert missed.seen == (place > 0)
+
+
+def renamed(values, metric):
+    return {f"optim/{name}" if name == metric else name: value for name, value in values.items()}
+
+
+@FEW
+@given(runs(moves=(1, 1, 2)), st.integers(1, 34))
+def test_a_loss_that_is_renamed_in_the_middle_is_one_loss(told, place):
+    """Both names are known ones: the trend goes on, and a step that has both is judged once."""
+    other = [replace(row, values={NEW.get(k, k): v for k, v in row.values.items()}) for row in told]
+
+    assert canonical(folded([*told[:place], *other[place:]]).loss) == canonical(folded(told).loss)
+
+
+NEW = {"train/loss": "loss"}
+
+
 def test_a_fold_leaves_the_state_before_it_alone():
     before = folded(curve(*[2.0] * 60, grad_norm=1.0, lr=0.1))
     kept = canonical(before)
@@ -178,6 +207,8 @@ def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
         trend.YOUNG,
         trend.WEIGHT,
         trend.CLIP,
+        trend.LAG,
+        trend.FOLLOW,
         trend.FLOOR,
     }
     assert rows.STREAK == (streak.MISSES, streak.KEPT) and NAMES.first_step == 0

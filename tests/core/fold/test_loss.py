@@ -7,7 +7,8 @@ import pytest
 
 from curves import CALM, NAMES, NAN, curve, folded, found, spikes, summarise
 from herorun.core.fold import FLOOR, KEPT
-from herorun.core.fold.loss import FREEZE
+from herorun.core.fold.loss import FREEZE, SIGNED
+from herorun.core.fold.order import WAITING
 
 
 def trend(rows):
@@ -33,6 +34,22 @@ def test_the_trend_is_the_one_that_was_measured():
         pytest.approx(0.871011, abs=1e-6),
         pytest.approx(0.02012191, abs=1e-8),
     )
+
+
+@pytest.mark.parametrize(("rows", "far"), [(8, True), (24, False)])
+def test_a_loss_that_stays_below_the_trend_draws_it_down(rows, far):
+    """Eight rows below are chance; from then on half of the way is gone every twelve rows, and not every fifty."""
+    calm = [2.0 * math.exp(0.1 * (-1) ** i) for i in range(300)]
+    left = trend(curve(*calm, *[1.7] * (rows + WAITING))).level - math.log(1.7)
+
+    assert left == pytest.approx(0.1386 if far else 0.055, rel=0.01)
+
+
+def test_a_rise_on_a_falling_loss_is_not_hidden_behind_what_lags():
+    falling = [8.0 * 0.995**i for i in range(300)]
+    (spike,) = spikes(*falling, *(1.8 * 8.0 * 0.995**i for i in range(300, 312)))
+
+    assert spike.rows == 12 and spike.first_step == 301
 
 
 def test_noise_has_a_floor():
@@ -139,6 +156,13 @@ def test_rows_that_lie_far_apart_say_nothing_while_young():
     assert spikes(2.0, 2.0, 2.0, 4.0, gap=21) == () and len(spikes(2.0, 2.0, 2.0, 4.0, gap=20)) == 1
 
 
+def test_what_began_among_dense_rows_goes_on_over_a_gap():
+    rows = [*curve(3.3, 3.4, 3.7, 7.3, 4.1, 7.6), *curve(7.0, first=300)]
+    (spike,) = summarise(folded(rows)).spikes
+
+    assert (spike.rows, spike.first_step, spike.last_step, spike.open) == (3, 4, 301, True)
+
+
 # --- smaller and slower ------------------------------------------------------------------------------
 
 
@@ -175,6 +199,26 @@ def test_a_curve_that_had_fallen_and_rises_for_good_has_diverged():
 def test_a_loss_of_exactly_zero_is_a_collapse(value, rows):
     assert sum(e.rows for e in found(curve(*CALM, *[value] * 12), "collapsed")) == rows
     assert spikes(*CALM, *[value] * 12) == ()
+
+
+@pytest.mark.parametrize(("rows", "count"), [(SIGNED - 1, 0), (SIGNED + 40, 1)])
+def test_a_loss_that_was_below_zero_is_held_against_nothing_for_five_hundred_rows(rows, count):
+    assert SIGNED == 500
+    assert len(spikes(*CALM, -0.1, *[2.0] * rows, *[3.2] * 12)) == count
+
+
+def test_what_was_open_ends_with_a_loss_below_zero():
+    told = folded(curve(*CALM, *[3.2] * 12, -0.1, *[2.0] * 10))
+
+    assert [(e.rows, e.open) for e in summarise(told).spikes] == [(12, False)]
+
+
+@pytest.mark.parametrize(("wave", "count"), [(0.11, 1), (0.14, 0)])
+def test_a_divergence_stands_three_times_out_of_the_noise(wave, count):
+    levels = [*[4.0] * 60, *[2.0] * 600, *(2.0 * 1.6 ** (i / 600) for i in range(600)), *[3.2] * 900]
+    rows = curve(*(level * math.exp(wave * (-1) ** i) for i, level in enumerate(levels)))
+
+    assert len([e for e in found(rows, "diverged") if e.rows >= 50]) == count
 
 
 def test_the_opening_rows_seen_again_are_an_untrained_model():

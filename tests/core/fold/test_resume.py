@@ -49,6 +49,31 @@ def test_the_level_behind_the_warm_up_is_compared_with_the_trend():
     assert resumed(*FALLING[300:], *on[:99]).after == 49
 
 
+def test_a_jump_of_the_data_shortly_before_is_not_the_resumes():
+    """The trend has not caught up with it: what went on at the level of the last rows went on well."""
+    jumped = [*[2.0] * 200, *[2.1] * 60]
+    told = summarise(folded([*curve(*jumped), *curve(*[2.1] * 170, first=230)])).resume
+
+    assert told.after == 50 and told.offset == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_spike_that_was_rolled_back_is_not_what_comes_behind_is_held_against():
+    spiked = [*[2.0] * 230, *[3.2] * 30]
+    told = summarise(folded([*curve(*spiked), *curve(*[2.0] * 170, first=230)])).resume
+
+    assert told.after == 50 and told.offset == pytest.approx(0.0, abs=0.005)
+
+
+@pytest.mark.parametrize(("rows", "after"), [(40, 0), (100, 49), (101, 50), (140, 50)])
+def test_the_warm_up_is_fifty_rows_and_so_is_what_is_averaged(rows, after):
+    assert resumed(*FALLING[300:], *[2.2] * (rows - 1)).after == after
+
+
+def test_a_difference_is_bad_from_the_seeds_limit_on():
+    assert resumed(*(loss + 0.0021 for loss in FALLING[300:])).first_bad_step == 301
+    assert resumed(*(loss + 0.0019 for loss in FALLING[300:])).first_bad_step is None
+
+
 def test_a_step_count_that_begins_anew_is_no_resume():
     assert resumed(*[2.0] * 5, first=0).counter_reset
     assert not resumed(*FALLING[:5], first=0).counter_reset

@@ -31,6 +31,7 @@ class Limits:
     sigmas: PositiveFloat = 7.0
     few_rows: PositiveInt = 3  # an excursion of no more rows than these ...
     few_sigmas: PositiveFloat = 9.0  # ... must stand out by more
+    noises: PositiveFloat = 2.5  # its mean height over the noise, however many its rows
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
@@ -41,6 +42,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
         fast = spike.usual >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
-        return (slow or fast) and spike.sigmas >= needed and spike.usual >= math.exp(2 * spike.noise)
+        apart = spike.usual >= math.exp(limits.noises * spike.noise)
+        return (slow or fast) and spike.sigmas >= needed and apart
 
     return judged(metrics, history, metrics.spikes, lasts, "no lasting spike")

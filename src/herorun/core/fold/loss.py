@@ -2,8 +2,8 @@
 
 What is expected stands still while a spike lasts, from its third row on and for at most 500 rows; then the new level
 is accepted. Before the trend has settled, the highest value so far is what is expected, and a rise must stand out of
-the moves from row to row; that is asked only of dense rows, for where hundreds of steps lie between two of them a
-young curve may be anywhere.
+the moves from row to row. It begins only among dense rows, for where hundreds of steps lie between two of them a
+young curve may be anywhere; what has begun goes on over a gap.
 """
 
 import math
@@ -30,6 +30,7 @@ DIVERGED_NOISE = 3.0
 LEARNED = 1.25  # what a curve must have fallen by before it can be called diverged
 OPENING = 4  # rows by which the beginning of a run is known again
 ALIKE = 0.1  # as a logarithm
+SIGNED = 500  # rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says anything
 FORGOTTEN = 2.0  # how far below its beginning a curve must have been
 
 _HIGH, _ALONE = math.log(RATIO), math.log(ALONE)
@@ -38,7 +39,7 @@ _LEARNED, _FORGOTTEN = math.log(LEARNED), math.log(FORGOTTEN)
 
 RULES = (
     RATIO, ALONE, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,
-    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, FORGOTTEN,
+    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, FORGOTTEN, SIGNED,
 )  # fmt: skip
 
 
@@ -61,6 +62,7 @@ class Loss:
     opening: list[float] = field(default_factory=list)
     matched: int = 0  # rows that repeat the opening
     last_step: int = 0
+    signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def told(self) -> list[Excursion]:
         kinds = ("elevated", "drift", "diverged", "collapsed", "untrained")
@@ -77,8 +79,11 @@ def judge(
     before: float | None = None,
 ) -> None:
     """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt had at this step."""
-    if loss <= 0.0:
-        if loss == 0.0 and (state.trend.rows or state.collapsed.streak):
+    if loss < 0.0 or state.signed:
+        _signed(state, loss)
+        return
+    if loss == 0.0:
+        if state.trend.rows or state.collapsed.streak:
             state.collapsed.over(step, 0.0, math.exp(state.trend.level), 0.0)
         return
     if state.collapsed.streak is not None:
@@ -97,6 +102,15 @@ def judge(
         _level(state, step, y, declared, boundary)
 
 
+def _signed(state: Loss, loss: float) -> None:
+    """A loss that was below zero has no trend to be held against; when it has not been so for long, it begins anew."""
+    state.signed = SIGNED if loss < 0.0 else state.signed - 1
+    if state.trend.rows:
+        for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained"):
+            getattr(state, kind).end(kind, "loss")
+        state.trend, state.settled = Trend(), False
+
+
 def _spike(state: Loss, step: int, y: float, gap: int, declared: bool, before: float | None) -> bool:
     """Whether the trend must stand still."""
     trend, spike = state.trend, state.spike
@@ -107,9 +121,7 @@ def _spike(state: Loss, step: int, y: float, gap: int, declared: bool, before: f
         excess, noise = y - trend.level, trend.scale
     if before is not None and before > 0:
         excess = min(excess, y - math.log(before))
-    if excess > _HIGH and (
-        not young or (gap <= DENSE and excess > (JITTERS * noise if trend.rows > 1 else _ALONE))
-    ):
+    if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
         streak = spike.over(step, excess, math.exp(trend.top if young else trend.level), noise, declared)
         if streak.rows > (FREEZE_YOUNG if young else FREEZE):
             spike.end("spike", "loss")
@@ -118,6 +130,12 @@ def _spike(state: Loss, step: int, y: float, gap: int, declared: bool, before: f
     elif spike.streak is not None:
         spike.within("spike", "loss")
     return spike.streak is not None and (young or spike.streak.rows >= HELD)
+
+
+def _stands_out(state: Loss, excess: float, noise: float, gap: int) -> bool:
+    """Whether a row of a young curve is more than its moves from row to row, and no gap explains it."""
+    least = JITTERS * noise if state.trend.rows > 1 else _ALONE
+    return excess > least and (gap <= DENSE or state.spike.streak is not None)
 
 
 def _level(state: Loss, step: int, y: float, declared: bool, boundary: bool) -> None:

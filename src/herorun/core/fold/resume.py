@@ -28,6 +28,7 @@ class Comparison:
     step: int
     high_water: int
     level: float  # the trend's, at the resume
+    mean: float  # of the logarithms of the last losses before it; the trend's level where there are too few
     noise: float
     fall: float
     differences: list[float] = field(default_factory=list)
@@ -62,9 +63,23 @@ def restart(state: Lineage, step: int, high_water: int, trend: Trend) -> None:
     state.old_rates = {**state.old_rates, **state.rates}
     _forget(state.old_losses)
     _forget(state.old_rates)
-    fall = _fall(list(state.losses.values()))
+    before = list(state.losses.values())
     state.losses, state.rates = {}, {}
-    state.comparison = Comparison(step, high_water, trend.level, trend.scale, fall)
+    mean = _mean(before, trend.level)
+    state.comparison = Comparison(step, high_water, trend.level, mean, trend.scale, _fall(before))
+
+
+def _mean(losses: list[float], level: float) -> float:
+    lately = [math.log(loss) for loss in losses[-AVERAGED:] if loss > 0]
+    return fmean(lately) if len(lately) == AVERAGED else level
+
+
+def _offset(compared: Comparison, averaged: int) -> float:
+    """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it that was rolled back."""
+    if not averaged:
+        return 0.0
+    offset = compared.total / averaged
+    return min(offset, offset + compared.level - compared.mean, key=abs)
 
 
 def _fall(losses: list[float]) -> float:
@@ -149,7 +164,7 @@ def told(state: Lineage) -> Resume | None:
         compared.worst_step,
         compared.first_bad_step,
         averaged,
-        compared.total / averaged if averaged else 0.0,
+        _offset(compared, averaged),
         compared.noise,
         compared.fall,
         compared.counter_reset,

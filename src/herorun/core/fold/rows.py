@@ -11,7 +11,16 @@ from herorun.core.fold.names import Names
 from herorun.core.fold.state import MetricsState, copied
 from herorun.core.ports import Row
 
-TREND = (trend.HALF_LIFE, trend.SETTLE, trend.YOUNG, trend.WEIGHT, trend.CLIP, trend.FLOOR)
+TREND = (
+    trend.HALF_LIFE,
+    trend.SETTLE,
+    trend.YOUNG,
+    trend.WEIGHT,
+    trend.CLIP,
+    trend.LAG,
+    trend.FOLLOW,
+    trend.FLOOR,
+)
 STREAK = (streak.MISSES, streak.KEPT)
 SHAPE = 4  # of the state
 

@@ -2,7 +2,8 @@
 
 A single value moves it by no more than three times the noise, so that a spike does not raise its own expectation.
 It weighs the newest rows more while it is young, for a curve begins steeply. It never extrapolates: a falling loss
-that stops falling is no rise.
+that stops falling is no rise. But a loss that has been below it row after row is a loss that falls, and it follows
+that four times as fast: what lags above a falling curve hides a rise.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ SETTLE = 30  # rows before the level is trusted; until then the highest value so
 YOUNG = 50  # rows in which a value may move it by half a logarithm, however quiet the curve is
 WEIGHT = 3  # how much more the newest row counts while the trend is young
 CLIP = 3.0  # times the noise
+LAG = 8  # rows below it, one after another, beyond which it follows faster
+FOLLOW = 1 - 2 ** (-1 / 12)
 FLOOR = 0.003  # smallest scale of the noise, in log units
 
 
@@ -24,6 +27,7 @@ class Trend:
     top: float = 0.0  # the highest value, while it is young
     last: float = 0.0
     jitter: float = 0.0  # the sum of the moves from row to row, while it is young
+    below: int = 0  # rows below the level, one after another
 
     @property
     def young(self) -> bool:
@@ -32,7 +36,7 @@ class Trend:
     def begin(self, y: float) -> None:
         """Forget all, and begin anew at this value."""
         self.level, self.scale, self.rows = y, FLOOR, 1
-        self.top, self.last, self.jitter = y, y, 0.0
+        self.top, self.last, self.jitter, self.below = y, y, 0.0, 0
 
     def learn(self, y: float) -> None:
         """Move towards a new value."""
@@ -46,10 +50,15 @@ class Trend:
             self.last = y
         self.rows = rows = rows + 1
         excess, scale = y - self.level, self.scale
-        away = excess if excess >= 0 else -excess
+        if excess < 0.0:
+            away = -excess
+            self.below = below = self.below + 1
+        else:
+            away = excess
+            self.below = below = 0
         widest = CLIP * scale
         if rows > YOUNG:
-            rate = RATE
+            rate = RATE if below <= LAG else FOLLOW
             move = excess if away < widest else (widest if excess > 0 else -widest)
         else:
             rate = max(RATE, WEIGHT / (rows + WEIGHT - 1))

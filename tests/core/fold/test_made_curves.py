@@ -1,0 +1,163 @@
+"""What holds for curves that nobody has seen: of many shapes, noises, units and logging intervals, each from a seed."""
+
+import math
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from builders import a_row
+from herorun import discover
+from herorun.core.backtest.curve import Backtest, judging
+from herorun.core.check import Gate
+from made_curves import BREAK, NAN, clean, rows_of
+
+CHECKS = judging(discover.checks(Gate.HEALTH))
+QUIET = (0.002, 0.01, 0.03)
+STEADY = ("falls", "mixtures", "plateau", "saw-tooth")
+SEEDS = range(6)
+
+
+def alerts(rows, severity="critical"):
+    return [alert for alert in Backtest(CHECKS).run(rows) if alert.severity == severity]
+
+
+def steady(seed, **told):
+    """A curve that a person would see a rise on: not falling steeply, and of little noise."""
+    return clean(seed, QUIET, shape=STEADY[seed % len(STEADY)], **told)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_clean_curve_wakes_nobody(seed):
+    made = clean(seed)
+
+    assert alerts(made.rows()) == [], made
+
+
+BREAKS = {
+    "half again and more": (lambda i, loss: 1.7 * loss, 15),
+    "twice": (lambda i, loss: 2 * loss, 12),
+    "twice, for twenty rows": (lambda i, loss: (2 if i < 20 else 1) * loss, 12),
+    "four times, for five rows": (lambda i, loss: (4 if i < 5 else 1) * loss, 5),
+    "diverging by a twentieth a row": (lambda i, loss: loss * 1.05**i, 35),
+    "not a number": (lambda i, loss: NAN, 1),
+    "infinite, once": (lambda i, loss: math.inf if i == 0 else loss, 1),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_breaks_is_told_soon(what, seed):
+    change, soon = BREAKS[what]
+    made = steady(seed)
+    (first, *_) = alerts(made.broken(change))
+
+    assert BREAK <= first.row < BREAK + soon, made
+
+
+HARMLESS = {
+    "one row": lambda i, loss: (10 if i == 0 else 1) * loss,
+    "two rows": lambda i, loss: (5 if i < 2 else 1) * loss,
+    "one row, again and again": lambda i, loss: (10 if i % 25 == 0 else 1) * loss,
+    "a fifth": lambda i, loss: 1.2 * loss,
+    "a tenth lower": lambda i, loss: 0.9 * loss,
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_recovers_or_is_small_wakes_nobody(what, seed):
+    made = clean(seed)
+
+    assert alerts(made.broken(HARMLESS[what])) == [], made
+
+
+@pytest.mark.parametrize("rows", [6, 9])
+@pytest.mark.parametrize("seed", range(8))
+def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
+    """Steps are counted, and not rows: the same rows, ten steps apart, are one."""
+    made = replace(clean(seed, (0.002, 0.01), shape="plateau"), gap=1)
+    change = lambda i, loss: (1.8 if i < rows else 1) * loss  # noqa: E731
+
+    assert alerts(made.broken(change)) == [], made
+    assert alerts(replace(made, gap=10).broken(change)) != [], made
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("change", [lambda i, loss: 1.2 * loss, lambda i, loss: loss * 1.001**i])
+def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
+    made = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
+    told = alerts(made.broken(change), "warn")
+
+    assert told and told[0].row >= BREAK and told[0].check in ("loss-elevated", "loss-drift"), made
+
+
+# --- resumes -----------------------------------------------------------------------------------------
+
+
+def resumed(seed, change, back=60):
+    """A curve in its own unit, that goes back and repeats what it logged, each loss changed."""
+    made = replace(clean(seed, QUIET), unit=1.0, gap=1)
+    losses = [loss / clean(seed, QUIET).unit for loss in made.losses]
+    again = [change(loss) for loss in losses[BREAK - back :]]
+    return made, [*rows_of(losses[:BREAK]), *rows_of(again, first=BREAK - back)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_sound_resume_wakes_nobody(seed):
+    made, rows = resumed(seed, lambda loss: loss)  # behind a jump of the data, in two shapes out of nine
+
+    assert alerts(rows) == [], made
+
+
+@pytest.mark.parametrize("offset", [0.003, 0.05, -0.01])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_resume_that_is_off_is_told_within_its_first_rows(seed, offset):
+    made, rows = resumed(seed, lambda loss: loss + offset)
+    (first, *_) = alerts(rows)
+
+    assert (first.check, first.row < BREAK + 5) == ("resume-mismatch", True), made
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
+    made, rows = resumed(seed, lambda loss: loss + 0.0015)
+
+    assert alerts(rows) == [], made
+
+
+# --- what else stands in a tracker -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rewards_and_losses_of_either_sign_wake_nobody(seed):
+    lots = Random(seed)
+    rewards = [lots.gauss(-3 + 6 * i / 300, 1.0) for i in range(300)]
+    negative = [-5 - 3 * (1 - math.exp(-i / 100)) + lots.gauss(0, 0.2) for i in range(300)]
+
+    assert alerts(rows_of(rewards)) == [] and alerts(rows_of(negative)) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_of_evaluations_between_change_nothing(seed):
+    made = clean(seed)
+    rows = [
+        told
+        for row in made.broken(BREAKS["twice"][0])
+        for told in (row, *([a_row(row.step, **{"eval/loss": 9.0})] if row.step % 50 == 0 else []))
+    ]
+
+    def steps(told):
+        return [(alert.check, alert.step) for alert in alerts(told)]
+
+    assert steps(rows) == steps(made.broken(BREAKS["twice"][0])), made
+
+
+@pytest.mark.parametrize("text", ["NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"])
+def test_a_value_that_is_no_number_is_text_to_a_file(text, tmp_path):
+    from herorun.acts.backtesting import rows_of as read
+
+    path = tmp_path / "curve.csv"
+    path.write_text("step,loss\n" + "".join(f"{i},2.0\n" for i in range(60)) + f"60,{text}\n61,2.0\n")
+
+    assert [(alert.check, alert.row) for alert in alerts(read(path))] == [("not-finite", 60)]
