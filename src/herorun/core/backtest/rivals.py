@@ -22,25 +22,27 @@ class Rule(Protocol):
 
 @dataclass
 class KillLossSpike:
-    """llm-foundry: more than `patience` losses in a row of at least twice the mean of the last 10; or half of the last
-    100 above a cap, once 200 are over."""
+    """llm-foundry: more than `patience` losses in a row of at least twice the mean of the last 100; or half of those above
+    a cap, once 200 are over. The cap is the highest of the first 100, and 10 at most.
+
+    Its window is a twentieth of the run where that is more; a bare curve does not say how long the run is.
+    """
 
     patience: int = 4
     multiplier: float = 2.0
     cap: float = 10.0
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=10))
     window: deque[float] = field(default_factory=lambda: deque(maxlen=100))
     seen: int = 0
     high: int = 0
 
     def complains(self, loss: float) -> bool:
         self.seen += 1
-        spiking = len(self.recent) == 10 and loss >= self.multiplier * fmean(self.recent)
-        self.high = self.high + 1 if spiking else 0
-        if not spiking:
-            self.recent.append(loss)
-        self.window.append(loss)
-        capped = self.seen > 200 and loss > self.cap and sum(x > self.cap for x in self.window) >= 50
+        window, full = self.window, len(self.window) == 100
+        if self.seen == 101:
+            self.cap = min(max(window), self.cap)
+        self.high = self.high + 1 if full and loss >= self.multiplier * fmean(window) else 0
+        capped = self.seen > 200 and sum(x > self.cap for x in window) >= 50
+        window.append(loss)
         return self.high > self.patience or capped
 
 
