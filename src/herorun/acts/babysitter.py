@@ -88,12 +88,12 @@ def watch(
     start: Path,
     report: Callable[[Run, Turn], None],
     until: Until | None = None,
-    turn: Callable[[Run, str], Turn] = take_turn,
+    turn: Callable[[Run, str], Turn] | None = None,
     over: threading.Event | None = None,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `turn` takes one; `over` ends the loop between two of them, by KeyboardInterrupt.
+    `turn` takes one in its own way; `over` ends the loop between two of them, by KeyboardInterrupt.
     """
     run, _ = watched_run(name, start)
     must_be_launched(run, run.record.memory())
@@ -101,7 +101,7 @@ def watch(
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
-    watching = Watching(name, start, report, until or Until(), turn, _bell(run), over or threading.Event())
+    watching = Watching(name, start, report, until or Until(), turn or take_turn, _bell(run), over or threading.Event())
     try:
         due, called = next_due(run), _written(_bell(run)) > _written(run.state / "heartbeat.json")
         beat(run, due)
