@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from services.ray_service import Head, ray_installed, shared_head
+from services import boxes
 from services.servers import PYTHON, REQUIRE, Service, installed, running
 
 ON_CLUSTER = {
@@ -69,3 +72,44 @@ def s3(s3_server: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]
     s3_server.requests()
     yield s3_server
     s3_server.heal()
+
+
+def _boxes_or_skip(own: bool = False) -> None:
+    lacking = boxes.missing()
+    why = f"boxes need {', '.join(lacking)}: `.ci/install` installs them" if lacking else ""
+    if own and not why and not boxes.may_own():
+        why = "this box needs a network, a disk and processes of its own: root, and ip, nft, nsenter and unshare"
+    if why and os.environ.get(REQUIRE) == "1":
+        pytest.fail(why)
+    if why:
+        pytest.skip(why)
+
+
+@contextmanager
+def _a_box(folder: Path, own: bool = False) -> Iterator[boxes.Box]:
+    _boxes_or_skip(own)
+    made = boxes.Box(folder)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.fixture(scope="session")
+def one_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
+    with _a_box(tmp_path_factory.mktemp("box") / "box") as made:
+        yield made
+
+
+@pytest.fixture
+def box(one_box: boxes.Box) -> Iterator[boxes.Box]:
+    """A box of this worker, its link whole before and after."""
+    yield one_box
+    one_box.mend()
+
+
+@pytest.fixture(scope="module")
+def own_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
+    """A box of this file alone, with a disk, a memory limit and a power switch."""
+    with _a_box(tmp_path_factory.mktemp("box") / "box", own=True) as made:
+        yield made

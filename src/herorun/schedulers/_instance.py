@@ -6,6 +6,7 @@ records, because the exit record is written before the lock is freed.
 
 import json
 import os
+import signal
 import socket
 import time
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ class End:
     signal: str | None = None
     stopped_by: str | None = None
     reason: str = ""
+    oom_kills: int = 0  # processes of its memory cgroup that the kernel has killed meanwhile
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _ended(name: str, started: datetime | None, end: End) -> Job:
         instance=name,
         state=_state(end),
         raw=end.signal or f"exit {end.exit_code}",
-        reason=end.reason,
+        reason=end.reason or _out_of_memory(end),
         exit_code=end.exit_code,
         signal=end.signal,
         stopped_by=end.stopped_by,
@@ -194,7 +196,17 @@ def _ended(name: str, started: datetime | None, end: End) -> Job:
 def _state(end: End) -> JobState:
     if end.stopped_by is not None or end.signal in BY_HAND:
         return JobState.CANCELLED
-    return JobState.SUCCEEDED if end.exit_code == 0 else JobState.FAILED
+    if end.exit_code == 0:
+        return JobState.SUCCEEDED
+    killed = end.signal == "SIGKILL" or end.exit_code == 128 + signal.SIGKILL
+    return JobState.OUT_OF_MEMORY if killed and end.oom_kills else JobState.FAILED
+
+
+def _out_of_memory(end: End) -> str:
+    if not end.oom_kills:
+        return ""
+    count = f"{end.oom_kills} process{'' if end.oom_kills == 1 else 'es'}"
+    return f"the kernel killed {count} of its memory cgroup for lack of memory"
 
 
 def _left_over(rest: set[Process]) -> str:

@@ -1,8 +1,10 @@
-"""The processes of this machine: which of them are a job's, and their orderly end. Standard library only.
+"""The processes of this machine: which of them are a job's, and their orderly end. Standard library only, from 3.8 on.
 
 A job's processes are those in its process group, those that descend from its supervisor, and those whose
 environment names the instance and its admission: workers in sessions of their own are found by the latter two.
 """
+
+from __future__ import annotations
 
 import contextlib
 import os
@@ -121,13 +123,49 @@ def _send(process: Process, number: int) -> bool:
 
 def birth(pid: int) -> str:
     """What tells a process from a later one with its number; empty if it has ended or the system does not say."""
-    stat = _stat(str(pid))
+    stat, booted = _stat(str(pid)), boot()
+    return f"{booted} {_born(stat)}" if booted and stat and stat[0] not in _DEAD else ""
+
+
+def boot() -> str:
+    """Another word after each start of the machine; empty where the system tells none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            boot = file.read().strip()
+            return file.read().strip()
     except OSError:
         return ""
-    return f"{boot} {_born(stat)}" if stat and stat[0] not in _DEAD else ""
+
+
+def oom_kills() -> int | None:
+    """How many processes of our own memory cgroup the kernel has killed for lack of memory; None: nobody tells."""
+    for path in _memory_events():
+        try:
+            with open(path, encoding="ascii") as file:
+                told = dict(line.split()[:2] for line in file if len(line.split()) > 1)
+        except OSError:
+            continue
+        if told.get("oom_kill", "").isdecimal():
+            return int(told["oom_kill"])
+    return None
+
+
+def _memory_events() -> list[str]:
+    """Where the counter may be: of both versions, by the cgroup's path and, inside a container, without it."""
+    try:
+        with open("/proc/self/cgroup", encoding="utf-8") as file:
+            parts = [line.rstrip("\n").split(":", 2) for line in file]
+    except OSError:
+        return []
+    own = {part[1]: part[2].rstrip("/") for part in parts if len(part) == 3}
+    v1 = next((path for names, path in own.items() if "memory" in names.split(",")), None)
+    top = "/sys/fs/cgroup"
+    old = (
+        [f"{top}/memory{path}/memory.oom_control" for path in (v1, "") if path is not None]
+        if v1 is not None
+        else []
+    )
+    new = [f"{top}{path}/memory.events" for path in (own[""], "") if path is not None] if "" in own else []
+    return old + new
 
 
 def _everyone() -> dict[Process, bool]:

@@ -1,6 +1,7 @@
 """The program that stands by one local job: it starts it, waits for it, and writes down how it ended.
 
-Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever is installed.
+Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever is installed. The
+scheduler `ssh` sends it to a box, whose own Python may be as old as 3.8.
 It outlives whoever submitted the job. Killed itself, it leaves the job running; only the exit record is lost.
 It adopts what the job's processes leave behind, and the job ends when the last of them does.
 
@@ -17,7 +18,10 @@ What appears in the folder of an instance, in this order:
 The lock beside the folder comes from the submitter and is passed on to the job: it is held while any of them lives.
 """
 
+from __future__ import annotations
+
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -26,7 +30,6 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from typing import Any
 
 if __name__ == "__main__":  # run by its path, it does not know where its package is
@@ -36,9 +39,11 @@ from herorun.schedulers._processes import (
     Process,
     adopt_orphans,
     birth,
+    boot,
     bury_orphans,
     end_all,
     marks_of,
+    oom_kills,
     processes_of,
     signal_group,
 )
@@ -46,24 +51,38 @@ from herorun.schedulers._processes import (
 GLANCE = 0.25  # seconds between two looks for stop.json
 FULL_DISK = 600.0  # seconds for which the exit record is tried again
 NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
+RESERVE = 4096  # bytes kept for the exit record on a disk that may fill up
 _CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
 
 
 def main() -> None:
     order = json.load(sys.stdin)  # a submitter that died has not written it whole: then nothing is started
+    if not claim(order):
+        return
+    if os.fork():
+        os._exit(0)  # so that nobody but init has to reap the supervisor
+    run(order)
+
+
+def claim(order: dict[str, Any]) -> bool:
+    """Make the folder of the instance; False where somebody else has."""
     try:
         os.mkdir(order["folder"], 0o700)
     except FileExistsError:
-        return  # somebody else's claim
+        return False
     _settle(order)
-    if os.fork():
-        os._exit(0)  # so that nobody but init has to reap the supervisor
+    return True
+
+
+def run(order: dict[str, Any]) -> None:
+    """Start the job, and stand by it until its end is written down."""
     wake = _wake_on_signals()
     adopted = adopt_orphans()
+    kills = oom_kills()
     job = _start(order)
     os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
     if job:
-        _stand_by(job, order, wake, adopted)
+        _stand_by(job, order, wake, adopted, kills)
 
 
 def _say(text: str) -> None:
@@ -77,7 +96,8 @@ def _settle(order: dict[str, Any]) -> None:
     folder = order["folder"]
     watched = os.open(f"{folder}/watched", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(watched, fcntl.LOCK_EX)  # kept until this process ends
-    write(folder, "request.json", order["request"])
+    write(folder, "request.json", {**order["request"], "boot": boot()})
+    _reserve(folder)
     _sync(os.path.dirname(folder))
     log = os.open(f"{folder}/job.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     os.dup2(log, 1)
@@ -99,7 +119,7 @@ def _wake_on_signals() -> int:
     return wake
 
 
-def _start(order: dict[str, Any]) -> "subprocess.Popen[bytes] | None":
+def _start(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
     folder = order["folder"]
     try:
         return subprocess.Popen(
@@ -138,7 +158,9 @@ def _write_start(folder: str) -> None:
     write(folder, "started.json", {"pid": pid, "birth": birth(pid), "at": now()})
 
 
-def _stand_by(job: "subprocess.Popen[bytes]", order: dict[str, Any], wake: int, adopted: bool) -> None:
+def _stand_by(
+    job: subprocess.Popen[bytes], order: dict[str, Any], wake: int, adopted: bool, kills: int | None
+) -> None:
     """Wait for the end, pass on a request to stop, and write the record once nothing of the job is left."""
     folder, grace = order["folder"], order["grace"]
     stopped_by, deadline = None, float("inf")
@@ -154,7 +176,7 @@ def _stand_by(job: "subprocess.Popen[bytes]", order: dict[str, Any], wake: int, 
     end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
     group = -1 if adopted else job.pid  # adopted, all are our descendants; a number may come back, later
     _end_the_rest(group, order, min(deadline, time.monotonic() + grace))
-    _write_end(folder, end)
+    _write_end(folder, {**end, "oom_kills": max(0, (oom_kills() or 0) - kills) if kills is not None else 0})
 
 
 def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
@@ -206,7 +228,8 @@ def _pause(wake: int) -> None:
 
 
 def now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{nanoseconds // 1000:06d}Z"
 
 
 def write(folder: str, name: str, value: dict[str, Any]) -> None:
@@ -220,16 +243,40 @@ def write(folder: str, name: str, value: dict[str, Any]) -> None:
     _sync(folder)
 
 
+def _reserve(folder: str) -> None:
+    """Room for the exit record, taken while there is some."""
+    with open(os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(b" " * RESERVE)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def _write_end(folder: str, end: dict[str, Any]) -> None:
-    """A full disk must not turn a success into a crash: try for a while."""
+    """A full disk must not turn a success into a crash: the reserve is used, and else it is tried for a while."""
     until = time.monotonic() + FULL_DISK
     while True:
         try:
             return write(folder, "exit.json", end)
-        except OSError:
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT) and _write_in_reserve(folder, end):
+                return None
             if time.monotonic() >= until or not os.path.isdir(folder):
                 raise
         time.sleep(5)
+
+
+def _write_in_reserve(folder: str, end: dict[str, Any]) -> bool:
+    """Over the bytes that are the file's already, which takes no room; the spaces after the record do no harm."""
+    text = json.dumps(end, sort_keys=True).encode("ascii").ljust(RESERVE - 1) + b"\n"
+    try:
+        with open(os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CLOEXEC), "r+b") as file:
+            file.write(text[:RESERVE])
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{folder}/.reserve", f"{folder}/exit.json")
+    except OSError:
+        return False
+    return len(text) == RESERVE
 
 
 def _sync(folder: str) -> None:

@@ -1,0 +1,16 @@
+"""How a machine is reached that is not this one."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Login(BaseModel):
+    """Where to log in. All of the user's own ssh configuration counts; nothing is ever asked at a prompt."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str | None = Field(None, description="Host of the login node or box, as ssh knows it; none: here.")
+    user: str | None = Field(None, description="User at the host; none: as ssh decides.")
+    port: int | None = Field(
+        None, ge=1, le=65535, description="Port of its ssh server; none: as ssh decides."
+    )
+    ssh_config: str | None = Field(None, description="An ssh configuration file in place of the user's own.")

@@ -1,0 +1,112 @@
+"""What a box is sent for a submission: pure builders, and the code as one archive."""
+
+import hashlib
+import json
+import os
+import shlex
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.ports import Submission
+from herorun.schedulers import _processes, _ssh_there, _supervise
+from herorun.system import _far_end
+from herorun.system.far import Program, own_file, source
+
+THERE = Program(tuple(own_file(module) for module in (_far_end, _processes, _supervise, _ssh_there)))
+
+
+def request_of(submission: Submission, code: str, admission: str, folder: str, ship: bool) -> dict[str, Any]:
+    """What the box keeps of it: names of secrets, never values, and paths as they are there."""
+    name = submission.instance
+    return {
+        "instance": name,
+        "argv": list(submission.argv),
+        "cwd": submission.cwd,
+        "env": dict(submission.env),
+        "secrets": list(submission.secrets),
+        "code": f"{folder}/code/{name}" if ship else os.path.abspath(code),
+        "admission": f"{folder}/admissions/{name}.json" if ship else admission,
+    }
+
+
+def order_of(
+    request: Mapping[str, Any], folder: str, tmux: str, grace: float, within: float
+) -> dict[str, Any]:
+    """The whole order but for what is private, and the code's digest."""
+    told = {
+        "HERORUN_INSTANCE": request["instance"],
+        "HERORUN_ADMISSION": request["admission"],
+        "HERORUN_ATTEMPT": "1",
+    }
+    return {
+        "request": request,
+        "environment": {**request["env"], **told},
+        "folder": folder,
+        "tmux": tmux,
+        "grace": grace,
+        "within": within,
+        "programs": [[name, source(path)] for name, path in THERE.files],
+    }
+
+
+def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
+    """The request for people: everything but the values of secrets."""
+    request, folder = order["request"], order["folder"]
+    name = request["instance"]
+    names = ", ".join(request["secrets"]) or "none"
+    tmux = f"tmux -L {order['tmux']} new-session -d -s {name}" if order["tmux"] else "a session of its own"
+    where = f"{ship} is sent to {request['code']}" if ship else request["code"]
+    lines = [
+        f"by:      {shlex.join(ssh)} (a Python program, by standard input)",
+        f"claim:   mkdir {folder}/{name}",
+        f"code:    {where}",
+        f"runs in: {tmux}",
+        f"cwd:     {os.path.normpath(os.path.join(request['code'], request['cwd']))}",
+        f"argv:    {shlex.join(request['argv'])}",
+        *(f"env:     {key}={shlex.quote(value)}" for key, value in sorted(order["environment"].items())),
+        f"secrets: {names} (by standard input)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def secret_values(submission: Submission) -> dict[str, str]:
+    """From this environment; a missing one is said before anything starts."""
+    missing = [name for name in submission.secrets if name not in os.environ]
+    if missing:
+        raise WrongUse(
+            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
+            "or take it out of [command] secrets."
+        )
+    return {name: os.environ[name] for name in submission.secrets}
+
+
+def admission_there(path: str, code: str) -> str:
+    """The admission as the job will read it: the code lies elsewhere on the box."""
+    try:
+        told = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError) as error:
+        raise CouldNotLook(f"The admission {path} cannot be read: {in_words(error)}") from None
+    return json.dumps({**told, "code": code}, sort_keys=True) + "\n"
+
+
+def packed(code: str) -> bytes:
+    """The code folder as one archive, in order and without its owner."""
+    with tempfile.TemporaryFile() as file:
+        with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
+            tar.add(code, arcname=".", filter=_nobodys)
+        file.seek(0)
+        return file.read()
+
+
+def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
+
+
+def digest_of(archive: bytes) -> dict[str, Any]:
+    return {"size": len(archive), "sha256": hashlib.sha256(archive).hexdigest()}

@@ -1,0 +1,74 @@
+"""What a look at a box says about a job: pure, from the facts that `_ssh_there` tells."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from herorun.core.codec import read
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.schedulers._instance import End, Sight, Started, Stop, Stuck, judge
+
+T = TypeVar("T")
+RESTARTED = "the box was restarted while it ran, and no exit was recorded"
+RESTARTING = "the box was restarted before it began"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the box keeps of the submission."""
+
+    argv: tuple[str, ...] = ()
+    env: Mapping[str, str] | None = None
+    cwd: str = ""
+    boot: str = ""
+
+
+def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job | None:
+    """The job; None if there is none. A damaged record is a `CouldNotLook`."""
+    if not facts["there"]:
+        starting = facts["submitting"] or facts["locked"]
+        return Job(name, name, JobState.PENDING, "starting") if starting else None
+    sight = _sight(name, facts, where)
+    job = judge(name, sight)
+    asked = asked_for(name, facts, where)
+    if sight.end or sight.alive or sight.stop or not (asked and asked.boot and boot) or asked.boot == boot:
+        return job
+    reason = RESTARTED if sight.started else RESTARTING
+    return replace(job, state=JobState.NODE_FAILED, raw="restarted", reason=reason)
+
+
+def asked_for(name: str, facts: Mapping[str, Any], where: str) -> Asked | None:
+    return _record(name, facts, "request.json", Asked, where)
+
+
+def _sight(name: str, facts: Mapping[str, Any], where: str) -> Sight:
+    rest = facts.get("rest") or ()
+    pids = ", ".join(map(str, rest))
+    stuck = _record(name, facts, "stuck.json", Stuck, where)
+    left = (
+        f"its supervisor and main process are gone, but what they started still runs: {pids}" if rest else ""
+    )
+    return Sight(
+        alive=bool(facts["locked"] or facts["watched"] or facts["lives"] or facts["submitting"] or rest),
+        watched=facts["watched"],
+        started=_record(name, facts, "started.json", Started, where),
+        stop=_record(name, facts, "stop.json", Stop, where),
+        end=_record(name, facts, "exit.json", End, where),
+        stuck=stuck.reason if stuck and facts["watched"] else left,
+    )
+
+
+def _record(name: str, facts: Mapping[str, Any], kind: str, wanted: type[T], where: str) -> T | None:
+    text = facts["records"].get(kind)
+    if text is None:
+        return None
+    try:
+        return read(wanted, json.loads(text))
+    except ValueError as error:
+        why = str(error).splitlines()[0]
+        raise CouldNotLook(
+            f"{kind} of {name} on {where} is damaged ({why}), so nobody can tell how it stands. "
+            "Judge by its log, then put the file right."
+        ) from None

@@ -1,0 +1,220 @@
+"""Jobs on a box that is reached by ssh: each under tmux, with a supervisor that outlives the connection.
+
+The supervisor is the one of the scheduler `local`, sent along and run by the box's own Python, because what it knows a
+shell cannot: exit 137 from SIGKILL, an orphaned worker from an ended job, a reused process id from the job's own.
+Everything about an instance lies in `<folder>/<instance>/` on the box, whose making is the claim. A cut link, a
+refused key or a box that is off is "could not look": the job may run on, and is never taken for lost.
+"""
+
+import base64
+import errno
+import json
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from herorun.core.contract import SLUG, Duration
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.reach import Login
+from herorun.schedulers import _ssh_request as build
+from herorun.schedulers._ssh_seen import asked_for, job_seen
+from herorun.system.clock import now
+from herorun.system.far import Far
+from herorun.system.road import road_to, ssh_argv
+
+_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+
+
+class Options(Login):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = Field(
+        description="The box, as ssh knows it: a name of your ssh configuration, or an address."
+    )
+    folder: str = Field(
+        pattern=r"^/[^\x00]*[^/\x00]$",
+        description="Absolute path on the box, on a disk that outlives a restart: instances, code and logs lie there.",
+    )
+    code: Literal["ship", "there"] = Field(
+        "ship",
+        description="`there`: the box sees this machine's folders under the same paths; nothing is sent.",
+    )
+    tmux: str = Field(
+        "herorun",
+        pattern=r"^[A-Za-z0-9_-]*$",
+        description="Name of the tmux server's socket (`tmux -L`); empty, or where tmux is missing: a session of its own.",
+    )
+    python: str = Field(
+        "python3", min_length=1, description="Python 3.8 or newer on the box: it supervises the job."
+    )
+    settle: Duration = Field(
+        timedelta(seconds=60), description='Time after an intent before "there is no such job" counts.'
+    )
+    grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
+    connect_within: Duration = Field(timedelta(seconds=15), description="Time for a new connection.")
+    look_within: Duration = Field(timedelta(seconds=20), description="Time for a look, once connected.")
+    start_within: Duration = Field(timedelta(seconds=20), description="Time that a start may take.")
+    send_within: Duration = Field(timedelta(minutes=10), description="Time for sending the code.")
+
+
+def connect(options: Options, place: Place) -> "Ssh":
+    return Ssh(options)
+
+
+class Ssh:
+    """The scheduler `ssh`."""
+
+    everywhere = True  # the box gives every machine the same answers
+    reach = "ssh"
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._folder = options.folder
+        self.login = Login(**options.model_dump(include=set(Login.model_fields)))
+        self._far = Far(road_to(self.login, options.connect_within.total_seconds()), options.python)
+        self._where = self._far.road.where
+        self._within = options.look_within.total_seconds()
+
+    # --- submitting ---------------------------------------------------------------------------------
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        order = self._order(submission, code, admission)
+        return build.printed(ssh_argv(self.login), order, os.path.abspath(code) if self._ships else "")
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Start the instance; what cannot be run is a job that failed, with the reason."""
+        name = _instance(submission.instance)
+        secrets = build.secret_values(submission)
+        order = self._order(submission, code, admission)
+        sent = build.admission_there(admission, order["request"]["code"]) if self._ships else ""
+        private = _json({"secrets": secrets, "admission": sent})
+        seen = self._look([name]) if self._ships else None  # code is not sent for nothing
+        if seen is None or not self._job(name, seen):
+            seen = self._send(order, private, build.packed(code) if self._ships else b"")
+        job = self._job(name, seen)
+        if job is None or job.state is JobState.PENDING:
+            raise CouldNotLook(
+                f"{name} has not started on {self._where} within {self._options.start_within.total_seconds():g} s; "
+                f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot start twice."
+            )
+        self._must_be_ours(submission, seen["jobs"][name])
+        return job
+
+    @property
+    def _ships(self) -> bool:
+        return self._options.code == "ship"
+
+    def _order(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
+        request = build.request_of(submission, code, admission, self._folder, self._ships)
+        grace, within = self._options.grace.total_seconds(), self._options.start_within.total_seconds()
+        return build.order_of(request, self._folder, self._options.tmux, grace, within)
+
+    def _send(self, order: dict[str, Any], private: bytes, archive: bytes) -> Any:
+        told = {**order, "private": len(private), "code": build.digest_of(archive) if archive else None}
+        within = self._options.start_within.total_seconds() + self._within
+        within += self._options.send_within.total_seconds() if archive else 0
+        try:
+            return self._far.tell(build.THERE, "submit", within, private + archive, order=told)
+        except OSError as error:
+            raise HerorunError(f"Nothing was started on {self._where}: {in_words(error)}.") from None
+
+    def _must_be_ours(self, submission: Submission, facts: Mapping[str, Any]) -> None:
+        """Two repositories may call a run the same: the one's job is not the other's."""
+        asked = asked_for(submission.instance, facts, self._where)
+        if asked and (asked.argv, asked.env, asked.cwd) != (
+            submission.argv,
+            dict(submission.env),
+            submission.cwd,
+        ):
+            raise WrongUse(
+                f"{submission.instance} in {self._folder} on {self._where} is another job, with another command: "
+                "give this run a `folder` of its own in [scheduler]."
+            )
+
+    # --- looking ------------------------------------------------------------------------------------
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return self.find_all({_instance(instance): intended_at})[instance]
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """All by one connection."""
+        try:
+            seen = self._look([_instance(name) for name in wanted])
+        except (OSError, CouldNotLook) as error:
+            return dict.fromkeys(wanted, Unsure(in_words(error)))
+        return {name: self._search(name, seen, at) for name, at in wanted.items()}
+
+    def _search(self, name: str, seen: Mapping[str, Any], intended_at: datetime) -> Search:
+        try:
+            job = self._job(name, seen)
+        except CouldNotLook as error:
+            return Unsure(str(error))
+        if job and seen["jobs"][name]["there"]:
+            return Found(job)
+        if job:
+            return Unsure(f"{name} is being submitted right now")
+        if now() - intended_at <= self._options.settle:
+            return Unsure(f"too early to tell: {name} was to be submitted at {intended_at:%H:%M:%S}")
+        return Absent()
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
+        seen = self._far.ask(build.THERE, "look_at_all", self._within, folder=self._folder, slug=slug)
+        jobs = (self._job(name, seen) for name in seen["jobs"])
+        return tuple(job for job in jobs if job and job.state.live)
+
+    def tail(self, instance: str, lines: int) -> str:
+        """At most the last MiB; FileNotFoundError where there is no such instance."""
+        given = {"folder": self._folder, "name": _instance(instance), "lines": lines}
+        data = base64.b64decode(self._far.ask(build.THERE, "tail", self._within, **given))
+        return data.decode("utf-8", "replace")
+
+    def log_changed_at(self, instance: str) -> datetime | None:
+        """By the box's clock; None where there is no log."""
+        changed = self._look([_instance(instance)])["jobs"][instance].get("log")
+        return None if changed is None else datetime.fromtimestamp(changed, UTC)
+
+    def _look(self, names: list[str]) -> Any:
+        return self._far.ask(build.THERE, "look", self._within, folder=self._folder, names=names)
+
+    def _job(self, name: str, seen: Mapping[str, Any]) -> Job | None:
+        return job_seen(name, seen["jobs"][name], seen["boot"], self._where)
+
+    # --- stopping -----------------------------------------------------------------------------------
+
+    def stop(self, instance: str, by: str) -> None:
+        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a second."""
+        name, grace = _instance(instance), self._options.grace.total_seconds()
+        within = self._within + grace
+        given = {"folder": self._folder, "name": name, "by": by, "grace": grace}
+        try:
+            seen = self._far.ask(build.THERE, "stop", within, **given)
+        except OSError as error:
+            full = (
+                " The disk is full: make room there, then stop it again."
+                if error.errno == errno.ENOSPC
+                else ""
+            )
+            raise CouldNotLook(f"{name} was not stopped on {self._where}: {in_words(error)}.{full}") from None
+        facts = seen["jobs"][name]
+        if facts["there"]:
+            return
+        if facts["submitting"] or facts["locked"]:
+            raise CouldNotLook(f"{name} is being submitted right now: stop it again in a few seconds.")
+        raise WrongUse(f"There is no job {name} in {self._folder} on {self._where}.")
+
+
+def _instance(name: str) -> str:
+    if not _INSTANCE.fullmatch(name):
+        raise WrongUse(f"{name!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+    return name
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value).encode("ascii")

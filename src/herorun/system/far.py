@@ -1,0 +1,153 @@
+"""Asking a machine at the far end of a road: small programs that travel with the question, and its own Python.
+
+Nothing has to be installed there. Questions that are asked at the same moment share one connection, so that a tick
+costs few; one that hangs is late alone. An OSError there is the same OSError here.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.system import _far_end
+from herorun.system.road import Road
+
+GATHERING = 0.03  # seconds for which a question waits for others that go the same way
+OLDEST = (3, 8)  # of Python at the far end
+_NOT_FOUND = 127
+_BOOT = (
+    "import sys, json, types\n"
+    f"if sys.version_info < {OLDEST}: sys.exit(126)\n"
+    "order = json.loads(sys.stdin.buffer.read(int(sys.argv[1])))\n"
+    "for name, source in order['modules']:\n"
+    "    module = sys.modules[name] = types.ModuleType(name)\n"
+    "    package, _, own = name.rpartition('.')\n"
+    "    setattr(sys.modules.setdefault(package, types.ModuleType(package)), own, module)\n"
+    "    exec(compile(source, name, 'exec'), module.__dict__)\n"
+    "sys.modules['herorun.system._far_end'].main(order)\n"
+)
+_TOO_OLD = 126
+
+
+@dataclass(frozen=True)
+class Program:
+    """Source files that travel, in the order in which they need each other; the last one answers."""
+
+    files: tuple[tuple[str, str], ...]  # name of the module, path of its source
+
+    @property
+    def name(self) -> str:
+        return self.files[-1][0]
+
+
+@dataclass
+class _Ask:
+    program: Program
+    question: str
+    given: Mapping[str, Any]
+    timeout: float
+    done: Event = field(default_factory=Event)
+    told: Any = None
+    error: Exception | None = None
+
+
+class Far:
+    """The far end of one road."""
+
+    def __init__(self, road: Road, python: str = "python3") -> None:
+        self.road = road
+        self.python = python
+        self._lock = Lock()
+        self._waiting: list[_Ask] = []
+
+    def ask(self, program: Program, question: str, timeout: float, **given: Any) -> Any:
+        """What the program's function `question` returns there; its OSError, or `CouldNotLook` without an answer."""
+        ask = _Ask(program, question, given, timeout)
+        with self._lock:
+            self._waiting.append(ask)
+            leads = len(self._waiting) == 1
+        if leads:
+            time.sleep(GATHERING)
+            with self._lock:
+                together, self._waiting = self._waiting, []
+            self._go(together)
+        ask.done.wait()
+        if ask.error is not None:
+            raise ask.error
+        return ask.told
+
+    def tell(self, program: Program, question: str, timeout: float, data: bytes, **given: Any) -> Any:
+        """The same for one that brings data, which it reads from its standard input. It goes alone."""
+        ask = _Ask(program, question, given, timeout)
+        (answer,) = self._answers([ask], data)
+        return self._understood(answer, ask)
+
+    def _go(self, together: Sequence[_Ask]) -> None:
+        try:
+            for ask, answer in zip(together, self._answers(together), strict=True):
+                try:
+                    ask.told = self._understood(answer, ask)
+                except (OSError, CouldNotLook) as error:
+                    ask.error = error
+        except Exception as error:  # whoever waits must hear of it, whatever it is
+            for ask in together:
+                ask.error = CouldNotLook(str(error)) if isinstance(error, CouldNotLook) else error
+        finally:
+            for ask in together:
+                ask.done.set()
+
+    def _answers(self, asks: Sequence[_Ask], data: bytes | None = None) -> list[dict[str, Any]]:
+        within = max(ask.timeout for ask in asks)
+        order = order_of(asks, within, alone=data is not None)
+        argv = (self.python, "-I", "-S", "-c", _BOOT, f"{len(order)}")
+        answer = self.road.run(argv, within + 2, stdin=order + (data or b""))
+        if answer.code in (_NOT_FOUND, _TOO_OLD):
+            what = "was not found" if answer.code == _NOT_FOUND else "is too old"
+            raise CouldNotLook(
+                f"`{self.python}` {what} on {self.road.where}: install Python {OLDEST[0]}.{OLDEST[1]} or newer there, "
+                "or name it as `python` in [scheduler]."
+            )
+        try:
+            told: list[dict[str, Any]] = json.loads(answer.out)
+            return told
+        except ValueError:
+            raise CouldNotLook(f"{self.road.where} could be asked nothing: {answer.complaint}") from None
+
+    def _understood(self, answer: Mapping[str, Any], ask: _Ask) -> Any:
+        if "told" in answer:
+            return answer["told"]
+        if answer.get("late"):
+            raise CouldNotLook(
+                f"{self.road.where} could be reached, but gave no answer within {ask.timeout:g} s: a disk there may hang."
+            )
+        if answer["errno"] is None:
+            raise OSError(answer["why"])
+        raise OSError(answer["errno"], answer["why"], answer["path"])
+
+
+def order_of(asks: Sequence[Any], within: float, alone: bool) -> bytes:
+    """What is sent: each program's source once, and the questions."""
+    files = dict([own_file(_far_end), *(file for ask in asks for file in ask.program.files)])
+    questions = [{"module": a.program.name, "question": a.question, "given": a.given} for a in asks]
+    order = {
+        "modules": [[name, source(path)] for name, path in files.items()],
+        "asks": questions,
+        "within": within,
+        "alone": alone,
+    }
+    return json.dumps(order).encode("ascii")
+
+
+def own_file(module: Any) -> tuple[str, str]:
+    """A module of ours as one that travels."""
+    return str(module.__name__), str(module.__file__)
+
+
+@cache
+def source(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8")

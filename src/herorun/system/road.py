@@ -1,0 +1,193 @@
+"""The road to a machine: its commands run on this one, or over one bounded ssh connection.
+
+A cut link is `CouldNotLook`, never an empty answer. Exit code 255 is ssh's own failure and also a remote `exit 255`,
+and whatever the login's own files print stands before the answer: so the far end opens and closes each answer with a
+line of its own, and what comes without both did not arrive whole.
+"""
+
+import random
+import re
+import secrets
+import shlex
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from threading import BoundedSemaphore
+from typing import Protocol
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.reach import Login
+from herorun.system.process import Answer, run
+
+CONNECT = 15  # seconds for a new connection
+ALIVE = 10  # seconds between two signs of life
+MISSED = 3  # signs of life that may be missed
+AT_ONCE = (
+    4  # connections to one host: sshd turns away some of more than ten that have not logged in (MaxStartups)
+)
+TURNED_AWAY = 2  # further tries after a connection that the server closed before anything was asked
+LATE = 124  # what `timeout` exits with where it ended a program
+KILLED = 137  # and where it had to kill it
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
+_SAFE = re.compile(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
+_BUSY = re.compile(r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I)
+_doors: dict[str, BoundedSemaphore] = defaultdict(
+    lambda: BoundedSemaphore(AT_ONCE)
+)  # by host, in this process
+
+
+class Road(Protocol):
+    where: str  # for people
+    reach: str  # "here" or "ssh"
+
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+        """Run a program at the far end; `CouldNotLook` where it gave no whole answer in time."""
+
+
+class Here:
+    """This machine."""
+
+    where, reach = "this machine", "here"
+
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+        return run(argv, timeout, stdin=stdin)
+
+
+class Ssh:
+    """A host that is reached by the ssh program, one short connection a question."""
+
+    reach = "ssh"
+
+    def __init__(self, login: Login, connect: float = CONNECT) -> None:
+        host = login.host or ""
+        if not _NAME.fullmatch(host) or (login.user and not _NAME.fullmatch(login.user)):
+            raise CouldNotLook(f"{login.user or ''}@{host} is no host that ssh could be given.")
+        self.where = f"{login.user}@{host}" if login.user else host
+        self._connect = connect
+        self._argv = ssh_argv(login, connect)
+
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+        """In all at most the time to connect and the timeout; what runs longer there is ended there too."""
+        mark = f"herorun-{secrets.token_hex(8)}"
+        command = [*self._argv, remote_command(argv, mark, timeout)]
+        until = time.monotonic() + self._connect + timeout + 2
+        told = self._asked(lambda: self._once(command, until, stdin), until)
+        answer = whole(told, mark)
+        if answer is None:
+            raise CouldNotLook(f"{self.where} {why(told)}")
+        if answer.code in (LATE, KILLED):
+            raise CouldNotLook(
+                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {timeout:g} s: try again."
+            )
+        return answer
+
+    def _once(self, command: Sequence[str], until: float, stdin: bytes) -> Answer:
+        door = _doors[self.where]
+        if not door.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise CouldNotLook(f"{self.where} gave no answer in time: other questions to it hang. Try again.")
+        try:
+            left = max(0.1, until - time.monotonic())
+            return run(command, left, stdin=stdin)
+        except CouldNotLook as error:
+            if "no answer within" not in str(error):
+                raise  # there is no ssh on this machine
+            raise CouldNotLook(
+                f"{self.where} gave no answer in time: the link or the box hangs. Try again."
+            ) from None
+        finally:
+            door.release()
+
+    def _asked(self, ask: Callable[[], Answer], until: float) -> Answer:
+        """Again, a moment later, where a busy server closed the connection before anything was asked."""
+        for turn in range(TURNED_AWAY):
+            told = ask()
+            if told.code != 255 or told.out or not _BUSY.search(told.complaint):
+                return told
+            pause = random.uniform(0.2, 0.6) * (
+                turn + 1
+            )  # so that those who were turned away do not meet again
+            if time.monotonic() + pause >= until:
+                return told
+            time.sleep(pause)
+        return ask()
+
+
+def ssh_argv(login: Login, connect: float = CONNECT) -> list[str]:
+    """No prompt, no shared connection (one that hangs would hold up every later question), bounded waits."""
+    options = {
+        "BatchMode": "yes",
+        "ConnectTimeout": max(1, round(connect)),
+        "ServerAliveInterval": ALIVE,
+        "ServerAliveCountMax": MISSED,
+        "ControlMaster": "no",
+        "ControlPath": "none",
+        "ClearAllForwardings": "yes",
+        "ForwardAgent": "no",
+        "ForwardX11": "no",
+        "PermitLocalCommand": "no",
+        "RequestTTY": "no",
+        "RemoteCommand": "none",
+        "LogLevel": "ERROR",
+    }
+    argv = ["ssh", "-T"]
+    argv += ["-F", login.ssh_config] if login.ssh_config else []
+    argv += ["-p", str(login.port)] if login.port else []
+    argv += ["-l", login.user] if login.user else []
+    for name, value in options.items():
+        argv += ["-o", f"{name}={value}"]
+    return [*argv, "--", login.host or ""]
+
+
+def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
+    """For the login shell at the far end, be it bash, csh or fish: it only starts `sh`, with text that each reads alike.
+
+    The program ends there in time too: a lost connection leaves none behind.
+    """
+    bounded = shlex.join(["timeout", "-k", "5", f"{max(1, round(timeout))}", *argv])
+    script = f"printf '\\n%s\\n' {mark}; LC_ALL=C {bounded}; printf '\\n%s %d\\n' {mark} $?"
+    encoded = "".join(
+        chr(byte) if _SAFE.match(bytes([byte])) else f"\\0{byte:03o}"
+        for byte in script.encode("utf-8", "surrogateescape")
+    )
+    return f"exec sh -c 'eval \"$(printf %b \"$0\")\"' '{encoded}'"
+
+
+def whole(told: Answer, mark: str) -> Answer | None:
+    """What stands between the two marks; None where one of them is missing."""
+    word = re.escape(mark.encode())
+    found = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), told.out, re.DOTALL)
+    return Answer(int(found[2]), found[1], told.err) if found else None
+
+
+_REASONS = (  # what ssh says, and what it means to whoever reads it
+    (
+        r"Host key verification failed|No .* host key is known|IDENTIFICATION HAS CHANGED",
+        "shows a host key that is not the known one: compare it with the box's own, then add it to known_hosts.",
+    ),
+    (r"Permission denied", "rejects the key: let its authorized_keys have yours, or name the right user."),
+    (r"Could not resolve hostname", "is no host name that can be resolved from here: {said}."),
+    (
+        r"Connection refused",
+        "refuses the connection: no ssh server answers there, or the box is starting. Try again.",
+    ),
+    (
+        r"kex_exchange_identification|banner line|reset by|closed by",
+        "closed the connection: it is busy, or the link broke. Try again.",
+    ),
+    (r"timed out|not responding", "does not answer: the link is cut, or the box is off. Try again."),
+    (r"No route to host|Network is unreachable|Broken pipe", "is out of reach: {said}. Try again."),
+)
+
+
+def why(told: Answer) -> str:
+    """Why there is no whole answer, from what ssh said; for people, after the name of the host."""
+    said = told.complaint
+    text = told.err.decode("utf-8", "backslashreplace")
+    for pattern, words in _REASONS:
+        if re.search(pattern, text):
+            return words.format(said=said.rstrip("."))
+    return f"gave no whole answer: {said}. Try again."
+
+
+def road_to(login: Login, connect: float = CONNECT) -> Road:
+    return Ssh(login, connect) if login.host else Here()

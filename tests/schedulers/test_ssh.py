@@ -1,0 +1,257 @@
+"""The scheduler ssh, on real boxes: OpenSSH, tmux, and links, disks and power that can fail."""
+
+import os
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.schedulers import ssh
+from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago
+from services.boxes import Box
+from services.relay import free_port
+
+PLACE = Place("tiny", "/state", "/out", "/repository")
+
+
+def options(box: Box, folder: str, **changes: Any) -> ssh.Options:
+    told = {
+        "host": box.name,
+        "ssh_config": str(box.config),
+        "folder": folder,
+        "settle": "1s",
+        "grace": "400ms",
+    }
+    return ssh.Options(**{**told, "code": "there", "connect_within": "3s", "look_within": "5s", **changes})
+
+
+def adapter(box: Box, folder: str, **changes: Any) -> ssh.Ssh:
+    return ssh.connect(options(box, folder, **changes), PLACE)
+
+
+def eventually(true: Callable[[], object], within: float = 10.0) -> None:
+    until = time.monotonic() + within
+    while not true():
+        assert time.monotonic() < until, "it did not come about in time"
+        time.sleep(0.05)
+
+
+def end_all(box: Box, folder: str) -> None:
+    """Kill what a test has left running, by its records, and take the folder away."""
+    names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {shlex.quote(folder)}/*/started.json 2>/dev/null"
+    box.ssh(
+        f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {shlex.quote(folder)}",
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(box: Box, tmp_path: Path) -> Iterator[str]:
+    """The scheduler's folder on the box, of an awful name."""
+    name = f"{box.home}/{tmp_path.name} it's"
+    yield name
+    box.mend()
+    end_all(box, name)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that the box sees under the same path, as on a shared disk: /tmp it has for itself."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir="/var/tmp") as made:
+        yield Path(made)
+
+
+@pytest.fixture
+def rig(box: Box, folder: str, shared: Path) -> Rig:
+    code = shared / "code"
+    code.mkdir()
+
+    def traces() -> Iterator[bytes]:
+        everything = (
+            f"find {shlex.quote(folder)} -type f -exec cat {{}} +; ps -ef; tmux -L herorun show-environment -g;"
+            "tmux -L herorun ls; cat /proc/[0-9]*/cmdline"
+        )
+        yield box.ssh(f"{everything} 2>/dev/null", check=False).stdout.encode()
+
+    return Rig(
+        connect=lambda: adapter(box, folder),
+        blind=lambda: adapter(box, folder, port=free_port()),
+        traces=traces,
+        code=code,
+        patience=20,
+    )
+
+
+class TestSsh(SchedulerSuite):
+    """The contract, on a real box."""
+
+
+# --- what is sent ----------------------------------------------------------------------------------
+
+
+def shipped(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.Ssh:
+    """A scheduler that sends code and admission, and what it sends."""
+    (rig.code / "bin").mkdir()
+    (rig.code / "bin" / "train").write_text("#!/bin/sh\necho trained in $PWD\n")
+    (rig.code / "bin" / "train").chmod(0o755)
+    (rig.code / "link").symlink_to("bin/train")
+    admission(rig).write_text('{"schema": 1, "code": "/here", "slug": "tiny"}')
+    return adapter(box, folder, code="ship", **changes)
+
+
+def admission(rig: Rig) -> Path:
+    return rig.code.parent / "admission.json"
+
+
+def ended(scheduler: ssh.Ssh, name: str = "tiny-1") -> Job:
+    found: list[Job] = []
+
+    def over() -> bool:
+        answer = scheduler.find(name, long_ago())
+        assert isinstance(answer, Found), answer
+        found[:] = [answer.job]
+        return answer.job.state.ended
+
+    eventually(over, 20)
+    return found[0]
+
+
+def test_the_code_and_the_admission_arrive_as_they_are(rig: Rig, box: Box, folder: str) -> None:
+    scheduler = shipped(rig, box, folder)
+    submission = rig.job("", argv=("sh", "-c", './link; ls -l link; cat "$HERORUN_ADMISSION"'))
+    assert scheduler.submit(submission, str(rig.code), str(admission(rig))).state is not JobState.PENDING
+    assert ended(scheduler).state is JobState.SUCCEEDED
+    said = scheduler.tail("tiny-1", 9).splitlines()
+    assert said[0] == f"trained in {folder}/code/tiny-1"
+    assert said[1].endswith("link -> bin/train")
+    assert said[2] == f'{{"code": "{folder}/code/tiny-1", "schema": 1, "slug": "tiny"}}'
+
+
+def test_the_printed_request_is_what_is_done_and_holds_no_secret(
+    rig: Rig, box: Box, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINING_TOKEN", SECRET)
+    submission = rig.job("", argv=("python", "train.py", "--name", "a b"), secrets=("TRAINING_TOKEN",))
+    told = shipped(rig, box, folder).request(submission, str(rig.code), "/admission.json")
+    assert f"-- {box.name} (a Python program, by standard input)\n" in told
+    assert f"claim:   mkdir {folder}/tiny-1\n" in told
+    assert f"code:    {rig.code} is sent to {folder}/code/tiny-1\n" in told
+    assert "argv:    python train.py --name 'a b'\n" in told
+    assert "tmux -L herorun new-session -d -s tiny-1\n" in told
+    assert "secrets: TRAINING_TOKEN (by standard input)\n" in told
+    assert SECRET not in told
+
+
+def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_again(
+    rig: Rig, box: Box, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rig.code / "large").write_bytes(os.urandom(300_000))
+    scheduler = shipped(rig, box, folder)
+    whole = ssh.build.packed(str(rig.code))
+    with monkeypatch.context() as torn:
+        torn.setattr(ssh.build, "packed", lambda code: whole)
+        torn.setattr(ssh.build, "digest_of", lambda data: {"size": len(data) + 1, "sha256": "0" * 64})
+        with pytest.raises(HerorunError, match=r"Nothing was started on .*: the connection ended before"):
+            scheduler.submit(rig.job("echo ran"), str(rig.code), str(admission(rig)))
+    assert scheduler.find("tiny-1", long_ago()) == Absent()
+    assert box.ssh(f"ls {shlex.quote(folder)}/code").stdout == ""
+    scheduler.submit(rig.job("echo ran"), str(rig.code), str(admission(rig)))
+    ended(scheduler)
+    assert scheduler.tail("tiny-1", 9) == "ran\n"
+
+
+def test_another_runs_job_of_the_same_name_is_not_taken_for_ours(rig: Rig) -> None:
+    rig.run(rig.job("echo theirs"))
+    with pytest.raises(
+        WrongUse, match=r"another job, with another command: give this run a `folder` of its own"
+    ):
+        rig.submit(rig.job("echo ours"))
+
+
+@pytest.mark.parametrize("socket", ["herorun", ""])
+def test_it_outlives_its_connection_in_tmux_or_without(rig: Rig, box: Box, folder: str, socket: str) -> None:
+    scheduler = adapter(box, folder, tmux=socket)
+    scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
+    sessions = box.ssh("tmux -L herorun ls -F '#{session_name}'", check=False).stdout.split()
+    assert ("tiny-1" in sessions) == bool(socket)
+    (job,) = scheduler.live("tiny")
+    assert job.state is JobState.RUNNING and job.reason == ""
+
+
+def test_where_tmux_is_missing_or_refuses_the_job_has_a_session_of_its_own(
+    rig: Rig, box: Box, folder: str
+) -> None:
+    box.ssh("tmux -L herorun new-session -d -s tiny-1 'sleep 20'")
+    try:
+        rig.submit(rig.job("sleep 30"))
+        assert rig.now("tiny-1").state is JobState.RUNNING
+    finally:
+        box.ssh("tmux -L herorun kill-session -t =tiny-1", check=False)
+    assert rig.now("tiny-1").state is JobState.RUNNING
+
+
+# --- how it ended ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
+def test_a_signal_is_told_from_an_exit_code_that_looks_like_it(rig: Rig, name: str) -> None:
+    job = rig.run(rig.job(f"kill -{name[3:]} $$"))
+    assert (job.state, job.signal, job.exit_code, job.crashed) == (JobState.FAILED, name, None, True)
+    job = rig.run(rig.job("exit 137", number=2))
+    assert (job.state, job.signal, job.exit_code) == (JobState.FAILED, None, 137)
+
+
+def test_a_supervisor_that_is_killed_leaves_the_job_running_and_a_stop_still_ends_it(
+    rig: Rig, box: Box
+) -> None:
+    rig.submit(rig.job("sleep 60"))
+    box.ssh("tmux -L herorun kill-server; pkill -9 -f '[_]ssh_there.py'", check=False)
+    job = rig.now("tiny-1")
+    assert job.state is JobState.RUNNING and "supervisor is gone" in job.reason
+    rig.connect().stop("tiny-1", "ada@box")
+    job = rig.now("tiny-1")
+    assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
+
+
+def test_a_damaged_record_is_named_and_nothing_is_guessed(rig: Rig, box: Box, folder: str) -> None:
+    rig.run(rig.job("exit 0"))
+    box.ssh(f"echo '{{' > {shlex.quote(folder)}/tiny-1/exit.json")
+    answer = rig.connect().find("tiny-1", long_ago())
+    assert isinstance(answer, Unsure) and "exit.json of tiny-1" in answer.why
+
+
+def test_all_instances_are_found_by_one_connection(rig: Rig, box: Box, folder: str) -> None:
+    rig.run(rig.job("exit 3"))
+    rig.run(rig.job("exit 0", number=2))
+    before = logins(box)
+    wanted = {f"tiny-{number}": long_ago() for number in range(1, 200)}
+    found = rig.connect().find_all(wanted)
+    assert logins(box) - before == 1
+    assert [found[f"tiny-{n}"].job.exit_code for n in (1, 2)] == [3, 0]
+    assert {found[f"tiny-{n}"] for n in range(3, 200)} == {Absent()}
+
+
+def test_questions_of_one_moment_share_a_connection(rig: Rig, box: Box, folder: str) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    rig.run(rig.job("echo one"))
+    scheduler, before = rig.connect(), logins(box)
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.submit(scheduler.find, "tiny-1", long_ago())
+        none = pool.submit(scheduler.tail, "tiny-9", 5)
+        live, log = pool.submit(scheduler.live, "tiny"), pool.submit(scheduler.tail, "tiny-1", 5)
+        assert (live.result(), log.result(), found.result().job.exit_code) == ((), "one\n", 0)
+        with pytest.raises(FileNotFoundError):
+            none.result()
+    assert logins(box) - before == 1
+
+
+def logins(box: Box) -> int:
+    return (box.folder / "log").read_text().count("Accepted publickey")
