@@ -21,6 +21,7 @@ from herorun.core.contract import Contract, explain_errors
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.core.ports import Place
+from herorun.core.reach import Reach
 
 KIND = re.compile(r"[a-z][a-z0-9_]*")
 ADAPTERS = {  # where the contract names the kind of a port
@@ -110,13 +111,27 @@ def connect(
     module = _adapter(port, kind)
     declared = getattr(module.Options, "model_fields", {})
     own = {name: value for name, value in (stated or {}).items() if name in declared and value is not None}
+    return module.connect(_validated(port, kind, module, {**own, **options}), place)
+
+
+def reach(kind: str, options: Mapping[str, Any]) -> Reach | None:
+    """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has no files for us.
+
+    A scheduler elsewhere tells it by a function `reach(options)` beside its `connect`.
+    """
+    module = _adapter("schedulers", kind)
+    tell = getattr(module, "reach", None)
+    told: Reach | None = tell(_validated("schedulers", kind, module, options)) if tell else None
+    return told
+
+
+def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
     try:
-        told = module.Options.model_validate({**own, **options})
+        return module.Options.model_validate(dict(options))
     except ValidationError as error:
         raise WrongUse(
             f"[{port.rpartition('.')[2].removesuffix('s')}] {kind}: {explain_errors(error)}"
         ) from None
-    return module.connect(told, place)
 
 
 def _adapter(port: str, kind: str) -> Any:

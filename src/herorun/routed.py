@@ -7,7 +7,7 @@ from herorun.core.ports import Entry, Place, Rule, Store
 
 
 class RoutedStore:
-    """See `core.ports.Store`. A path without a scheme is a path of this machine."""
+    """See `core.ports.Store`. A path without a scheme is a path of the machine where the job runs."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -49,7 +49,7 @@ class RoutedStore:
     def _of(self, path: str) -> Store:
         """Sources ask all at once; of two that connect at the same time, the second is kept, and they are alike."""
         scheme, separator, _ = path.partition("://")
-        kind = scheme if separator else "local"
+        kind = scheme if separator else "over_ssh" if self._place.reach else "local"
         if kind not in self._stores:
             self._stores[kind] = discover.connect("stores", kind, {}, self._place)
         return self._stores[kind]

@@ -69,8 +69,13 @@ class Run:
 
     @cached_property
     def place(self) -> Place:
+        told = self.contract.scheduler
         return Place(
-            self.slug, str(self.state), self.contract.output.root.rstrip("/"), str(self.repository.top)
+            self.slug,
+            str(self.state),
+            self.contract.output.root.rstrip("/"),
+            str(self.repository.top),
+            discover.reach(told.kind, told.options),
         )
 
     @cached_property

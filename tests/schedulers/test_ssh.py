@@ -212,7 +212,7 @@ def test_a_supervisor_that_is_killed_leaves_the_job_running_and_a_stop_still_end
     rig: Rig, box: Box
 ) -> None:
     rig.submit(rig.job("sleep 60"))
-    box.ssh("tmux -L herorun kill-server; pkill -9 -f '[_]ssh_there.py'", check=False)
+    box.ssh("tmux -L herorun kill-server; pkill -9 -f '[_]ssh_start.py'", check=False)
     job = rig.now("tiny-1")
     assert job.state is JobState.RUNNING and "supervisor is gone" in job.reason
     rig.connect().stop("tiny-1", "ada@box")

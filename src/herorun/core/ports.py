@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from herorun.core.evidence import Candidate, Job, TrackerAlert, TrackerIdentity
 from herorun.core.plan import Plan
+from herorun.core.reach import Reach
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Place:
     state: str  # the run's private folder, `.herorun/<slug>` of the main work tree
     output_root: str
     repository: str  # the top of the work tree
+    reach: Reach | None = None  # of the machine where paths without a scheme lie; None: this one
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """How a machine is reached that is not this one."""
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -14,3 +16,13 @@ class Login(BaseModel):
         None, ge=1, le=65535, description="Port of its ssh server; none: as ssh decides."
     )
     ssh_config: str | None = Field(None, description="An ssh configuration file in place of the user's own.")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The machine where the job runs and bare paths lie, where that is not this one."""
+
+    login: Login
+    python: str = "python3"  # there
+    connect: float = 15.0  # seconds for a new connection
+    look: float = 20.0  # seconds for a look, once connected

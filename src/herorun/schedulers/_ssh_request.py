@@ -12,11 +12,12 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.ports import Submission
-from herorun.schedulers import _processes, _ssh_there, _supervise
+from herorun.schedulers import _processes, _ssh_look, _ssh_start, _supervise
 from herorun.system import _far_end
 from herorun.system.far import Program, own_file, source
 
-THERE = Program(tuple(own_file(module) for module in (_far_end, _processes, _supervise, _ssh_there)))
+LOOKING = Program(tuple(own_file(module) for module in (_far_end, _processes, _ssh_look)))
+ACTING = Program((*LOOKING.files, own_file(_supervise), own_file(_ssh_start)))
 
 
 def request_of(submission: Submission, code: str, admission: str, folder: str, ship: bool) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def order_of(
         "tmux": tmux,
         "grace": grace,
         "within": within,
-        "programs": [[name, source(path)] for name, path in THERE.files],
+        "programs": [[name, source(path)] for name, path in ACTING.files],
     }
 
 

@@ -1,4 +1,4 @@
-"""What a look at a box says about a job: pure, from the facts that `_ssh_there` tells."""
+"""What a look at a box says about a job: pure, from the facts that `_ssh_look` tells."""
 
 import json
 from collections.abc import Mapping

@@ -21,12 +21,12 @@ from herorun.core.contract import SLUG, Duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
-from herorun.core.reach import Login
+from herorun.core.reach import Login, Reach
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._ssh_seen import asked_for, job_seen
 from herorun.system.clock import now
-from herorun.system.far import Far
-from herorun.system.road import road_to, ssh_argv
+from herorun.system.far import far_to
+from herorun.system.road import ssh_argv
 
 _INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 
@@ -67,6 +67,13 @@ def connect(options: Options, place: Place) -> "Ssh":
     return Ssh(options)
 
 
+def reach(options: Options) -> Reach:
+    """Checkpoints, receipts and metrics on paths of the box are read by the same road."""
+    login = Login(**options.model_dump(include=set(Login.model_fields)))
+    within = options.connect_within.total_seconds(), options.look_within.total_seconds()
+    return Reach(login, options.python, *within)
+
+
 class Ssh:
     """The scheduler `ssh`."""
 
@@ -76,8 +83,8 @@ class Ssh:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._folder = options.folder
-        self.login = Login(**options.model_dump(include=set(Login.model_fields)))
-        self._far = Far(road_to(self.login, options.connect_within.total_seconds()), options.python)
+        self._login = reach(options).login
+        self._far = far_to(reach(options))
         self._where = self._far.road.where
         self._within = options.look_within.total_seconds()
 
@@ -85,7 +92,7 @@ class Ssh:
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
         order = self._order(submission, code, admission)
-        return build.printed(ssh_argv(self.login), order, os.path.abspath(code) if self._ships else "")
+        return build.printed(ssh_argv(self._login), order, os.path.abspath(code) if self._ships else "")
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance; what cannot be run is a job that failed, with the reason."""
@@ -120,7 +127,7 @@ class Ssh:
         within = self._options.start_within.total_seconds() + self._within
         within += self._options.send_within.total_seconds() if archive else 0
         try:
-            return self._far.tell(build.THERE, "submit", within, private + archive, order=told)
+            return self._far.tell(build.ACTING, "submit", within, private + archive, order=told)
         except OSError as error:
             raise HerorunError(f"Nothing was started on {self._where}: {in_words(error)}.") from None
 
@@ -165,14 +172,14 @@ class Ssh:
 
     def live(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
-        seen = self._far.ask(build.THERE, "look_at_all", self._within, folder=self._folder, slug=slug)
+        seen = self._far.ask(build.LOOKING, "look_at_all", self._within, folder=self._folder, slug=slug)
         jobs = (self._job(name, seen) for name in seen["jobs"])
         return tuple(job for job in jobs if job and job.state.live)
 
     def tail(self, instance: str, lines: int) -> str:
         """At most the last MiB; FileNotFoundError where there is no such instance."""
         given = {"folder": self._folder, "name": _instance(instance), "lines": lines}
-        data = base64.b64decode(self._far.ask(build.THERE, "tail", self._within, **given))
+        data = base64.b64decode(self._far.ask(build.LOOKING, "tail", self._within, **given))
         return data.decode("utf-8", "replace")
 
     def log_changed_at(self, instance: str) -> datetime | None:
@@ -181,7 +188,7 @@ class Ssh:
         return None if changed is None else datetime.fromtimestamp(changed, UTC)
 
     def _look(self, names: list[str]) -> Any:
-        return self._far.ask(build.THERE, "look", self._within, folder=self._folder, names=names)
+        return self._far.ask(build.LOOKING, "look", self._within, folder=self._folder, names=names)
 
     def _job(self, name: str, seen: Mapping[str, Any]) -> Job | None:
         return job_seen(name, seen["jobs"][name], seen["boot"], self._where)
@@ -194,7 +201,7 @@ class Ssh:
         within = self._within + grace
         given = {"folder": self._folder, "name": name, "by": by, "grace": grace}
         try:
-            seen = self._far.ask(build.THERE, "stop", within, **given)
+            seen = self._far.ask(build.ACTING, "stop", within, **given)
         except OSError as error:
             full = (
                 " The disk is full: make room there, then stop it again."

@@ -14,8 +14,9 @@ from threading import Event, Lock
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.reach import Reach
 from herorun.system import _far_end
-from herorun.system.road import Road
+from herorun.system.road import Road, road_to
 
 GATHERING = 0.03  # seconds for which a question waits for others that go the same way
 OLDEST = (3, 8)  # of Python at the far end
@@ -128,6 +129,12 @@ class Far:
         if answer["errno"] is None:
             raise OSError(answer["why"])
         raise OSError(answer["errno"], answer["why"], answer["path"])
+
+
+@cache
+def far_to(reach: Reach) -> Far:
+    """One for all who ask the same machine in this process, so that their questions can share a connection."""
+    return Far(road_to(reach.login, reach.connect), reach.python)
 
 
 def order_of(asks: Sequence[Any], within: float, alone: bool) -> bytes:

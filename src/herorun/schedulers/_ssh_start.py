@@ -1,12 +1,6 @@
-"""What is done on the box itself: looking, starting, stopping. It travels with each question (`system/far.py`).
+"""Starting and stopping a job on the box itself. It travels there, and becomes the supervisor's program.
 
-Standard library only, from Python 3.8 on. Beside the supervisor's files (`_supervise.py`) lie in the scheduler's folder:
-
-    <instance>.submit          locked while somebody submits it
-    <instance>.lock            locked while the supervisor or anything of the job lives
-    code/<instance>/           the code, where it was sent
-    admissions/<instance>.json
-    programs/<digest>/         the supervisor itself
+Standard library only, from Python 3.8 on. See `_ssh_look` for what lies where.
 """
 
 from __future__ import annotations
@@ -29,140 +23,15 @@ if __name__ == "__main__":  # started on the box as the supervisor: run by its p
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 
 from herorun.schedulers import _supervise
-from herorun.schedulers._processes import birth, boot, end_all, marks_of, processes_of
-from herorun.system._far_end import packed
+from herorun.schedulers._processes import end_all
+from herorun.schedulers._ssh_look import facts, is_there, lives, locked, look, read, record, rest
 
-BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
-RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json")
+BLOCK = 1 << 20  # bytes of an archive that are read at once
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
 LOOK = 0.01  # seconds between two looks for the start
 # What the login and the road bring would mislead the job; its own language is not that of our commands.
 _NOT_PASSED_ON = re.compile(r"SSH_.*|TMUX|TMUX_PANE|LC_ALL|OLDPWD|SHLVL|_|GIT_.*|HERORUN_.*")
 _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")
-
-
-# --- looking ---------------------------------------------------------------------------------------
-
-
-def look(folder: str, names: list[str]) -> dict[str, Any]:
-    """What is there of each instance."""
-    if not os.path.isdir(folder):
-        _refuse_a_file(folder)
-    return {"boot": boot(), "jobs": {name: facts(folder, name) for name in names}}
-
-
-def look_at_all(folder: str, slug: str) -> dict[str, Any]:
-    """The same of every instance of a run."""
-    ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock|\.submit)?")
-    try:
-        names = {found.group(1) for found in map(ours.fullmatch, os.listdir(folder)) if found}
-    except FileNotFoundError:
-        names = set()
-    return look(folder, sorted(names, key=lambda name: (len(name), name)))
-
-
-def facts(folder: str, name: str) -> dict[str, Any]:
-    """The locks before the records: the exit record is written before the lock is freed."""
-    path = os.path.join(folder, name)
-    told: dict[str, Any] = {
-        "submitting": locked(f"{path}.submit"),
-        "locked": locked(f"{path}.lock"),
-        "there": is_there(path),
-    }
-    if not told["there"]:
-        return told
-    told["watched"] = locked(f"{path}/watched")
-    records = {kind: record(f"{path}/{kind}") for kind in RECORDS}
-    told["records"] = {kind: text for kind, text in records.items() if text is not None}
-    told["lives"] = lives(read(records["started.json"]))
-    if not (told["watched"] or told["lives"] or records["exit.json"]) and records["started.json"]:
-        told["rest"] = sorted(process.pid for process in rest(read(records["request.json"])))
-    told["log"] = changed(f"{path}/job.log")
-    return told
-
-
-def tail(folder: str, name: str, lines: int) -> str:
-    """The end of the log, however long it is."""
-    data = b""
-    with open(os.path.join(folder, name, "job.log"), "rb") as file:
-        at = file.seek(0, os.SEEK_END)
-        while at > 0 and len(data) < MOST and data.count(b"\n") <= lines:
-            at, before = max(at - BLOCK, 0), at
-            file.seek(at)
-            data = file.read(before - at) + data
-    return packed(b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b"")
-
-
-def locked(path: str) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask must not see each other
-        return False
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-
-
-def is_there(path: str) -> bool:
-    """An unreadable folder is not an absent one."""
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def record(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-
-
-def read(text: str | None) -> dict[str, Any]:
-    """What a record says; nothing where it is damaged, which is for others to complain of."""
-    try:
-        told = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
-def lives(started: dict[str, Any]) -> bool:
-    """Whether that very process still runs."""
-    pid, born = started.get("pid"), started.get("birth")
-    return isinstance(pid, int) and bool(born) and birth(pid) == born
-
-
-def rest(request: dict[str, Any], group: int = -1) -> set[Any]:
-    """The processes that name the instance and its admission, or are in the group."""
-    return processes_of(marks_of(str(request.get("instance", "")), str(request.get("admission", ""))), group)
-
-
-def changed(path: str) -> float | None:
-    try:
-        return os.stat(path).st_mtime
-    except FileNotFoundError:
-        return None
-
-
-def _refuse_a_file(folder: str) -> None:
-    """A folder that is not there yet is empty; one that cannot be is an error."""
-    if os.path.lexists(folder):
-        os.listdir(folder)
-        return
-    top = os.path.dirname(folder)
-    while top != os.path.dirname(top) and not os.path.lexists(top):
-        top = os.path.dirname(top)
-    os.listdir(top)
-
-
-# --- starting --------------------------------------------------------------------------------------
 
 
 def submit(order: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +95,7 @@ def _receive(stream: Any, told: dict[str, Any], path: str) -> None:
     digest, left = hashlib.sha256(), told["size"]
     with open(path, "wb") as file:
         while left:
-            data = stream.read(min(left, MOST))
+            data = stream.read(min(left, BLOCK))
             if not data:
                 raise OSError("the connection ended before the code was there")
             file.write(data)
@@ -300,11 +169,7 @@ def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) ->
     tmux = shutil.which("tmux")
     if tmux is None:
         return ""
-    clean = {
-        key: env[key]
-        for key in ("HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TMUX_TMPDIR")
-        if key in env
-    }
+    clean = {key: value for key, value in env.items() if _FOR_TMUX.fullmatch(key)}
     command = [tmux, "-L", socket, "-f", os.devnull, "new-session", "-d", "-s", name, "--", *argv]
     try:
         done = subprocess.run(
@@ -364,9 +229,6 @@ def start(private: str) -> None:
         raise
     if claimed:
         _supervise.run(order)
-
-
-# --- stopping --------------------------------------------------------------------------------------
 
 
 def stop(folder: str, name: str, by: str, grace: float) -> dict[str, Any]:

@@ -1,0 +1,143 @@
+"""What is seen of jobs on the box itself. It travels with each question (`system/far.py`).
+
+Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the supervisor's own files in each
+`<instance>/` (`_supervise.py`):
+
+    <instance>.submit          locked while somebody submits it
+    <instance>.lock            locked while the supervisor or anything of the job lives
+    code/<instance>/           the code, where it was sent
+    admissions/<instance>.json
+    programs/<digest>/         the supervisor itself
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from typing import Any
+
+from herorun.schedulers._processes import birth, boot, marks_of, processes_of
+from herorun.system._far_end import packed
+
+BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
+RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json")
+
+
+def look(folder: str, names: list[str]) -> dict[str, Any]:
+    """What is there of each instance."""
+    if not os.path.isdir(folder):
+        _refuse_a_file(folder)
+    return {"boot": boot(), "jobs": {name: facts(folder, name) for name in names}}
+
+
+def look_at_all(folder: str, slug: str) -> dict[str, Any]:
+    """The same of every instance of a run."""
+    ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock|\.submit)?")
+    try:
+        names = {found.group(1) for found in map(ours.fullmatch, os.listdir(folder)) if found}
+    except FileNotFoundError:
+        names = set()
+    return look(folder, sorted(names, key=lambda name: (len(name), name)))
+
+
+def facts(folder: str, name: str) -> dict[str, Any]:
+    """The locks before the records: the exit record is written before the lock is freed."""
+    path = os.path.join(folder, name)
+    told: dict[str, Any] = {
+        "submitting": locked(f"{path}.submit"),
+        "locked": locked(f"{path}.lock"),
+        "there": is_there(path),
+    }
+    if not told["there"]:
+        return told
+    told["watched"] = locked(f"{path}/watched")
+    records = {kind: record(f"{path}/{kind}") for kind in RECORDS}
+    told["records"] = {kind: text for kind, text in records.items() if text is not None}
+    told["lives"] = lives(read(records["started.json"]))
+    if not (told["watched"] or told["lives"] or records["exit.json"]) and records["started.json"]:
+        told["rest"] = sorted(process.pid for process in rest(read(records["request.json"])))
+    told["log"] = changed(f"{path}/job.log")
+    return told
+
+
+def tail(folder: str, name: str, lines: int) -> str:
+    """The end of the log, however long it is."""
+    data = b""
+    with open(os.path.join(folder, name, "job.log"), "rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at > 0 and len(data) < MOST and data.count(b"\n") <= lines:
+            at, before = max(at - BLOCK, 0), at
+            file.seek(at)
+            data = file.read(before - at) + data
+    return packed(b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b"")
+
+
+def locked(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask must not see each other
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def is_there(path: str) -> bool:
+    """An unreadable folder is not an absent one."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def record(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def read(text: str | None) -> dict[str, Any]:
+    """What a record says; nothing where it is damaged, which is for others to complain of."""
+    try:
+        told = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def lives(started: dict[str, Any]) -> bool:
+    """Whether that very process still runs."""
+    pid, born = started.get("pid"), started.get("birth")
+    return isinstance(pid, int) and bool(born) and birth(pid) == born
+
+
+def rest(request: dict[str, Any], group: int = -1) -> set[Any]:
+    """The processes that name the instance and its admission, or are in the group."""
+    return processes_of(marks_of(str(request.get("instance", "")), str(request.get("admission", ""))), group)
+
+
+def changed(path: str) -> float | None:
+    try:
+        return os.stat(path).st_mtime
+    except FileNotFoundError:
+        return None
+
+
+def _refuse_a_file(folder: str) -> None:
+    """A folder that is not there yet is empty; one that cannot be is an error."""
+    if os.path.lexists(folder):
+        os.listdir(folder)
+        return
+    top = os.path.dirname(folder)
+    while top != os.path.dirname(top) and not os.path.lexists(top):
+        top = os.path.dirname(top)
+    os.listdir(top)

@@ -1,0 +1,230 @@
+"""What is done with files on the box itself, for the store `over_ssh`. It travels with each question.
+
+Standard library only, from Python 3.8 on. The store `local` does the same on this machine, and both keep the same
+locks, so that a job on the box and herorun elsewhere do not lose each other's writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from herorun.system._far_end import packed, unpacked
+
+OWN = "_herorun"  # what herorun itself writes into a root
+LOCK_WAIT = 10.0  # seconds
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
+
+
+def entries(path: str) -> list[Any]:
+    """Name, time and size of each; a folder's name ends with a slash, and it has no size."""
+    with os.scandir(path) as found:
+        return [entry for entry in map(_entry, found) if entry]
+
+
+def read(path: str) -> str:
+    with open(_regular(path), "rb") as file:
+        return packed(file.read())
+
+
+def end(path: str, count: int) -> str:
+    with open(_regular(path), "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - count))
+        return packed(file.read(count))
+
+
+def modified(path: str) -> float:
+    return os.stat(path).st_mtime
+
+
+def generation(path: str) -> str:
+    """A path has no generations: what a rewrite cannot leave alone stands in for one."""
+    facts = os.stat(_regular(path))
+    return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
+
+
+def create(path: str, data: str) -> None:
+    _make_folder(os.path.dirname(path))
+    _create_whole(path, unpacked(data))
+
+
+def swap(path: str, before: str, after: str) -> bool:
+    """Safe between processes of the box, and between machines where the file system carries flock."""
+    mode = stat.S_IMODE(os.stat(path).st_mode)  # a missing file is said before a lock is made beside it
+    with _lock_of(path):
+        if read(path) != before:
+            return False
+        aside = _aside(path, unpacked(after), mode)
+        try:
+            os.replace(aside, path)
+        except BaseException:
+            os.unlink(aside)
+            raise
+        _sync(os.path.dirname(path))
+        return True
+
+
+def room(path: str) -> list[Any]:
+    """Free and all bytes, and free names (None where they are not counted), where the path is or would be made."""
+    while not os.path.exists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    found = os.statvfs(path)
+    names = found.f_favail if found.f_files else None
+    return [found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, names]
+
+
+def probe(root: str) -> None:
+    home = os.path.join(root, OWN)
+    file = os.path.join(home, f"probe-{uuid.uuid4().hex}")
+    data = file.encode("utf-8", "surrogateescape")
+    name, moved = os.path.basename(file), f"{file}-renamed"
+    steps: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("write", lambda: _create_whole(file, data)),
+        ("list", lambda: _demand(name in os.listdir(home), "a new file is not listed")),
+        ("read", lambda: _demand(unpacked(read(file)) == data, "other bytes came back than were written")),
+        ("rename", lambda: os.rename(file, moved)),
+        ("delete", lambda: os.unlink(moved)),
+    )
+    there = os.path.lexists(home)
+    _tried("make", root, lambda: _make_folder(home))
+    try:
+        for word, act in steps:
+            _tried(word, root, act)
+    finally:
+        for left in (file, moved):
+            with contextlib.suppress(OSError):
+                os.unlink(left)
+        if not there:
+            with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
+                os.rmdir(home)
+
+
+# --- files that grow -------------------------------------------------------------------------------
+
+
+def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
+    """Parts of a file, each from an offset for so many bytes; with its size and time at one moment."""
+    with open(_regular(path), "rb") as file:
+        facts, told = os.fstat(file.fileno()), []
+        for offset, count in spans:
+            file.seek(offset)
+            told.append(packed(file.read(count)))
+    return {"size": facts.st_size, "changed": facts.st_mtime, "pieces": told}
+
+
+# --- how -------------------------------------------------------------------------------------------
+
+
+def _entry(found: os.DirEntry[str]) -> Any:
+    """None for what is gone since the listing: only a missing folder may say "not there"."""
+    try:
+        if _is_folder(found):
+            return [f"{found.name}/", found.stat().st_mtime, None]
+        facts = found.stat(follow_symlinks=os.path.exists(found.path))  # a link to nowhere has only its own
+    except FileNotFoundError:
+        return None
+    return [found.name, facts.st_mtime, facts.st_size]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """A link to a folder is one. A link that leads nowhere is none; one that cannot be followed raises."""
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise
+
+
+def _regular(path: str) -> str:
+    kind = os.stat(path).st_mode
+    if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+        raise OSError(f"{path} is not a regular file")  # opening a pipe would wait for ever
+    return path
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except FileExistsError:  # must not be taken for "the file is there already"
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
+
+
+def _create_whole(path: str, data: bytes, mode: int = 0o644) -> None:
+    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making is atomic."""
+    aside = _aside(path, data, mode)
+    try:
+        os.link(aside, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _put(path, data, mode)
+    finally:
+        os.unlink(aside)
+    _sync(os.path.dirname(path))
+
+
+def _aside(path: str, data: bytes, mode: int) -> str:
+    name = f".{os.path.basename(path)}.{os.getpid()}-{uuid.uuid4().hex[:8]}.new"
+    return _put(os.path.join(os.path.dirname(path), name), data, mode)
+
+
+def _put(path: str, data: bytes, mode: int) -> str:
+    """A new file; what of it did not fit goes again."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(path)
+        raise
+    return path
+
+
+def _sync(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _lock_of(path: str) -> Iterator[None]:
+    lock = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until = time.monotonic() + LOCK_WAIT
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise TimeoutError(errno.ETIMEDOUT, "it stays locked by another process", path) from None
+                time.sleep(0.05)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _tried(word: str, root: str, act: Callable[[], object]) -> None:
+    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there already"."""
+    try:
+        act()
+    except OSError as error:
+        raise OSError(f"cannot {word} under {root}/{OWN}: {error.strerror or error}") from error
+
+
+def _demand(fact: bool, why: str) -> None:
+    if not fact:
+        raise OSError(why)

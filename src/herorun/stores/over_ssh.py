@@ -1,0 +1,101 @@
+"""Files on paths of the box where the job runs, by the road of its scheduler: one round trip a question.
+
+A box that is out of reach raises an OSError with its reason: what lies on it is then unknown, and never "not there".
+"""
+
+import base64
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.ports import Entry, Place, Rule
+from herorun.core.reach import Reach
+from herorun.core.scrub import scrub
+from herorun.stores import _over_ssh_there
+from herorun.system import _far_end
+from herorun.system.far import Program, far_to, own_file
+
+THERE = Program((own_file(_far_end), own_file(_over_ssh_there)))
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> "OverSsh":
+    if place.reach is None:
+        raise WrongUse("The store `over_ssh` is for paths of a box: [scheduler] names none.")
+    return OverSsh(place.reach)
+
+
+class OverSsh:
+    """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._far = far_to(reach)
+        self._within = reach.look
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        found = [Entry(name, _moment(time), size) for name, time, size in self._ask("entries", path)]
+        return tuple(sorted(found, key=lambda entry: entry.name))
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return tuple(entry.name for entry in self.entries(path))
+
+    def read(self, path: str) -> bytes:
+        return base64.b64decode(self._ask("read", path))
+
+    def end(self, path: str, count: int) -> bytes:
+        return base64.b64decode(self._ask("end", path, count=count))
+
+    def modified(self, path: str) -> datetime:
+        return _moment(self._ask("modified", path))
+
+    def generation(self, path: str) -> str:
+        return str(self._ask("generation", path))
+
+    def region(self, root: str) -> None:
+        """A path lies where the box lies, and nobody can be asked where that is."""
+        _of_the_box(root)
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        _of_the_box(root)
+        return ()
+
+    def create(self, path: str, data: bytes) -> None:
+        self._ask("create", path, data=_far_end.packed(data))
+
+    def swap(self, path: str, before: bytes, after: bytes) -> bool:
+        told = {"before": _far_end.packed(before), "after": _far_end.packed(after)}
+        return bool(self._ask("swap", path, **told))
+
+    def probe(self, root: str) -> None:
+        """Under the box's own user and from the box itself, as the job will write."""
+        _of_the_box(root)
+        self._asked("probe", root=root)
+
+    def room(self, path: str) -> tuple[int, int, int | None]:
+        """Free and all bytes of the disk, and the names that it still has room for (None: it does not count them)."""
+        free, size, names = self._ask("room", path)
+        return int(free), int(size), None if names is None else int(names)
+
+    def _ask(self, question: str, path: str, **given: Any) -> Any:
+        _of_the_box(path)
+        return self._asked(question, path=path, **given)
+
+    def _asked(self, question: str, **given: Any) -> Any:
+        try:
+            return self._far.ask(THERE, question, self._within, **given)
+        except CouldNotLook as error:
+            raise ConnectionError(str(error)) from None
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _of_the_box(path: str) -> None:
+    if not path or "\0" in path or "://" in path:
+        raise WrongUse(f"{scrub(path)!r} is no path, and the store `over_ssh` is for paths of the box only.")

@@ -1,0 +1,106 @@
+"""The store over ssh: the contract suite on a real box, then what is special about a link that can be cut."""
+
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Store
+from herorun.core.reach import Login, Reach
+from herorun.routed import RoutedStore
+from herorun.stores import over_ssh
+from ports.store_suite import StoreBench, StoreSuite
+from services.boxes import Box
+
+
+def reach_of(box: Box) -> Reach:
+    return Reach(Login(host=box.name, ssh_config=str(box.config)), connect=2, look=10)
+
+
+class Bench:
+    def __init__(self, box: Box, root: str) -> None:
+        self.root = root
+        self.box = box
+        self.place = Place("tiny", "state", root, ".", reach_of(box))
+
+    def connect(self) -> Store:
+        return over_ssh.connect(over_ssh.Options(), self.place)
+
+    def cut_off(self, path: str) -> None:
+        self.box.ssh(f"ln -s {shlex.quote(path.rpartition('/')[2])} {shlex.quote(path)}")  # a loop
+
+
+@pytest.fixture
+def bench(box: Box, tmp_path: Path) -> Iterator[Bench]:
+    root = f"{box.home}/{tmp_path.name}/with space"
+    yield Bench(box, root)
+    box.mend()
+    box.ssh(f"rm -rf {shlex.quote(str(Path(root).parent))}")
+
+
+class TestOverSsh(StoreSuite):
+    many = 10  # each is a connection; how a large folder is listed is asked below
+
+    @pytest.fixture
+    def bench(self, bench: Bench) -> StoreBench:
+        return bench
+
+
+def test_a_large_folder_is_listed_whole_by_one_question(bench: Bench) -> None:
+    bench.box.ssh(
+        f"mkdir -p {shlex.quote(bench.root)}; cd {shlex.quote(bench.root)}; touch $(seq -f step-%04.0f 3000)"
+    )
+    assert bench.connect().names(bench.root) == tuple(f"step-{number:04}" for number in range(1, 3001))
+
+
+def test_a_name_that_is_not_utf_8_survives(bench: Bench) -> None:
+    bench.box.ssh(
+        f"mkdir -p {shlex.quote(bench.root)}; cd {shlex.quote(bench.root)}; echo -n 1 > $(printf 'caf\\351')"
+    )
+    (name,) = bench.connect().names(bench.root)
+    assert name == "caf\udce9"
+    assert bench.connect().read(f"{bench.root}/{name}") == b"1"
+
+
+def test_a_path_without_a_scheme_lies_on_the_box(bench: Bench) -> None:
+    store = RoutedStore(bench.place)
+    store.create(f"{bench.root}/a", b"there")
+    assert bench.box.ssh(f"cat {shlex.quote(bench.root)}/a").stdout == "there"
+
+
+def test_a_box_out_of_reach_is_no_missing_file_and_is_whole_again_once_mended(bench: Bench) -> None:
+    store = bench.connect()
+    store.create(f"{bench.root}/a", b"1")
+    bench.box.cut()
+    began = time.monotonic()
+    for look in (store.read, store.names, store.probe):
+        with pytest.raises(ConnectionError, match=f"{bench.box.name} .*Try again"):
+            look(f"{bench.root}/a")
+    assert time.monotonic() - began < 45
+    bench.box.mend()
+    assert store.read(f"{bench.root}/a") == b"1"
+
+
+def test_a_full_disk_is_said_and_nothing_of_the_write_stays(bench: Bench) -> None:
+    if not bench.box.own:
+        pytest.skip("this box has no disk of its own")
+    store = bench.connect()
+    store.create(f"{bench.root}/a", b"1")
+    filler = f"{bench.box.home}/filler"
+    try:
+        bench.box.ssh(f"cat /dev/zero > {filler} 2>/dev/null; true")
+        with pytest.raises(OSError, match="No space left on device"):
+            store.create(f"{bench.root}/b", b"2" * 100_000)
+        with pytest.raises(OSError, match="cannot write under .*: No space left on device"):
+            store.probe(bench.root)
+        assert store.names(bench.root) == ("a",)
+    finally:
+        bench.box.ssh(f"rm {filler}")
+
+
+def test_without_a_box_it_is_wrong_use() -> None:
+    with pytest.raises(WrongUse, match=r"\[scheduler\] names none"):
+        over_ssh.connect(over_ssh.Options(), Place("tiny", "state", "/out", "."))
