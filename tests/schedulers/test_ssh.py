@@ -45,20 +45,26 @@ def eventually(true: Callable[[], object], within: float = 10.0) -> None:
 
 def end_all(box: Box, folder: str) -> None:
     """Kill what a test has left running, by its records, and take the folder away."""
-    names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {shlex.quote(folder)}/*/started.json 2>/dev/null"
+    names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {shlex.quote(folder)}/*/*/started.json 2>/dev/null"
     box.ssh(
         f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {shlex.quote(folder)}",
         check=False,
     )
 
 
-@pytest.fixture
-def folder(box: Box, tmp_path: Path) -> Iterator[str]:
-    """The scheduler's folder on the box, of an awful name."""
-    name = f"{box.home}/{tmp_path.name} it's"
+@pytest.fixture(scope="module")
+def top(one_box: Box) -> Iterator[str]:
+    """A folder on the box; what this file has left running in it is ended at once."""
+    name = f"{one_box.home}/jobs of this file"
     yield name
-    box.mend()
-    end_all(box, name)
+    one_box.mend()
+    end_all(one_box, name)
+
+
+@pytest.fixture
+def folder(top: str, tmp_path: Path) -> str:
+    """The scheduler's folder on the box, of an awful name."""
+    return f"{top}/{tmp_path.name} it's"
 
 
 @pytest.fixture

@@ -1,6 +1,11 @@
-"""The store over ssh: the contract suite on a real box, then what is special about a link that can be cut."""
+"""The store over ssh: the contract suite by its own programs without the wire, the heart of it on a real box, and a cut.
 
+A connection takes a fifth of a second, and the whole suite asks hundreds of times.
+"""
+
+import os
 import shlex
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,12 +46,35 @@ def bench(box: Box, tmp_path: Path) -> Iterator[Bench]:
     box.ssh(f"rm -rf {shlex.quote(str(Path(root).parent))}")
 
 
+class Wireless(Bench):
+    """The same programs, run by a Python of this machine."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.place = Place("tiny", "state", root, ".", Reach(Login(), sys.executable))
+
+    def cut_off(self, path: str) -> None:
+        os.symlink(os.path.basename(path), path)
+
+
 class TestOverSsh(StoreSuite):
-    many = 10  # each is a connection; how a large folder is listed is asked below
+    many = 60  # each is a process; how a large folder is listed is asked below
 
     @pytest.fixture
-    def bench(self, bench: Bench) -> StoreBench:
-        return bench
+    def bench(self, tmp_path: Path) -> StoreBench:
+        return Wireless(f"{tmp_path}/with space")
+
+
+class TestOnABox:
+    """What the wire could spoil."""
+
+    test_bytes = StoreSuite.test_what_was_created_reads_back
+    test_listing = StoreSuite.test_entries_are_the_names_with_sizes_and_times
+    test_refusal = StoreSuite.test_an_existing_file_is_refused_and_left
+    test_swap = StoreSuite.test_swap_replaces_only_what_is_still_there
+    test_winner = StoreSuite.test_of_many_creators_one_wins_whole
+    test_loop = StoreSuite.test_what_is_out_of_reach_is_neither_missing_nor_there
+    test_probe = StoreSuite.test_probe_leaves_what_was_there
 
 
 def test_a_large_folder_is_listed_whole_by_one_question(bench: Bench) -> None:
@@ -63,6 +91,13 @@ def test_a_name_that_is_not_utf_8_survives(bench: Bench) -> None:
     (name,) = bench.connect().names(bench.root)
     assert name == "caf\udce9"
     assert bench.connect().read(f"{bench.root}/{name}") == b"1"
+
+
+def test_a_name_of_every_kind_survives_the_wire(bench: Bench) -> None:
+    store, name = bench.connect(), "".join(StoreSuite.weird)
+    store.create(f"{bench.root}/{name}/{name}", name.encode())
+    assert store.names(bench.root) == (f"{name}/",)
+    assert store.read(f"{bench.root}/{name}/{name}") == name.encode()
 
 
 def test_a_path_without_a_scheme_lies_on_the_box(bench: Bench) -> None:
@@ -94,7 +129,7 @@ def test_a_full_disk_is_said_and_nothing_of_the_write_stays(bench: Bench) -> Non
         bench.box.ssh(f"cat /dev/zero > {filler} 2>/dev/null; true")
         with pytest.raises(OSError, match="No space left on device"):
             store.create(f"{bench.root}/b", b"2" * 100_000)
-        with pytest.raises(OSError, match="cannot write under .*: No space left on device"):
+        with pytest.raises(OSError, match=r"cannot write under .*: No space left on device"):
             store.probe(bench.root)
         assert store.names(bench.root) == ("a",)
     finally:

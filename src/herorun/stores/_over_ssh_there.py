@@ -106,19 +106,6 @@ def probe(root: str) -> None:
                 os.rmdir(home)
 
 
-# --- files that grow -------------------------------------------------------------------------------
-
-
-def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
-    """Parts of a file, each from an offset for so many bytes; with its size and time at one moment."""
-    with open(_regular(path), "rb") as file:
-        facts, told = os.fstat(file.fileno()), []
-        for offset, count in spans:
-            file.seek(offset)
-            told.append(packed(file.read(count)))
-    return {"size": facts.st_size, "changed": facts.st_mtime, "pieces": told}
-
-
 # --- how -------------------------------------------------------------------------------------------
 
 

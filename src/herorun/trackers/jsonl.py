@@ -7,7 +7,6 @@ problems, by place and never by content, and does not stop the reading.
 import hashlib
 import os
 import re
-import stat
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,13 +18,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Rows
+from herorun.core.reach import Reach
 from herorun.core.scrub import scrub
+from herorun.trackers._reach import open_growing
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
 MOST_ROWS = 200_000  # a read; the cursor goes on from there
 MOST_BYTES = 32 << 20  # a read; only garbage is read beyond it
 LONGEST_LINE = 16 << 20
 KEPT_PROBLEMS = 20
+_CURSOR = re.compile(r"1:(\d{1,18}):(\d{1,18}):([0-9a-f]{16})", re.ASCII)
 _SAMPLE = 1024  # bytes at either end of what was read, by which the source is known again
 
 
@@ -43,28 +45,30 @@ def connect(options: Options, place: Place) -> "JsonLines":
     path = os.path.join(place.output_root, options.path)
     if "://" in path or "\0" in path:
         raise WrongUse(
-            f"The tracker jsonl reads local files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
+            f"The tracker jsonl reads files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
         )
-    return JsonLines(Path(path), options.path, options.step_key)
+    return JsonLines(Path(path), options.path, options.step_key, place.reach)
 
 
 class JsonLines:
     """One file; `shown` is its name in problems."""
 
-    def __init__(self, path: Path, shown: str, step_key: str | None = None) -> None:
+    def __init__(
+        self, path: Path, shown: str, step_key: str | None = None, reach: Reach | None = None
+    ) -> None:
         self._path = path
+        self._reach = reach
         self._shown = shown
         self._step_keys = (step_key,) if step_key else STEP_KEYS
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A large file takes several reads."""
-        if not stat.S_ISREG(os.stat(self._path).st_mode):
-            raise OSError(f"{self._path} is not a regular file")  # opening a pipe would wait for ever
-        with open(self._path, "rb") as file:
+        file, seconds = open_growing(self._path, self._reach, _offset(cursor))
+        with file:
             known = _resumed(file, cursor)
             start = known or _Cursor(0, 0)
             rows, problems, end = self._collect(file, start)
-            changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+            changed = datetime.fromtimestamp(seconds, UTC)
             written = f"1:{end.offset}:{end.line}:{_fingerprint(file, end.offset)}"
         return Rows(tuple(rows), written, changed, bool(cursor) and known is None, tuple(problems))
 
@@ -93,12 +97,17 @@ class _Cursor:
     line: int  # lines read
 
 
+def _offset(cursor: str) -> int:
+    told = _CURSOR.fullmatch(cursor)
+    return int(told[1]) if told else 0
+
+
 def _resumed(file: BinaryIO, cursor: str) -> _Cursor | None:
     """Where to go on; None if this is not the content that the cursor was made on.
 
     The content decides and not the inode: a copy that is synced again has a new inode and the same rows.
     """
-    told = re.fullmatch(r"1:(\d{1,18}):(\d{1,18}):([0-9a-f]{16})", cursor, re.ASCII)
+    told = _CURSOR.fullmatch(cursor)
     if not told:
         return None
     offset = int(told[1])

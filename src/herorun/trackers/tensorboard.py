@@ -18,6 +18,7 @@ from herorun.core.ports import Place, Row, Rows
 from herorun.core.scrub import scrub
 from herorun.trackers._events import Event, event_of
 from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers._reach import must_lie_here
 from herorun.trackers._tfrecord import records
 from herorun.trackers._wire import Malformed
 
@@ -35,6 +36,7 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "TensorBoard":
+    must_lie_here(place, "tensorboard")
     path = os.path.join(place.output_root, options.path)
     if "://" in path or "\0" in path:
         raise WrongUse(

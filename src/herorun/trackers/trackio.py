@@ -19,6 +19,7 @@ from herorun.core.evidence import TrackerAlert
 from herorun.core.ports import Place, Row, Rows
 from herorun.core.scrub import scrub
 from herorun.trackers._leaves import numbers
+from herorun.trackers._reach import must_lie_here
 from herorun.trackers._sqlite import changed, reading
 
 MOST_ROWS = 50_000  # a read; the cursor goes on from there
@@ -45,6 +46,7 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "Trackio":
+    must_lie_here(place, "trackio")
     path = os.path.join(place.output_root, options.path)
     if "://" in path or "\0" in path:
         raise WrongUse(

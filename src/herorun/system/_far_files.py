@@ -1,0 +1,26 @@
+"""Parts of files, read on the box itself. It travels with each question (`system/far.py`).
+
+Standard library only, from Python 3.8 on.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+from typing import Any
+
+from herorun.system._far_end import packed
+
+
+def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
+    """Parts of a file, each from an offset for so many bytes; with its size and its time."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(f"{path} is not a regular file")  # opening a pipe would wait for ever
+    told = []
+    with open(path, "rb") as file:
+        for offset, count in spans:
+            file.seek(offset)
+            told.append(packed(zlib.compress(file.read(count), 1)))
+        facts = os.fstat(file.fileno())
+    return {"size": facts.st_size, "changed": facts.st_mtime, "pieces": told}

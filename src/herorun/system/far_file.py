@@ -1,0 +1,77 @@
+"""A file that grows on a machine out of reach of `open`, read from where somebody stopped: mostly in one round trip."""
+
+import io
+import zlib
+from collections.abc import Sequence
+from typing import Any, BinaryIO, cast
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.reach import Reach
+from herorun.system import _far_end, _far_files
+from herorun.system.far import Program, far_to, own_file
+
+AHEAD = 4 << 20  # bytes that are fetched at once; they travel compressed
+BEFORE = 4096  # bytes before an offset, and at the start, by which a reader knows a file again
+_THERE = Program((own_file(_far_end), own_file(_far_files)))
+
+
+def open_far(reach: Reach, path: str, offset: int) -> tuple[BinaryIO, float]:
+    """The file as it is now, and when it last changed by the box's clock. What lies around the offset comes at once."""
+    first = max(0, offset - BEFORE)
+    raw = FarFile(reach, path, [[0, BEFORE], [first, offset - first + AHEAD]])
+    return cast(BinaryIO, io.BufferedReader(raw, 1 << 16)), raw.changed
+
+
+class FarFile(io.RawIOBase):
+    """Its size is that of the first look: what is written meanwhile is the next look's."""
+
+    def __init__(self, reach: Reach, path: str, spans: Sequence[Sequence[int]]) -> None:
+        super().__init__()
+        self._reach, self._path, self._at = reach, path, 0
+        self._blocks: list[tuple[int, bytes]] = []
+        told = self._fetch(spans)
+        self.size, self.changed = int(told["size"]), float(told["changed"])
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        wanted = min(len(buffer), self.size - self._at)
+        if wanted <= 0:
+            return 0
+        data = self._found(wanted) or self._fetched(wanted)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def _found(self, wanted: int) -> bytes:
+        for start, block in self._blocks:
+            if start <= self._at < start + len(block):
+                return block[self._at - start : self._at - start + wanted]
+        return b""
+
+    def _fetched(self, wanted: int) -> bytes:
+        self._blocks = self._blocks[:1]  # what was read goes
+        self._fetch([[self._at, AHEAD]])
+        return self._found(wanted)
+
+    def _fetch(self, spans: Sequence[Sequence[int]]) -> dict[str, Any]:
+        try:
+            far = far_to(self._reach)
+            told: dict[str, Any] = far.ask(_THERE, "pieces", self._reach.look, path=self._path, spans=spans)
+        except CouldNotLook as error:
+            raise ConnectionError(str(error)) from None
+        for (start, _), piece in zip(spans, told["pieces"], strict=True):
+            self._blocks.append((start, zlib.decompress(_far_end.unpacked(piece))))
+        return told
