@@ -46,6 +46,11 @@ class RoutedStore:
     def probe(self, root: str) -> None:
         self._of(root).probe(root)
 
+    def room(self, path: str) -> tuple[int, int, int | None]:
+        """Free and all bytes, and free names, on the disk of a path of another machine; for its store alone."""
+        told: tuple[int, int, int | None] = self._of(path).room(path)  # type: ignore[attr-defined]
+        return told
+
     def _of(self, path: str) -> Store:
         """Sources ask all at once; of two that connect at the same time, the second is kept, and they are alike."""
         scheme, separator, _ = path.partition("://")

@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 NEEDED = ("sshd", "ssh", "ssh-keygen", "tmux")
 FOR_OWN = ("ip", "nft", "nsenter", "unshare")
 MEMORY = Path("/sys/fs/cgroup/memory")
+SMALL, LARGE = "size=64m,nr_inodes=5000", "size=64g"  # disks: one to be filled, and one with room enough
 READY = 15.0  # seconds for a box to answer
 SERVER = """\
 Port {port}
@@ -79,7 +80,7 @@ def may_own() -> bool:
 class Box:
     """One box. `home` on it is a folder of its own disk."""
 
-    def __init__(self, folder: Path, disk: str = "size=64m,nr_inodes=5000", memory: int = 256) -> None:
+    def __init__(self, folder: Path, disk: str = SMALL, memory: int = 256) -> None:
         self.folder = folder
         self.name = f"hr{secrets.token_hex(3)}"
         self.own = may_own()

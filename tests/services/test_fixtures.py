@@ -17,3 +17,16 @@ def test_where_it_is_required_they_fail(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv(fixtures.REQUIRE, "1")
     with pytest.raises(pytest.fail.Exception, match="s3_server needs"):
         next(fixtures._serve("s3_server"))
+
+
+def test_a_box_that_cannot_be_made_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(fixtures.REQUIRE, raising=False)
+    monkeypatch.setattr(fixtures.boxes, "missing", lambda: ["sshd", "tmux"])
+    with pytest.raises(pytest.skip.Exception, match=r"boxes need sshd, tmux: `\.ci/install` installs them"):
+        fixtures._boxes_or_skip()
+    monkeypatch.setattr(fixtures.boxes, "missing", lambda: [])
+    monkeypatch.setattr(fixtures.boxes, "may_own", lambda: False)
+    monkeypatch.setenv(fixtures.REQUIRE, "1")
+    fixtures._boxes_or_skip()
+    with pytest.raises(pytest.fail.Exception, match="a network, a disk and processes of its own"):
+        fixtures._boxes_or_skip(own=True)

@@ -58,7 +58,7 @@ class Wireless(Bench):
 
 
 class TestOverSsh(StoreSuite):
-    many = 60  # each is a process; how a large folder is listed is asked below
+    many = 20  # each is a process; how a large folder is listed is asked below
 
     @pytest.fixture
     def bench(self, tmp_path: Path) -> StoreBench:

@@ -1,4 +1,4 @@
-"""Room on this machine's disks: for the run's private folder, and for output roots that lie here."""
+"""Room on disks: for the run's private folder here, and for output roots on paths of the machine where the job runs."""
 
 import json
 import os
@@ -8,23 +8,28 @@ from pathlib import Path
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import Disk, Disks
-from herorun.core.ports import Place
+from herorun.core.ports import Place, Store
 
 DAYS = 2  # files of the evidence that are looked into for an older look
 
 
-def read_disks(place: Place, contract: Contract) -> Disks:
+def read_disks(place: Place, contract: Contract, store: Store) -> Disks:
     """A path that is not there yet is measured where it would be made."""
     now = {path: _room(path) for path in _paths(place, contract)}
+    tell = getattr(store, "room", None) if place.reach else None
+    now |= {root: Disk(*tell(root)) for root in _roots(contract)} if tell else {}
     before, at = _before(Path(place.state) / "evidence")
     return Disks(now, before, at)
 
 
 def _paths(place: Place, contract: Contract) -> list[str]:
     """Roots count where the job runs on this machine: elsewhere the same path is another disk."""
+    return [place.state, *(_roots(contract) if contract.scheduler.kind == "local" else [])]
+
+
+def _roots(contract: Contract) -> list[str]:
     output = contract.output
-    roots = [root for root in (output.root, output.temporary_root) if root and root.startswith("/")]
-    return [place.state, *(roots if contract.scheduler.kind == "local" else [])]
+    return [root for root in (output.root, output.temporary_root) if root and root.startswith("/")]
 
 
 def _room(path: str) -> Disk:

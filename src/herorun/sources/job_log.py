@@ -19,7 +19,7 @@ _RUN = re.compile(r"wandb: .*View run .*?https?://[^/\s]+/([^/\s]+/[^/\s]+)/runs
 
 
 def read_job_log(scheduler: Scheduler, history: History) -> JobLog | Nothing:
-    """Its end, and its time where the scheduler keeps the log as a file in reach."""
+    """Its end, and its time where the scheduler can tell."""
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -39,7 +39,11 @@ def read_job_log(scheduler: Scheduler, history: History) -> JobLog | Nothing:
 
 
 def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
-    """Only of a log on this machine: a scheduler that has it elsewhere names no file."""
+    """Of a log on this machine, which its scheduler names, or by a scheduler that looks where the log lies."""
+    tell = getattr(scheduler, "log_changed_at", None)
+    if tell is not None:
+        changed: datetime | None = tell(instance)
+        return changed
     where = getattr(scheduler, "log", None)
     if where is None:
         return None

@@ -1,0 +1,95 @@
+"""One whole run on a box, told by the real commands: its link is cut and mended, and its trainer is killed.
+
+The box, its ssh server, the repository and the job are real. Everything that the job writes lies on the box's own disk.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.boxes import Box
+from stories import SLUG, WAIT, Story, contract_of, eventually
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def data(box: Box, home: Path) -> Iterator[str]:
+    """A folder on the box; what still runs there is ended."""
+    folder = f"{box.home}/{home.name}"
+    box.ssh(f"mkdir -p {folder}/orders")
+    yield folder
+    box.mend()
+    names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {folder}/jobs/*/started.json 2>/dev/null"
+    box.ssh(f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {folder}", check=False)
+
+
+@pytest.fixture
+def told(home: Path, box: Box, data: str) -> Story:
+    """A world whose run is to be launched on the box."""
+    contract = contract_of(Path(data))
+    scheduler = {
+        "kind": "ssh",
+        "host": box.name,
+        "ssh_config": str(box.config),
+        "folder": f"{data}/jobs",
+        "settle": "1ms",
+        "grace": "200ms",
+        "connect_within": "2s",
+        "look_within": "5s",
+    }
+    story = Story(home)
+    return story.begin(**{name: contract[name] for name in ("command", "output")}, scheduler=scheduler)
+
+
+def seen(told: Story, capsys: CAPTURE) -> tuple[int, Any]:
+    """The exit code of a tick, and what it saw."""
+    capsys.readouterr()
+    code = told.tick("--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def starts(box: Box, data: str) -> list[str]:
+    return box.ssh(f"cat {data}/started", check=False).stdout.splitlines()
+
+
+def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
+    told: Story, box: Box, data: str, capsys: CAPTURE
+) -> None:
+    box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
+    assert told.init() == 0
+    assert told.herorun("preflight", SLUG, "--probe") == 0
+    assert told.launch() == 0
+    eventually(lambda: box.ssh(f"ls {data}/tiny/step-2/metadata.json", check=False).returncode == 0)
+    assert not (told.root).exists()  # nothing was written, or looked for, under that path here
+
+    code, tick = seen(told, capsys)
+    assert (code, tick["run"], tick["monitor"]) == (0, "healthy", "fresh"), tick["alerts"]
+    assert tick["progress"] == "~3/4"
+
+    box.cut()
+    code, tick = seen(told, capsys)
+    assert (code, tick["run"]) == (3, "unknown")
+    assert tick["monitor"] != "fresh"
+    assert {action["action"] for action in tick["actions"]} <= {"tell", "escalate"}
+    box.mend()
+    assert starts(box, data) == ["tiny-1 scratch"]
+
+    code, tick = seen(told, capsys)
+    assert (code, tick["run"], tick["monitor"]) == (0, "healthy", "fresh"), tick["alerts"]
+
+    box.ssh(f"kill -9 $(sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {data}/jobs/tiny-1/started.json)")
+    eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-1/exit.json", check=False).returncode == 0)
+    code, tick = seen(told, capsys)
+    assert [action["action"] for action in tick["actions"] if action["action"] == "relaunch"] == ["relaunch"]
+    assert starts(box, data) == ["tiny-1 scratch", f"tiny-2 {data}/tiny/step-2"]
+
+    eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-2/exit.json", check=False).returncode == 0)
+    told.tick()
+    code, tick = seen(told, capsys)
+    assert (code, tick["run"], tick["progress"]) == (0, "finished", "~4/4")
+    assert told.seal() == 0

@@ -1,0 +1,149 @@
+"""The scheduler ssh where boxes fail: a cut link, a full disk, too little memory, a power loss."""
+
+import contextlib
+import shlex
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Submission, Unsure
+from herorun.schedulers import ssh
+from ports.scheduler_suite import long_ago
+from schedulers.test_ssh import adapter, eventually
+from services.boxes import Box
+
+JOBS = "/root/jobs"
+
+
+@pytest.fixture
+def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.Ssh]:
+    yield adapter(own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s")
+    own_box.mend()
+
+
+def job_of(script: str, number: int = 1) -> Submission:
+    name = f"tiny-{number}"
+    return Submission(name, ("sh", "-c", script), ".", {"HERORUN_INSTANCE": name}, ())
+
+
+def started(scheduler: ssh.Ssh, script: str, number: int = 1) -> Job:
+    return scheduler.submit(job_of(script, number), "/root", f"/admissions/{number}.json")
+
+
+def found(scheduler: ssh.Ssh, name: str = "tiny-1") -> Job:
+    answer = scheduler.find(name, long_ago())
+    assert isinstance(answer, Found), answer
+    return answer.job
+
+
+def ended(scheduler: ssh.Ssh, name: str = "tiny-1") -> Job:
+    eventually(lambda: found(scheduler, name).state.ended, 20)
+    return found(scheduler, name)
+
+
+def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(own_box: Box, scheduler: ssh.Ssh) -> None:
+    started(scheduler, "sleep 4; echo done")
+    own_box.cut()
+    began = time.monotonic()
+    for answer in scheduler.find_all({"tiny-1": long_ago(), "tiny-2": long_ago()}).values():
+        assert isinstance(answer, Unsure) and "Try again" in answer.why
+    for look in (
+        lambda: scheduler.live("tiny"),
+        lambda: scheduler.tail("tiny-1", 5),
+        lambda: scheduler.stop("tiny-1", "ada@box"),
+    ):
+        with pytest.raises(CouldNotLook, match=f"{own_box.name} .*Try again"):
+            look()
+    assert time.monotonic() - began < 60
+    own_box.mend()
+    assert ended(scheduler).state is JobState.SUCCEEDED
+    assert scheduler.tail("tiny-1", 5) == "done\n"
+
+
+def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(own_box: Box, scheduler: ssh.Ssh) -> None:
+    cutting = threading.Timer(0.3, own_box.cut)
+    cutting.start()
+    with contextlib.suppress(CouldNotLook):  # or it was quicker than the cut
+        started(scheduler, "echo ran >> ran; pwd")
+    cutting.join()
+    own_box.mend()
+    eventually(lambda: not isinstance(scheduler.find("tiny-1", long_ago()), Unsure), 30)
+    assert started(scheduler, "echo ran >> ran; pwd").state is not JobState.PENDING
+    assert ended(scheduler).state is JobState.SUCCEEDED
+    assert own_box.ssh("cat /root/ran; rm /root/ran").stdout == "ran\n"
+
+
+def test_a_job_that_the_kernel_killed_for_memory_is_out_of_memory(own_box: Box, scheduler: ssh.Ssh) -> None:
+    if own_box._cgroup is None:
+        pytest.skip("this machine's memory cgroups cannot be limited from here")
+    eats = "import sys; kept = []\nwhile True: kept.append(bytearray(1 << 24))"
+    started(scheduler, f"exec python3 -c {shlex.quote(eats)}")
+    job = ended(scheduler)
+    assert (job.state, job.signal) == (JobState.OUT_OF_MEMORY, "SIGKILL")
+    assert job.reason == "the kernel killed 1 process of its memory cgroup for lack of memory"
+    started(scheduler, "kill -9 $$", 2)
+    assert ended(scheduler, "tiny-2").state is JobState.FAILED  # killed, and nothing says that memory was why
+
+
+@pytest.fixture
+def full(own_box: Box) -> Iterator[str]:
+    """The words that fill the box's disk; it is empty again afterwards."""
+    yield "cat /dev/zero > /root/filler 2>/dev/null; true"
+    own_box.ssh("rm -f /root/filler")
+
+
+def test_a_full_disk_at_the_submission_is_said_and_nothing_starts(
+    own_box: Box, scheduler: ssh.Ssh, full: str
+) -> None:
+    own_box.ssh(full)
+    with pytest.raises(HerorunError, match=r"Nothing was started on .*No space left on device"):
+        started(scheduler, "echo ran")
+    assert scheduler.find("tiny-1", long_ago()) == Absent()
+    own_box.ssh("rm /root/filler")
+    started(scheduler, "echo ran")
+    assert ended(scheduler).state is JobState.SUCCEEDED
+
+
+def test_a_disk_that_filled_up_hides_no_end(own_box: Box, scheduler: ssh.Ssh, full: str) -> None:
+    started(scheduler, f"{full}; exit 3")
+    job = ended(scheduler)
+    assert (job.state, job.exit_code) == (JobState.FAILED, 3)
+    started_before_it_was_full(own_box, scheduler)
+
+
+def started_before_it_was_full(own_box: Box, scheduler: ssh.Ssh) -> None:
+    """What is left to write when it is full has its room already, or is said."""
+    own_box.ssh("rm /root/filler")
+    started(scheduler, "sleep 60", 2)
+    own_box.ssh("cat /dev/zero > /root/filler 2>/dev/null; true")
+    with pytest.raises(CouldNotLook, match=r"tiny-2 was not stopped .*The disk is full: make room there"):
+        scheduler.stop("tiny-2", "ada@box")
+    own_box.ssh("rm /root/filler")
+    scheduler.stop("tiny-2", "ada@box")
+    assert ended(scheduler, "tiny-2").stopped_by == "ada@box"
+
+
+def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_its_node(
+    own_box: Box, scheduler: ssh.Ssh
+) -> None:
+    started(scheduler, "sleep 60")
+    started(scheduler, "exit 0", 2)
+    ended(scheduler, "tiny-2")
+    started(scheduler, "sleep 60", 3)
+    scheduler.stop("tiny-3", "ada@box")
+    ended(scheduler, "tiny-3")
+    own_box.off()
+    assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+    own_box.mend()
+    own_box.on()
+    job = found(scheduler)
+    assert (job.state, job.raw, job.crashed) == (JobState.NODE_FAILED, "restarted", True)
+    assert "restarted while it ran" in job.reason
+    assert found(scheduler, "tiny-2").state is JobState.SUCCEEDED
+    assert found(scheduler, "tiny-3").state is JobState.CANCELLED
+    assert scheduler.live("tiny") == ()
