@@ -5,12 +5,14 @@ The box, its ssh server, the repository and the job are real. Everything that th
 
 import json
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import herorun
 from services.boxes import Box
 from stories import SLUG, WAIT, Story, contract_of, eventually
 
@@ -43,7 +45,20 @@ def told(home: Path, box: Box, data: str) -> Story:
         "look_within": "5s",
     }
     story = Story(home)
-    return story.begin(**{name: contract[name] for name in ("command", "output")}, scheduler=scheduler)
+    story.begin(**{name: contract[name] for name in ("command", "output")}, scheduler=scheduler)
+    bring_check_in(story)
+    story.publish()
+    return story
+
+
+def bring_check_in(story: Story) -> None:
+    """The job checks in, by what of herorun a job needs: it travels with the code."""
+    for name in ("__init__.py", "checkin.py", "core/__init__.py", "core/admission.py", "core/first_party.py"):
+        target = story.work / "herorun" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(herorun.__file__).parent / name, target)
+    script = story.work / "train.sh"
+    script.write_text(f"python3 -c 'import herorun; herorun.check_in()' || exit 78\n{script.read_text()}")
 
 
 def seen(told: Story, capsys: CAPTURE) -> tuple[int, Any]:
@@ -86,6 +101,8 @@ def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-1/exit.json", check=False).returncode == 0)
     code, tick = seen(told, capsys)
     assert [action["action"] for action in tick["actions"] if action["action"] == "relaunch"] == ["relaunch"]
+    assert [event.outcome for event in told.events("CheckedIn")] == ["pass"]
+    eventually(lambda: len(starts(box, data)) == 2)
     assert starts(box, data) == ["tiny-1 scratch", f"tiny-2 {data}/tiny/step-2"]
 
     eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-2/exit.json", check=False).returncode == 0)

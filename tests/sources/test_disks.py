@@ -7,13 +7,21 @@ from builders import NOON, a_contract
 from herorun.core.canonical import canonical
 from herorun.core.evidence import Disk, Disks
 from herorun.core.ports import Place
+from herorun.core.reach import Login, Reach
 from herorun.sources.disks import read_disks
 
 
-def read(home: Path, kind: str = "local", root: str = "") -> Disks:
+class Far:
+    """A store that tells the room on another machine."""
+
+    def room(self, path: str) -> tuple[int, int, int | None]:
+        return 5, 9, None
+
+
+def read(home: Path, kind: str = "local", root: str = "", reach: Reach | None = None) -> Disks:
     told = {"root": root or str(home / "not" / "there"), "temporary_root": None}
     contract = a_contract(output=told, scheduler={"kind": kind})
-    return read_disks(Place("tiny", str(home / "state"), "", ""), contract)
+    return read_disks(Place("tiny", str(home / "state"), "", "", reach), contract, Far())
 
 
 def test_a_path_that_is_not_there_yet_is_measured_where_it_would_be_made(tmp_path: Path) -> None:
@@ -27,6 +35,12 @@ def test_a_path_that_is_not_there_yet_is_measured_where_it_would_be_made(tmp_pat
 def test_roots_elsewhere_are_not_this_machines_disks(tmp_path: Path) -> None:
     assert list(read(tmp_path, kind="slurm").now) == [str(tmp_path / "state")]
     assert list(read(tmp_path, root="gs://bucket/tiny").now) == [str(tmp_path / "state")]
+
+
+def test_roots_on_a_box_are_measured_there(tmp_path: Path) -> None:
+    found = read(tmp_path, kind="ssh", root="/data/tiny", reach=Reach(Login(host="box1")))
+    assert found.now["/data/tiny"] == Disk(5, 9, None)
+    assert set(found.now) == {str(tmp_path / "state"), "/data/tiny"}
 
 
 def test_the_oldest_look_of_the_last_days(tmp_path: Path) -> None:
