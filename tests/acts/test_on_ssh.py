@@ -39,7 +39,7 @@ def told(home: Path, box: Box, data: str) -> Story:
         "host": box.name,
         "ssh_config": str(box.config),
         "folder": f"{data}/jobs",
-        "settle": "1ms",
+        "settle": "20s",
         "grace": "200ms",
         "connect_within": "2s",
         "look_within": "5s",
@@ -72,6 +72,7 @@ def starts(box: Box, data: str) -> list[str]:
     return box.ssh(f"cat {data}/started", check=False).stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     told: Story, box: Box, data: str, capsys: CAPTURE
 ) -> None:

@@ -22,7 +22,7 @@ JOBS = "/root/jobs"
 
 @pytest.fixture
 def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.Ssh]:
-    yield adapter(own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s")
+    yield adapter(own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s", settle="8s")
     own_box.mend()
 
 

@@ -16,6 +16,7 @@ import fcntl
 import json
 import os
 import re
+import time
 from typing import Any
 
 from herorun.schedulers._processes import birth, boot, marks_of, processes_of
@@ -29,7 +30,7 @@ def look(folder: str, names: list[str]) -> dict[str, Any]:
     """What is there of each instance."""
     if not os.path.isdir(folder):
         _refuse_a_file(folder)
-    return {"boot": boot(), "jobs": {name: facts(folder, name) for name in names}}
+    return {"now": time.time(), "boot": boot(), "jobs": {name: facts(folder, name) for name in names}}
 
 
 def look_at_all(folder: str, slug: str) -> dict[str, Any]:

@@ -36,6 +36,8 @@ _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")
 
 def submit(order: dict[str, Any]) -> dict[str, Any]:
     """Start the instance unless it is there; the secrets, the admission and the code come by standard input."""
+    if time.time() > order["expires"]:  # held up on a link that was cut, and given up since
+        raise OSError("the order came too late")
     private = json.loads(sys.stdin.buffer.read(order["private"]))
     folder, name = order["folder"], order["request"]["instance"]
     os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import re
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -54,7 +55,8 @@ class Options(Login):
         "python3", min_length=1, description="Python 3.8 or newer on the box: it supervises the job."
     )
     settle: Duration = Field(
-        timedelta(seconds=60), description='Time after an intent before "there is no such job" counts.'
+        timedelta(seconds=60),
+        description='Time after an intent before "there is no such job" counts; a submission arrives within it or not at all.',
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
     connect_within: Duration = Field(timedelta(seconds=15), description="Time for a new connection.")
@@ -87,6 +89,7 @@ class Ssh:
         self._far = far_to(reach(options))
         self._where = self._far.road.where
         self._within = options.look_within.total_seconds()
+        self._sent: dict[str, datetime] = {}  # orders without an answer: they may arrive until they expire
 
     # --- submitting ---------------------------------------------------------------------------------
 
@@ -101,9 +104,12 @@ class Ssh:
         order = self._order(submission, code, admission)
         sent = build.admission_there(admission, order["request"]["code"]) if self._ships else ""
         private = _json({"secrets": secrets, "admission": sent})
-        seen = self._look([name]) if self._ships else None  # code is not sent for nothing
-        if seen is None or not self._job(name, seen):
-            seen = self._send(order, private, build.packed(code) if self._ships else b"")
+        seen = self._look([name])
+        if not self._job(name, seen):
+            began, archive = time.monotonic(), build.packed(code) if self._ships else b""
+            # By the box's own clock: what a cut link held up must not start a job that was given up since.
+            expires = seen["now"] + time.monotonic() - began + self._options.settle.total_seconds()
+            seen = self._send({**order, "expires": expires}, private, archive)
         job = self._job(name, seen)
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
@@ -126,9 +132,14 @@ class Ssh:
         told = {**order, "private": len(private), "code": build.digest_of(archive) if archive else None}
         within = self._options.start_within.total_seconds() + self._within
         within += self._options.send_within.total_seconds() if archive else 0
+        name = order["request"]["instance"]
         try:
-            return self._far.tell(build.ACTING, "submit", within, private + archive, order=told)
+            self._sent[name] = now()
+            seen = self._far.tell(build.ACTING, "submit", within, private + archive, order=told)
+            del self._sent[name]
+            return seen
         except OSError as error:
+            del self._sent[name]  # it was refused, and is over
             raise HerorunError(f"Nothing was started on {self._where}: {in_words(error)}.") from None
 
     def _must_be_ours(self, submission: Submission, facts: Mapping[str, Any]) -> None:
@@ -166,8 +177,9 @@ class Ssh:
             return Found(job)
         if job:
             return Unsure(f"{name} is being submitted right now")
-        if now() - intended_at <= self._options.settle:
-            return Unsure(f"too early to tell: {name} was to be submitted at {intended_at:%H:%M:%S}")
+        at = max(intended_at, self._sent.get(name, intended_at))
+        if now() - at <= self._options.settle:
+            return Unsure(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
