@@ -54,7 +54,7 @@ class RoutedStore:
     def _of(self, path: str) -> Store:
         """Sources ask all at once; of two that connect at the same time, the second is kept, and they are alike."""
         scheme, separator, _ = path.partition("://")
-        kind = scheme if separator else "over_ssh" if self._place.reach else "local"
+        kind = scheme if separator else "local"
         if kind not in self._stores:
             self._stores[kind] = discover.connect("stores", kind, {}, self._place)
         return self._stores[kind]

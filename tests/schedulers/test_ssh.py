@@ -192,8 +192,9 @@ def test_another_runs_job_of_the_same_name_is_not_taken_for_ours(rig: Rig) -> No
 def test_it_outlives_its_connection_in_tmux_or_without(rig: Rig, box: Box, folder: str, socket: str) -> None:
     scheduler = adapter(box, folder, tmux=socket)
     scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
-    name = folder.rpartition("/")[2].split()[0]
-    mine = f"pgrep -f [{name[0]}]{name[1:]}.*[/][.]tiny-1"  # a pattern that does not find its own shell
+    private = f"{folder.rpartition('/')[2].split()[0]}.*[/][.]tiny-1"
+    # A pattern that does not find its own shell; the newest, for tmux's server is called as it was started.
+    mine = f"pgrep -n -f [s]sh_start.py.*{private}"
     parent = box.ssh(f"ps -o comm= -p $(ps -o ppid= -p $({mine}))").stdout
     assert parent.startswith("tmux") == bool(socket), parent
     (job,) = scheduler.live("tiny")

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
 from herorun.core.reach import Login, Reach
 from herorun.routed import RoutedStore
-from herorun.stores import over_ssh
+from herorun.stores import local
 from ports.store_suite import StoreBench, StoreSuite
 from services.boxes import Box
 
@@ -32,7 +31,7 @@ class Bench:
         self.place = Place("tiny", "state", root, ".", reach_of(box))
 
     def connect(self) -> Store:
-        return over_ssh.connect(over_ssh.Options(), self.place)
+        return local.connect(local.Options(), self.place)
 
     def cut_off(self, path: str) -> None:
         self.box.ssh(f"ln -s {shlex.quote(path.rpartition('/')[2])} {shlex.quote(path)}")  # a loop
@@ -119,23 +118,13 @@ def test_a_box_out_of_reach_is_no_missing_file_and_is_whole_again_once_mended(be
     assert store.read(f"{bench.root}/a") == b"1"
 
 
-def test_a_full_disk_is_said_and_nothing_of_the_write_stays(bench: Bench) -> None:
-    if not bench.box.own:
-        pytest.skip("this box has no disk of its own")
+def test_a_full_disk_is_said_and_nothing_of_the_write_stays(own_box: Box) -> None:
+    bench = Bench(own_box, "/root/out")
     store = bench.connect()
     store.create(f"{bench.root}/a", b"1")
-    filler = f"{bench.box.home}/filler"
-    try:
-        bench.box.ssh(f"cat /dev/zero > {filler} 2>/dev/null; true")
-        with pytest.raises(OSError, match="No space left on device"):
-            store.create(f"{bench.root}/b", b"2" * 100_000)
-        with pytest.raises(OSError, match=r"cannot write under .*: No space left on device"):
-            store.probe(bench.root)
-        assert store.names(bench.root) == ("a",)
-    finally:
-        bench.box.ssh(f"rm {filler}")
-
-
-def test_without_a_box_it_is_wrong_use() -> None:
-    with pytest.raises(WrongUse, match=r"\[scheduler\] names none"):
-        over_ssh.connect(over_ssh.Options(), Place("tiny", "state", "/out", "."))
+    own_box.ssh("cat /dev/zero > /root/filler 2>/dev/null; true")
+    with pytest.raises(OSError, match="No space left on device"):
+        store.create(f"{bench.root}/b", b"2" * 100_000)
+    with pytest.raises(OSError, match=r"cannot write under .*: No space left on device"):
+        store.probe(bench.root)
+    assert store.names(bench.root) == ("a",)

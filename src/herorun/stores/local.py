@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Entry, Place, Rule
+from herorun.core.ports import Entry, Place, Rule, Store
 from herorun.core.scrub import scrub
 from herorun.stores._probing import OWN, clean, demand, tried
 from herorun.system.files import create_whole, hold, write_whole
@@ -27,7 +27,12 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "LocalStore":
+def connect(options: Options, place: Place) -> Store:
+    """A path without a scheme is a path of the machine where the job runs."""
+    if place.reach:
+        from herorun.stores._over_ssh import OverSsh
+
+        return OverSsh(place.reach)
     return LocalStore()
 
 

@@ -7,10 +7,8 @@ import base64
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Entry, Place, Rule
+from herorun.core.ports import Entry, Rule
 from herorun.core.reach import Reach
 from herorun.core.scrub import scrub
 from herorun.stores import _over_ssh_there
@@ -18,16 +16,6 @@ from herorun.system import _far_end
 from herorun.system.far import Program, far_to, own_file
 
 THERE = Program((own_file(_far_end), own_file(_over_ssh_there)))
-
-
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def connect(options: Options, place: Place) -> "OverSsh":
-    if place.reach is None:
-        raise WrongUse("The store `over_ssh` is for paths of a box: [scheduler] names none.")
-    return OverSsh(place.reach)
 
 
 class OverSsh:
@@ -98,4 +86,4 @@ def _moment(seconds: float) -> datetime:
 
 def _of_the_box(path: str) -> None:
     if not path or "\0" in path or "://" in path:
-        raise WrongUse(f"{scrub(path)!r} is no path, and the store `over_ssh` is for paths of the box only.")
+        raise WrongUse(f"{scrub(path)!r} is no path, and on the box there are only paths.")
