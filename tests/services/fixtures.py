@@ -8,8 +8,8 @@ from typing import NoReturn
 
 import pytest
 
-from services.ray_service import Head, ray_installed, shared_head
 from services import boxes
+from services.ray_service import Head, ray_installed, shared_head
 from services.servers import PYTHON, REQUIRE, Service, installed, running
 
 ON_CLUSTER = {
