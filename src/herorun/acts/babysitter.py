@@ -101,7 +101,9 @@ def watch(
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
-    watching = Watching(name, start, report, until or Until(), turn or take_turn, _bell(run), over or threading.Event())
+    watching = Watching(
+        name, start, report, until or Until(), turn or take_turn, _bell(run), over or threading.Event()
+    )
     try:
         due, called = next_due(run), _written(_bell(run)) > _written(run.state / "heartbeat.json")
         beat(run, due)
