@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from herorun import discover
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
@@ -216,3 +217,9 @@ def test_the_hardware_is_what_is_asked_for(options: dict[str, object], hardware:
 
 def test_only_the_partition_that_is_used_is_asked_for() -> None:
     assert partition_words(Options(partition="big"))[-1] == "big"
+
+
+def test_behind_a_login_node_the_runs_paths_are_read_there() -> None:
+    there = discover.reach("slurm", {"host": "login1", "user": "ada", "partition": "train"})
+    assert there and (there.login.host, there.login.user) == ("login1", "ada")
+    assert discover.reach("slurm", {"partition": "train"}) is None

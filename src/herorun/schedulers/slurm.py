@@ -17,6 +17,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.reach import Login, Reach
 from herorun.schedulers import _slurm_kept as keeping
 from herorun.schedulers._road import Road, road_to
 from herorun.schedulers._slurm_far import FarFiles, HereFiles, files_for
@@ -62,6 +63,12 @@ _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 K
 
 def connect(options: Options, place: Place) -> "Slurm":
     return Slurm(options, place, road_to(options))
+
+
+def reach(options: Options) -> Reach | None:
+    """Behind a login node the run's paths are read by the same road: that node sees what the others see."""
+    login = Login(**options.model_dump(include=set(Login.model_fields)))
+    return Reach(login) if login.host else None
 
 
 class Slurm:
