@@ -101,6 +101,7 @@ STAGES = (
     Stage("note", Story.init, ("note", SLUG, *NOTE)),
     Stage("relaunch", _crashed, ("relaunch", SLUG, "--no-babysit"), good=(0, 1), rest=_until_told),
     Stage("seal", _ready_to_seal, ("seal", SLUG)),
+    Stage("handoff", _crashed, ("handoff", SLUG, "--to", "eve@there")),
     Stage("stop", _waiting, ("stop", SLUG), rest=Story.tick, ready=_live),
     Stage("ack", _asked, ("ack", SLUG)),
     Stage("approve", _asked, ("approve", SLUG), rest=Story.tick),
@@ -154,7 +155,9 @@ def _once(names: list[str]) -> bool:
 def _names(story: Story) -> list[str]:
     """One name for each event of a kind that must not come twice."""
     names = [f"{event.word} {event.about}" for event in story.events("Ordered")]
-    for event in story.events("Initialised", "Launching", "Launched", "Done", "Noted", "Sealed", "CheckedIn"):
+    for event in story.events(
+        "Initialised", "Launching", "Launched", "Done", "Noted", "Sealed", "CheckedIn", "HandedOff"
+    ):
         what = getattr(event, "key", "") if event.kind in ("Done",) else getattr(event, "instance", "")
         names.append(f"{event.kind} {what}")
     return names

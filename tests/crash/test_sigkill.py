@@ -17,7 +17,7 @@ from crash.faults import Fault, is_read
 from crash.stages import ORDERS, Stage, must_hold, of_the_day, outcome, undisturbed
 from stories import Story, copy
 
-SAMPLE = {"init": 1, "launch": 2, "tick": 3, "note": 1, "relaunch": 2, "seal": 2}
+SAMPLE = {"handoff": 1, "init": 1, "launch": 2, "tick": 3, "note": 1, "relaunch": 2, "seal": 2}
 SAMPLE |= dict.fromkeys(ORDERS, 1)
 SOURCES = Path(__file__).parents[2]
 

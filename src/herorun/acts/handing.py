@@ -11,7 +11,7 @@ from herorun.acts.turn import judge, must_be_launched
 from herorun.core.alert import State
 from herorun.core.deciding import progress_of
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.event import HandedOff
+from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import tracker_links
 from herorun.core.lease import stale_at
@@ -36,12 +36,22 @@ def hand_over(run: Run, to: str, reason: str = "") -> Told:
             raise WrongUse(
                 f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease over."
             )
-        take_lease(run)
-        lines = facts(run, run.launcher.owner, to, reason or "handed over by its owner")
-        hand_lease(run, to)
-        warnings = _written(run, to, lines)
+        handed = run.record.memory().handed
+        if handed is None or handed.to != to:
+            take_lease(run)
+            lines = facts(run, run.launcher.owner, to, reason or "handed over by its owner")
+            run.record.append(HandedOff(now(), to, lines))
+        if not _has_lease(run, to):
+            hand_lease(run, to)
+        warnings = _told(run)
     words = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
     return Told(run, words, warnings=warnings)
+
+
+def _has_lease(run: Run, owner: str) -> bool:
+    """Whether it was handed over already, by a call that was interrupted after that."""
+    found = _look(run)
+    return isinstance(found, LeaseSeen) and found.owner == owner
 
 
 def take_over(
@@ -53,13 +63,44 @@ def take_over(
     seen = _stale(run, wait, rest)
     owner = run.launcher.owner
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        if seen is None:
+        begun_before = next((i for i in run.record.memory().intended.values() if _is_taking(i)), None)
+        if seen is None and begun_before is None:
             take_lease(run)
             return Told(run, f"{owner} holds the lease already", warnings=push_warning(run))
-        why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
-        seize_lease(run, seen)
-        warnings = _written(run, owner, facts(run, seen.owner, owner, why))
+        intended = begun_before or _intend(run, seen, reason)
+        if seen is not None:
+            _seize(run, intended, seen)
+        giver, _, why = intended.what.partition(": ")
+        lines = facts(run, giver, owner, why)
+        run.record.append(
+            HandedOff(now(), owner, lines), Done(now(), intended.key, intended.attempt, result=owner)
+        )
+        warnings = _told(run)
     return Told(run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings)
+
+
+TAKING = "handoff/take/"
+
+
+def _is_taking(intended: Intended) -> bool:
+    return intended.key.startswith(TAKING)
+
+
+def _intend(run: Run, seen: LeaseSeen | None, reason: str) -> Intended:
+    """In the record before the lease changes hands, so that an interruption loses nobody's word."""
+    assert seen is not None
+    why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
+    key = f"{TAKING}{seen.fence}"
+    run.record.append(Intended(now(), key, run.record.memory().attempt(key), f"{seen.owner}: {why}"))
+    return run.record.memory().intended[key]
+
+
+def _seize(run: Run, intended: Intended, seen: LeaseSeen) -> None:
+    try:
+        seize_lease(run, seen)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
 
 
 def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | None:
@@ -146,14 +187,14 @@ def _links(run: Run) -> tuple[str, ...]:
     return tracker_links(run.contract, log.runs if isinstance(log, JobLog) else ())
 
 
-def _written(run: Run, to: str, lines: dict[str, str]) -> tuple[str, ...]:
-    """In the record first, then in the issue; a page that cannot be reached hands nothing back."""
-    at = now()
-    run.record.append(HandedOff(at, to, lines))
+def _told(run: Run) -> tuple[str, ...]:
+    """The issue after the record; a page that cannot be reached hands nothing back."""
+    handed = run.record.memory().handed
+    assert handed is not None
     warnings = []
     try:
-        body = "\n".join(f"- {name}: {unmentioned(value)}" for name, value in lines.items())
-        say(run, f"handoff/{at:%Y%m%dT%H%M%S}", f"{run.slug} is watched by {to}", body, {})
+        body = "\n".join(f"- {name}: {unmentioned(value)}" for name, value in handed.facts.items())
+        say(run, f"handoff/{handed.at:%Y%m%dT%H%M%S}", f"{run.slug} is watched by {handed.to}", body, {})
     except (HerorunError, OSError) as error:
         warnings.append(f"the issue was not told yet: {in_words(error)}")
     return (*warnings, *push_warning(run))
