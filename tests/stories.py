@@ -64,7 +64,9 @@ while [ "$step" -lt 4 ]; do
 done
 save 4
 """
-_PASSING = re.compile(r"note/[0-9a-f]{16}|handoff/\d{8}T\d{6}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?")
+_PASSING = re.compile(
+    r"note/[0-9a-f]{16}|handoff/\d{8}T\d{6}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?"
+)
 
 
 def contract_of(data: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,7 @@ def rig(cluster: Cluster, state: Path, tmp_path: Path) -> Rig:
         traces=traces,
         code=code,
         patience=30,
+        resolution=timedelta(seconds=1),
     )
 
 
