@@ -16,6 +16,7 @@ RICH = {"rich"}
 CONTRACT = CLICK | PYDANTIC  # reads a contract, or asks a check
 RECORD = CONTRACT | GIT  # looks into a repository
 SHOWN = RECORD | RICH  # and lays it out for people
+LOGS = {"ahocorasick_rs"}  # reads the job's log
 
 COMMANDS = {
     "--version": CLICK,
@@ -30,12 +31,12 @@ STORY = {  # in this order, as a run goes
     f"preflight {SLUG}": SHOWN,
     f"preflight {SLUG} --json": RECORD,
     f"launch {SLUG} --no-babysit": SHOWN,
-    f"status {SLUG}": SHOWN,
-    f"status {SLUG} --json": RECORD,
-    f"babysit {SLUG} --once": SHOWN,
-    f"babysit {SLUG} --once --json": RECORD,
+    f"status {SLUG}": SHOWN | LOGS,
+    f"status {SLUG} --json": RECORD | LOGS,
+    f"babysit {SLUG} --once": SHOWN | LOGS,
+    f"babysit {SLUG} --once --json": RECORD | LOGS,
     f"note {SLUG} {NOTE}": RECORD,
-    f"seal {SLUG}": SHOWN,
+    f"seal {SLUG}": SHOWN | LOGS,
     f"seal {SLUG} --json": RECORD,
     f"logbook show {SLUG}": RECORD,
     f"logbook verify {SLUG}": RECORD,

@@ -1,5 +1,7 @@
 """Short logs and what they mean. One a line, or a few; written for the tests, in the form that the tools print."""
 
+from core.triage.blind import BLIND
+
 TABLE: dict[str, list[str]] = {
     "oom-accelerator": [
         "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 3 has a total capacity of 79.15 GiB",
@@ -533,5 +535,8 @@ OTHERS: dict[str, list[str]] = {
     ],
 }
 CASES = [
-    (kind, text) for table in (TABLE, SEEN, MORE, OTHERS) for kind, texts in table.items() for text in texts
+    (kind, text)
+    for table in (TABLE, SEEN, MORE, OTHERS, BLIND)
+    for kind, texts in table.items()
+    for text in texts
 ]

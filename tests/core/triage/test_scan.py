@@ -74,11 +74,11 @@ def test_ugly_bytes_hide_nothing(log: bytes) -> None:
 def test_the_memory_is_bounded_and_the_time_too() -> None:
     """One line of 2 MB, without an end, with a word that must be looked at in each piece."""
     known, state = shipped(), Scan()
-    block, began = b"error timeout nccl " * 55_188, time.perf_counter()
+    block, began = b"error timeout nccl " * 55_188, time.thread_time()
     for _ in range(2):
         state, _found = scan(known, state, block)
         assert len(state.carry) <= LONGEST
-    assert time.perf_counter() - began < 15
+    assert time.thread_time() - began < 8
 
 
 def test_many_ranks_with_open_tracebacks_are_bounded() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from herorun.core.triage.kinds import FailureClass, Role, Strength
-from herorun.core.triage.sieve import Sieve
+from herorun.core.triage.sieve import Gate, Sieve
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ class Catalogue:
     exceptions: Exceptions
     hedges: re.Pattern[str]
     source_text: re.Pattern[str]
-    by_stem: Mapping[str, tuple[int, ...]]
+    gate: Gate
     sieve: Sieve
+    digest: str  # of all that it was made from
 
     def named(self, name: str) -> Signature:
         """The signature of that id; KeyError where there is none."""

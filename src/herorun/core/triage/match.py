@@ -63,18 +63,18 @@ def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
 
 
 def _hits(catalogue: Catalogue, content: str) -> list[tuple[Signature, int]]:
-    lowered = content.lower()
-    stems = catalogue.sieve.stems_in(content.encode("utf-8", "replace"))
-    gated = {at for stem in stems for at in catalogue.by_stem[stem.decode()]}
-    asked = [catalogue.signatures[at] for at in sorted(gated)]
-    asked = [s for s in asked if any(keyword in lowered for keyword in s.keywords)]
+    asked = [catalogue.signatures[row] for row in catalogue.gate.rows(content)]
     if not asked or catalogue.source_text.match(content):
         return []
     hedge = catalogue.hedges.search(content)
     known = content[: hedge.start()] if hedge else content
-    found = [(s, m.start()) for s in asked if (m := s.pattern.search(content if s.hedged else known))]
-    quiet = [hit for hit in found if hit[0].role is Role.BENIGN]
-    return quiet or found
+    quiet = [signature for signature in asked if signature.role is Role.BENIGN]
+    others = [signature for signature in asked if signature.role is not Role.BENIGN]
+    return _found(quiet, content, known) or _found(others, content, known)
+
+
+def _found(asked: list[Signature], content: str, known: str) -> list[tuple[Signature, int]]:
+    return [(s, found.start()) for s in asked if (found := s.pattern.search(content if s.hedged else known))]
 
 
 def _match(signature: Signature, start: int, line: Line, number: int) -> Match:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from herorun.core.canonical import digest
 from herorun.core.errors import WrongUse
 from herorun.core.triage.catalogue import Catalogue, Exceptions, ExitCode, Signature
 from herorun.core.triage.kinds import FailureClass, Role, Strength
-from herorun.core.triage.sieve import Sieve
+from herorun.core.triage.sieve import EDGE, Gate, Sieve
 
 T = TypeVar("T", FailureClass, Role)
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")  # an exception's lines hold one
+_LETTERS = re.compile(rf"[^\d{EDGE}]{{3}}")
 _KEYS = {
     "id",
     "class",
@@ -42,15 +44,15 @@ def parse(
     ]
     _demand(len(taken) == len(mine), "your catalogue", "one id stands there twice")
     signatures = (*mine, *(s for s in shipped if s.id not in taken))
-    stems = _stems((*_FIRST, *rules["stems"]), signatures)
     return Catalogue(
         signatures,
         {row["code"]: _exit_code(row) for row in rules["exit_code"]},
         Exceptions(**{name: frozenset(types) for name, types in rules["exceptions"].items()}),
         re.compile(rules["hedges"], re.IGNORECASE),
         re.compile(rules["source_text"]),
-        {stem: _gated(signatures, stem) for stem in stems},
-        Sieve(stems),
+        Gate((signature.keywords for signature in signatures), _FIRST),
+        Sieve(_stems((*_FIRST, *rules["stems"]), signatures)),
+        digest([list(documents), list(own)]),
     )
 
 
@@ -74,8 +76,10 @@ def _signature(row: Mapping[str, Any], name: str) -> Signature:
     _demand(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
     assert isinstance(keywords, list)
     for keyword in keywords:
-        enough = isinstance(keyword, str) and len(_stem(keyword).strip()) > 2
-        _demand(enough, what, f"keyword {keyword!r} has no three characters in a row that are no digits")
+        enough = isinstance(keyword, str) and _LETTERS.search(keyword.strip())
+        _demand(
+            bool(enough), what, f"keyword {keyword!r} has no three characters in a row that are no digits"
+        )
     return Signature(
         row["id"],
         _one_of(FailureClass, row["class"], what),
@@ -125,15 +129,7 @@ def _stems(known: Sequence[str], signatures: Iterable[Signature]) -> tuple[str, 
     """The few words by which lines are found fast; every keyword holds one, or is one itself."""
     stems = list(known)
     for keyword in (k for signature in signatures for k in signature.keywords):
-        if not any(stem in keyword for stem in stems):
-            stems.append(_stem(keyword))
+        word = keyword.strip(EDGE)
+        if not any(stem in word for stem in stems):
+            stems.append(word)
     return tuple(dict.fromkeys(stems))
-
-
-def _stem(keyword: str) -> str:
-    """Its longest part without digits: lines are compared without them."""
-    return max(re.split(r"\d+", keyword.lower()), key=len)
-
-
-def _gated(signatures: Sequence[Signature], stem: str) -> tuple[int, ...]:
-    return tuple(at for at, s in enumerate(signatures) if any(stem in keyword for keyword in s.keywords))

@@ -2,9 +2,11 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from herorun.core.triage.kinds import FailureClass, Role, Strength
 from herorun.core.triage.match import Match
+from herorun.core.triage.sieve import Sieve
 
 ENOUGH = (
     20  # steps that were each higher than all before; ranks that merely outlive a dead one do not come so far
@@ -13,6 +15,13 @@ _STEP = re.compile(
     rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})|(\d{1,12})/\d{1,12} \[",
     re.IGNORECASE,
 )
+_WORDS = (
+    "step",
+    "iter",
+    "num_updates",
+    "epoch",
+    *(f"{digit} [" for digit in range(10)),
+)  # each match holds one
 _LOOKED_AT = 4_096  # bytes of a line
 
 
@@ -32,6 +41,16 @@ class Watch:
 
 
 NOT_YET = Watch()
+
+
+@cache
+def _sieve() -> Sieve:
+    return Sieve(_WORDS)
+
+
+def step_lines(block: bytes) -> list[int]:
+    """Where the lines begin that may tell a step."""
+    return _sieve().starts(block)
 
 
 def can_survive(match: Match) -> bool:

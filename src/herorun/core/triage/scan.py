@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.frames import Open
 from herorun.core.triage.match import Match, torn
-from herorun.core.triage.progress import ENOUGH, NOT_YET, Watch, went_on
+from herorun.core.triage.progress import ENOUGH, NOT_YET, Watch, step_lines, went_on
 from herorun.core.triage.reading import Reading, look
 
 LONGEST = 16_384
@@ -40,8 +40,9 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     now = Reading(catalogue, opened, dict(state.ended), dict(state.handled), state.watch)
     lines, said, inside = state.lines, state.said, state.inside
     if len(text) > len(carry):
-        said = _said(body, lines) or said
         lines = _walk(now, body, lines, inside)
+        kept = len(body.rstrip())
+        said = lines - body.count(b"\n", kept) if kept else said
         inside = False
     while len(carry) > LONGEST:
         look(now, carry[:LONGEST], lines + 1, inside)
@@ -61,32 +62,49 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
     return replace(after, offset=state.offset), [*found, *rest]
 
 
-def _said(body: bytes, lines: int) -> int:
-    """The number of its last line that is not blank; 0 where all are."""
-    kept = body.rstrip()
-    return lines + kept.count(b"\n") + 1 if kept else 0
-
-
 def _walk(now: Reading, body: bytes, lines: int, inside: bool) -> int:
-    """Look at the lines that may matter: those that hold a stem, all of them while something is open or watched."""
-    at, place, starts = 0, 0, now.catalogue.sieve.starts(body)
+    """Look at the lines that may matter: those that hold a stem, those that may hold a step while steps are watched,
+    and all of them while a traceback is open."""
+    at, marks = 0, _Marks(now.catalogue, body)
     while at <= len(body):
-        place = bisect_left(starts, at, place)
-        if not (now.open or now.watch.on):
-            if place == len(starts):
-                break
-            lines += body.count(b"\n", at, starts[place])
-            at = starts[place]
-        end = body.find(b"\n", at)
+        start = at if now.open else marks.next(at, now.watch.on)
+        if start < 0:
+            break
+        lines += body.count(b"\n", at, start) + 1
+        end = body.find(b"\n", start)
         end = len(body) if end < 0 else end
-        lines += 1
-        torn_off = inside and at == 0
-        if now.open or (place < len(starts) and starts[place] == at):
-            _pieces(now, body[at:end], lines, torn_off)
-        if now.watch.on and not torn_off and end - at <= LONGEST:
-            _watched(now, body[at:end], lines)
+        torn_off = inside and start == 0
+        if now.open or (marks.stem_at(start) and now.catalogue.gate.opens(body[start:end])):
+            _pieces(now, body[start:end], lines, torn_off)
+        if now.watch.on and not torn_off and end - start <= LONGEST:
+            _watched(now, body[start:end], lines)
         at = end + 1
     return lines + (body.count(b"\n", at) + 1 if at <= len(body) else 0)
+
+
+class _Marks:
+    """Where the lines of a block begin that are worth a look."""
+
+    def __init__(self, catalogue: Catalogue, body: bytes) -> None:
+        self._body = body
+        self._stems, self._stem = catalogue.sieve.starts(body), 0
+        self._steps: list[int] | None = None
+        self._step = 0
+
+    def next(self, at: int, watching: bool) -> int:
+        """The first of them from there on; -1 where there is none."""
+        self._stem = bisect_left(self._stems, at, self._stem)
+        found = self._stems[self._stem : self._stem + 1]
+        if watching:
+            if self._steps is None:
+                self._steps = step_lines(self._body)
+            self._step = bisect_left(self._steps, at, self._step)
+            found = found + self._steps[self._step : self._step + 1]
+        return min(found, default=-1)
+
+    def stem_at(self, start: int) -> bool:
+        self._stem = bisect_left(self._stems, start, self._stem)
+        return self._stems[self._stem : self._stem + 1] == [start]
 
 
 def _watched(now: Reading, line: bytes, number: int) -> None:

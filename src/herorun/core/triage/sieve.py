@@ -1,69 +1,79 @@
-"""Which lines of a log may matter: those that hold a stem. Logs repeat their lines, but for the digits, and their words."""
+"""Which lines of a log may matter, and which rows a line is asked about: many words looked for at once.
 
-_ALIKE = bytes(0x30 if 0x30 <= byte <= 0x39 else byte for byte in bytes(range(256)).lower())  # 7 -> 0, E -> e
-_MANY_WORDS = 200_000  # remembered; then it begins anew
-_LONG_WORD = 100  # bytes; longer ones are looked at and forgotten
-_MANY_LINES = 2_000  # of different kinds
+One automaton for all words (ahocorasick_rs) reads each byte once, however many words there are. Words are lower
+case ASCII; the case of the text does not matter.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
+
+EDGE = "|"
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Sieve:
-    """The answers depend on the text alone; what is remembered only makes them fast. A stem has no digit."""
+    """Lines that hold a stem."""
 
-    def __init__(self, stems: tuple[str, ...]) -> None:
-        self._stems = [stem.encode() for stem in stems]
-        self._word_of = {stem: max(stem.split(), key=len) for stem in self._stems}
-        self._quiet: set[bytes] = set()
-        self._loud: dict[bytes, list[bytes]] = {}
-
-    def stems_in(self, text: bytes) -> list[bytes]:
-        """The stems that it holds, whatever the case."""
-        return self._stems_in(text.translate(_ALIKE))
+    def __init__(self, stems: Sequence[str]) -> None:
+        self._find = _finder(stems)
 
     def starts(self, block: bytes) -> list[int]:
         """Where the lines begin that hold a stem, in order."""
-        text = block.translate(_ALIKE)
-        kinds = set(text.split(b"\n"))
-        stems = self._stems_in(b"\n".join(kinds))
-        if stems and len(kinds) < _MANY_LINES:
-            stems = _enough(stems, kinds)
-        found = {start for stem in stems for start in _lines_with(stem, text)}
-        return sorted(found)
+        return list(self._starts(block.lower()))
 
-    def _stems_in(self, text: bytes) -> list[bytes]:
-        words = set(text.split())
-        new = (words - self._quiet).difference(self._loud)
-        if new:
-            self._learn(new)
-        perhaps = {stem for word in words if word in self._loud for stem in self._loud[word]}
-        return [stem for stem in self._stems if stem in perhaps and stem in text] if perhaps else []
-
-    def _learn(self, words: set[bytes]) -> None:
-        if len(self._quiet) > _MANY_WORDS or len(self._loud) > _MANY_WORDS:
-            self._quiet, self._loud = set(), {}
-        text = b" ".join(words)
-        there = [stem for stem in self._stems if self._word_of[stem] in text]
-        for word in words:
-            stems = [stem for stem in there if self._word_of[stem] in word]
-            if stems:
-                self._loud[word] = stems
-            elif len(word) <= _LONG_WORD:
-                self._quiet.add(word)
+    def _starts(self, text: bytes) -> Iterator[int]:
+        end = -1  # of the line that was found last
+        for _, at, after in self._find.find_matches_as_indexes(text):
+            if at > end:
+                yield text.rfind(b"\n", 0, at) + 1
+                end = text.find(b"\n", after)
+                if end < 0:
+                    return
 
 
-def _enough(stems: list[bytes], kinds: set[bytes]) -> list[bytes]:
-    """Fewer stems that find the same lines: one for each kind of line will do."""
-    chosen: dict[bytes, None] = {}
-    for kind in sorted(kinds):
-        held = [stem for stem in stems if stem in kind]
-        if held and not any(stem in chosen for stem in held):
-            chosen[held[0]] = None
-    return list(chosen)
+class Gate:
+    """The rows that have one of their keywords in a line; `|` at an end of a keyword stands for the edge of a word.
+
+    `others` are words that matter without a row.
+    """
+
+    def __init__(self, keywords: Iterable[Sequence[str]], others: Sequence[str] = ()) -> None:
+        rows: dict[str, set[int]] = {word: set() for word in others}
+        for row, words in enumerate(keywords):
+            for word in words:
+                rows.setdefault(word, set()).add(row)
+        self._rows = tuple(rows.values())
+        self._edges = tuple((word.startswith(EDGE), word.endswith(EDGE)) for word in rows)
+        self._find = _finder([word.strip(EDGE) for word in rows])
+
+    def opens(self, line: bytes) -> bool:
+        """Whether a closer look may find anything. A line with control characters has to be made readable first."""
+        return any(True for _ in self._words(line.lower())) or bool(_CONTROL.search(line))
+
+    def rows(self, text: str) -> list[int]:
+        """Their numbers, in order."""
+        words = set(self._words(text.lower().encode("utf-8", "replace")))
+        return sorted({row for word in words for row in self._rows[word]})
+
+    def _words(self, text: bytes) -> Iterator[int]:
+        for word, begin, end in self._find.find_matches_as_indexes(text, overlapping=True):
+            left, right = self._edges[word]
+            if not (
+                (left and _in_word(text[begin - 1 : begin])) or (right and _in_word(text[end : end + 1]))
+            ):
+                yield word
 
 
-def _lines_with(stem: bytes, text: bytes) -> list[int]:
-    starts, at = [], text.find(stem)
-    while at >= 0:
-        starts.append(text.rfind(b"\n", 0, at) + 1)
-        end = text.find(b"\n", at)
-        at = text.find(stem, end) if end >= 0 else -1
-    return starts
+def _in_word(character: bytes) -> bool:
+    return character.isalnum() or character == b"_"
+
+
+def _finder(words: Sequence[str]) -> "BytesAhoCorasick":
+    """All of them at once."""
+    from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+    return BytesAhoCorasick([word.encode() for word in words], implementation=Implementation.DFA)
