@@ -17,7 +17,7 @@ import pytest
 
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Scheduler, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Scheduler, Submission, Unsure
 
 WEIRD = "a b\n'\"$(echo no);*é"
 SECRET = "correct-horse-battery-9f2c"
@@ -72,6 +72,23 @@ class Rig:
 
 def long_ago() -> datetime:
     return datetime.now(UTC) - timedelta(hours=1)
+
+
+def reading(rig: Rig) -> Callable[..., LogPart]:
+    """Its `read_log`; an adapter without one is asked for the log's end instead."""
+    read = getattr(rig.connect(), "read_log", None)
+    if read is None:
+        pytest.skip("this scheduler reads no log from an offset")
+    return read
+
+
+def read_or_none(read: Callable[..., LogPart], instance: str) -> LogPart | None:
+    """The first part that holds something."""
+    try:
+        part = read(instance, 0, 100)
+    except FileNotFoundError:
+        return None
+    return part if part.data else None
 
 
 class SchedulerSuite:
@@ -146,6 +163,49 @@ class SchedulerSuite:
     def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
         with pytest.raises(FileNotFoundError):
             rig.tail("tiny-1")
+
+    def test_a_log_is_read_on_from_where_the_last_part_ended(self, rig: Rig) -> None:
+        read = reading(rig)
+        rig.run(rig.job("printf 'one\\ntwo\\nth\\303'"))  # it ends within a line, and within a character
+        whole = read("tiny-1", 0, 100)
+        assert (whole.data, whole.offset, whole.size) == (b"one\ntwo\nth\303", 11, 11)
+        first = read("tiny-1", 0, 5)
+        rest = read("tiny-1", first.offset, 100, first.mark)
+        assert (first.data, rest.data, rest.restarted) == (b"one\nt", b"wo\nth\303", False)
+        assert read("tiny-1", rest.offset, 100, rest.mark).data == b""
+
+    def test_no_more_of_a_log_is_read_than_was_asked_for(self, rig: Rig) -> None:
+        read = reading(rig)
+        rig.run(rig.job("yes 0123456789 | head -c 3000000"))
+        part = read("tiny-1", 1_000_000, 64)
+        assert (len(part.data), part.offset, part.size) == (64, 1_000_064, 3_000_000)
+        none = read("tiny-1", 1_000_000, 0)
+        assert (none.data, none.offset, none.size) == (b"", 1_000_000, 3_000_000)
+
+    def test_a_log_that_grows_is_still_the_same(self, rig: Rig) -> None:
+        read = reading(rig)
+        rig.submit(rig.job("echo one; until test -e go; do sleep 0.02; done; echo two"))
+        until = time.monotonic() + rig.patience
+        while not (part := read_or_none(read, "tiny-1")):
+            assert time.monotonic() < until
+        (rig.code / "go").touch()
+        rig.ended("tiny-1")
+        after = read("tiny-1", part.offset, 100, part.mark)
+        assert (part.data + after.data, after.restarted) == (b"one\ntwo\n", False)
+
+    def test_what_was_read_of_another_log_is_read_anew(self, rig: Rig) -> None:
+        read = reading(rig)
+        rig.run(rig.job("echo one; echo two"))
+        rig.run(rig.job("echo ONE; echo TWO; echo three", number=2))
+        part = read("tiny-1", 0, 100)
+        other = read("tiny-2", part.offset, 100, part.mark)  # as if it had been put in its place
+        shorter = read("tiny-1", 1000, 100)
+        assert (other.restarted, other.data) == (True, b"ONE\nTWO\nthree\n")
+        assert (shorter.restarted, shorter.data) == (True, b"one\ntwo\n")
+
+    def test_a_missing_log_cannot_be_read_on(self, rig: Rig) -> None:
+        with pytest.raises(FileNotFoundError):
+            reading(rig)("tiny-1", 0, 100)
 
     def test_each_instance_has_its_own_log(self, rig: Rig) -> None:
         rig.run(rig.job("echo one"))

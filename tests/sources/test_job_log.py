@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from builders import NOON, a_history
+from builders import NOON, a_contract, a_history, a_job
 from herorun.core.evidence import JobLog, Nothing
 from herorun.core.ports import Place
 from herorun.schedulers import local
 from herorun.sources.job_log import read_job_log
+from herorun.sources.own_log import read_own_log
 
 
 @pytest.fixture
@@ -21,7 +22,10 @@ def log(tmp_path: Path) -> Path:
 def read(log: Path) -> JobLog | Nothing:
     home = log.parents[2]
     scheduler = local.connect(local.Options(), Place("tiny", str(home), "/data/tiny", "."))
-    return read_job_log(scheduler, a_history())
+    own = read_own_log(
+        scheduler, a_job(), a_history(), a_contract(), Place("tiny", str(home), "/data/tiny", ".")
+    )
+    return own if isinstance(own, Nothing) else read_job_log(own)
 
 
 def test_when_it_last_changed(log: Path) -> None:
@@ -75,7 +79,12 @@ def test_signs_of_a_wedge_the_newest_five(log: Path) -> None:
     assert found.wedges == tuple(f"{n} OwnerDiedError" for n in range(4, 9))
 
 
-def test_no_log_and_no_instance_are_nothing_yet(log: Path) -> None:
+def test_a_sign_that_the_job_has_left_far_behind_is_over(log: Path) -> None:
+    log.write_text("OwnerDiedError\n" + "step 1\n" * 1999)
+    assert read(log).wedges == ("OwnerDiedError",)
+    log.write_text("OwnerDiedError\n" + "step 1\n" * 2000)
+    assert read(log).wedges == ()
+
+
+def test_no_log_is_nothing_yet(log: Path) -> None:
     assert isinstance(read(log), Nothing)
-    scheduler = local.connect(local.Options(), Place("tiny", str(log.parents[2]), "/data/tiny", "."))
-    assert isinstance(read_job_log(scheduler, a_history(0)), Nothing)

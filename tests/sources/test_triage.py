@@ -1,11 +1,15 @@
 """Why an instance ended, from the end of its own log."""
 
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from builders import a_contract, a_job
-from herorun.core.evidence import Job, JobState, Nothing, Triage
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState, Nothing, Triage, Unavailable
 from herorun.core.ports import Place
+from herorun.core.triage.follow import OwnLog, follow
+from herorun.sources._catalogue import catalogue_of
 from herorun.sources.triage import read_triage
 
 BUG = """\
@@ -19,22 +23,11 @@ TypeError: forward() missing 1 required positional argument: 'mask'
 """
 
 
-class Log:
-    """A scheduler as far as this source knows it: the end of a log."""
-
-    def __init__(self, text: str | None) -> None:
-        self.text = text
-
-    def tail(self, instance: str, lines: int) -> str:
-        if self.text is None:
-            raise FileNotFoundError(instance)
-        return "".join(self.text.splitlines(keepends=True)[-lines:])
-
-
 def read(text: str | None, job: Job, top: Path = Path("."), own: str | None = None) -> Triage | Nothing:
-    scheduler: Any = Log(text)
-    contract = a_contract(babysit={"catalogue": own})
-    return read_triage(scheduler, job, contract, Place("tiny", str(top), "/data/tiny", str(top)))
+    contract, place = a_contract(babysit={"catalogue": own}), Place("tiny", str(top), "/data/tiny", str(top))
+    known = catalogue_of(contract, place)
+    log = Nothing("no log") if text is None else follow(known, OwnLog(job.instance), text.encode())
+    return read_triage(log, job, contract, place)
 
 
 def test_a_bug_is_told_with_its_place() -> None:
@@ -85,3 +78,17 @@ def test_a_file_that_broke_meanwhile_leaves_ours(tmp_path: Path) -> None:
     found = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "own.toml")
 
     assert isinstance(found, Triage) and found.failure_class == "code-bug-small"
+
+
+def test_another_instances_log_tells_nothing() -> None:
+    assert isinstance(seen_of(OwnLog("tiny-9"), a_job(JobState.FAILED, exit_code=1)), Nothing)
+
+
+def test_a_log_that_cannot_be_read_is_no_log_that_says_nothing() -> None:
+    with pytest.raises(CouldNotLook, match="connection lost"):
+        seen_of(Unavailable("connection lost"), a_job(JobState.FAILED, exit_code=1))
+    assert isinstance(seen_of(Unavailable("connection lost"), a_job()), Nothing)
+
+
+def seen_of(log: OwnLog | Unavailable, job: Job) -> Triage | Nothing:
+    return read_triage(log, job, a_contract(), Place("tiny", ".", "/data/tiny", "."))

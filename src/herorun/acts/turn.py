@@ -25,6 +25,7 @@ from herorun.core.evidence import (
     FinalStep,
     Gaps,
     Hands,
+    JobLog,
     Metrics,
     Now,
     Receipt,
@@ -35,10 +36,12 @@ from herorun.core.journal import Memory
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.scrub import scrub
 from herorun.core.tick import Tick, tick
+from herorun.core.triage.follow import OwnLog
 from herorun.gates import finding_json
 from herorun.gather import gather
 from herorun.record import Known
 from herorun.sources.metrics import keep_metrics
+from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
 from herorun.system.deadline import within
 from herorun.system.files import append_line, locked
@@ -172,11 +175,14 @@ def pause_after(run: Run, seen: Tick, memory: Memory) -> timedelta:
 
 
 def _unread_lines(evidence: Evidence) -> list[str]:
-    """The newest metric lines that could not be read: said, because what they hold is judged by nobody."""
-    metrics = evidence.get(Metrics)
-    return (
+    """The newest metric lines that could not be read, and what of the log was passed over: said, because what they hold is judged by nobody."""
+    metrics, log = evidence.get(Metrics), evidence.get(JobLog)
+    said = (
         [f"metrics: {problem}" for problem in metrics.problems[-3:]] if isinstance(metrics, Metrics) else []
     )
+    if isinstance(log, JobLog) and log.skipped:
+        said.append(f"log: {log.skipped:,} bytes were passed over: more was new than one look reads")
+    return said
 
 
 def must_be_ours(run: Run, memory: Memory) -> None:
@@ -245,6 +251,7 @@ def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action]
         *intents(run, to_intend(actions, run.record.memory()), seen.at),
     )
     keep_metrics(run.place, evidence.get(Metrics))
+    keep_own_log(run.place, evidence.get(OwnLog))
 
 
 def turn_code(turn: Turn) -> int:

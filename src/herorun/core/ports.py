@@ -97,6 +97,29 @@ class Printable(Protocol):
 
 
 @dataclass(frozen=True)
+class LogPart:
+    """Bytes of a job's own log, from where they were asked for; they may begin and end within a line or a character."""
+
+    data: bytes
+    offset: int  # of the byte after `data`: where to go on
+    size: int  # of the whole log, in bytes, as it was at the look
+    mark: str  # the adapter's own; given back with `offset` it tells whether this is still the same log
+    restarted: bool = False  # it is another log, or a shortened one: `data` are from its first byte
+    changed_at: datetime | None = None  # None: the adapter cannot tell when the log last changed
+
+
+class Logs(Protocol):
+    """A scheduler that reads a log from any byte on. One without this is asked for the log's end at each look."""
+
+    def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
+        """At most `limit` bytes of the instance's own log, and no more of it in memory.
+
+        A missing log raises FileNotFoundError, one that cannot be read OSError. `offset` beyond the end, or a `mark` of
+        another content, is a restart. An empty `mark` is not compared.
+        """
+
+
+@dataclass(frozen=True)
 class Row:
     """One logged row. `step` is as logged; `values` hold numbers, non-finite ones included."""
 

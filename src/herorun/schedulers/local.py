@@ -18,9 +18,9 @@ from herorun.core.canonical import canonical
 from herorun.core.contract import SLUG, Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
 from herorun.schedulers._environment import environment, keep_environment
-from herorun.schedulers._instance import Folder, last_lines
+from herorun.schedulers._instance import Folder, last_lines, part_of
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.system.clock import now
 from herorun.system.files import create_whole
@@ -91,6 +91,10 @@ class Local:
     def tail(self, instance: str, lines: int) -> str:
         """At most the last MiB; FileNotFoundError where there is no such instance."""
         return last_lines(self._folder(instance).log, lines).decode("utf-8", "replace")
+
+    def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
+        """Whole at any size: one seek and one read."""
+        return part_of(self._folder(instance).log, offset, limit, mark)
 
     def log(self, instance: str) -> str:
         """The path of the instance's log."""

@@ -15,6 +15,7 @@ class JobLog:
     runs: tuple[str, ...] = ()  # tracker runs that it names, as `entity/project/id`
     saves: tuple[str, ...] = ()  # the newest paths that it says checkpoints are saved to
     wedges: tuple[str, ...] = ()  # newest lines that speak of lost owners, lost nodes or missing resources
+    skipped: int = 0  # bytes that this look passed over, because more was new than one look reads
 
 
 @dataclass(frozen=True)

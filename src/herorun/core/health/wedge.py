@@ -16,6 +16,11 @@ SIGNALS = (
         ),
     ),
 )
+# A line with a signal holds one of these, in any case.
+WORDS = (
+    "ownerdied", "owner died", "owner has died", "dead node", "node death", "nodedied", "node died", "node has died",
+    "unsatisfi", "insufficient resources", "cannot be scheduled",
+)  # fmt: skip
 
 
 def signal_in(line: str) -> str:

@@ -1,0 +1,111 @@
+"""One reading of a job's own log while it grows: what failed, which tracker runs it names, where it saves, signs of a wedge.
+
+A fold over the bytes, of constant size. However the bytes are cut into parts, what is known after them is the same.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+
+from herorun.core.health.wedge import WORDS, signal_in
+from herorun.core.scrub import scrub
+from herorun.core.triage.catalogue import Catalogue
+from herorun.core.triage.judge import Judgement, judge
+from herorun.core.triage.scan import LONGEST, Scan, finish, scan
+from herorun.core.triage.seen import Seen, see
+from herorun.core.triage.sieve import Sieve
+
+RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
+KEPT = 5  # lines of a wedge, and paths
+RUNS = 20  # tracker runs; a log that names more is not one run's
+_SAVE = re.compile(
+    r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto |path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"wandb: .*View run .*?https?://[^/\s]+/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
+
+
+@cache
+def _sieve() -> Sieve:
+    return Sieve((*WORDS, "view run", "saving ", "saved ", "phase: checkpoint"))
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What a log says of a job that may still live."""
+
+    runs: tuple[str, ...] = ()  # as `entity/project/id`, in order
+    saves: tuple[tuple[int, str], ...] = ()  # the newest paths, each with the number of its newest line
+    wedges: tuple[tuple[int, str], ...] = ()  # the newest, each with the number of its line
+
+
+@dataclass(frozen=True)
+class OwnLog:
+    """What the log of one instance has said up to `offset`."""
+
+    instance: str
+    offset: int = 0  # bytes; where to go on
+    mark: str = ""  # the scheduler's own, by which it knows the log again
+    scan: Scan = field(default_factory=Scan)
+    seen: Seen = field(default_factory=Seen)
+    signs: Signs = field(default_factory=Signs)
+    changed_at: datetime | None = None
+    skipped: int = 0  # bytes that the last look passed over
+
+    @property
+    def wedges(self) -> tuple[str, ...]:
+        """Those that are not over."""
+        return self._recent(self.signs.wedges)
+
+    @property
+    def saves(self) -> tuple[str, ...]:
+        """Where it said of late that it saves."""
+        return self._recent(self.signs.saves)
+
+    def _recent(self, signs: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
+        return tuple(text for line, text in signs if line > self.scan.lines - RECENT)
+
+
+def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
+    """What is known after these bytes, too."""
+    signs = log.signs
+    for number, line in _telling(log.scan, data):
+        signs = _after(signs, number, line)
+    state, matches = scan(catalogue, log.scan, data)
+    return replace(log, scan=state, seen=see(log.seen, matches), signs=signs)
+
+
+def pass_over(log: OwnLog, offset: int) -> OwnLog:
+    """Go on further down, within a line perhaps; what was said before stays known."""
+    state = Scan(lines=log.scan.lines, said=log.scan.said, inside=True)
+    return replace(log, offset=offset, scan=state, skipped=offset - log.offset)
+
+
+def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> Judgement:
+    """Why it ended, if this is all that it will ever say."""
+    state, matches = finish(catalogue, log.scan)
+    return judge(catalogue, see(log.seen, matches), state.said, exit_code)
+
+
+def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
+    """The complete lines that may hold a sign, by number."""
+    body, newline, _ = (before.carry + data).rpartition(b"\n")
+    at, number = 0, before.lines + 1
+    for start in _sieve().starts(body) if newline else ():
+        number, at = number + body.count(b"\n", at, start), start
+        end = body.find(b"\n", start)
+        yield number, body[start : end if end >= 0 else len(body)][:LONGEST].decode("utf-8", "replace")
+
+
+def _after(signs: Signs, number: int, line: str) -> Signs:
+    if signal_in(line):
+        return replace(signs, wedges=(*signs.wedges, (number, scrub(line.strip())[:300]))[-KEPT:])
+    if save := _SAVE.search(line):
+        path = save[1].rstrip("/.,;)")
+        others = (other for other in signs.saves if other[1] != path)
+        return replace(signs, saves=(*others, (number, path))[-KEPT:])
+    found = _RUN.search(line)
+    run = "/".join(found.groups()) if found else ""
+    return signs if not run or run in signs.runs else replace(signs, runs=(*signs.runs, run)[-RUNS:])

@@ -1,0 +1,128 @@
+"""The current instance's own log, read on from where the last tick stopped: each byte is read and judged once.
+
+The cache is moved on by `keep_own_log` alone, once what a tick saw is in the journal. It can always be rebuilt.
+"""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from herorun import __version__
+from herorun.core.canonical import canonical, digest
+from herorun.core.codec import read
+from herorun.core.contract import Contract
+from herorun.core.evidence import History, Job, Nothing, Unavailable
+from herorun.core.ports import LogPart, Place, Scheduler
+from herorun.core.triage.catalogue import Catalogue
+from herorun.core.triage.follow import OwnLog, follow, pass_over
+from herorun.sources._catalogue import catalogue_of
+from herorun.system.files import write_whole
+
+CACHE = "own-log.json"
+# Bytes of one look. The end of a log has the root of a failure: behind it stand only the ends of the other ranks. What
+# one look leaves out is passed over for good and said, since a log that outgrows its reader would never be caught up.
+MOST = 64 << 20
+PART = 4 << 20  # bytes in memory
+TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
+_read: dict[str, tuple[OwnLog, str]] = {}  # by state folder, what was read last, and the cache's version
+
+
+def read_own_log(
+    scheduler: Scheduler, job: Job | Nothing | Unavailable, history: History, contract: Contract, place: Place
+) -> OwnLog | Nothing:
+    """What it said up to now. The job is looked at first, so that an ended one has written all that it will."""
+    current = history.current
+    if current is None:
+        return Nothing("no instance was launched yet")
+    known = catalogue_of(contract, place)
+    version = digest([__version__, known.digest])
+    try:
+        log = _caught_up(scheduler, known, _cached(place, version, current.name))
+    except FileNotFoundError:
+        return Nothing(f"{current.name} has no log yet")
+    _read[place.state] = log, version
+    return log
+
+
+def keep_own_log(place: Place, seen: object) -> None:
+    """What was read and `seen` need not be read again. Without this nothing is lost but time."""
+    log, version = _read.get(place.state, (None, ""))
+    if log is not None and log is seen:
+        carry = base64.b64encode(log.scan.carry).decode()
+        plain = replace(log, scan=replace(log.scan, carry=b""), skipped=0)
+        kept = {"version": version, "carry": carry, "log": plain}
+        write_whole(Path(place.state) / CACHE, (canonical(kept) + "\n").encode())
+
+
+def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
+    for part in _parts(scheduler, log):
+        if part.restarted:
+            log = OwnLog(log.instance)
+        begin = part.offset - len(part.data)
+        if begin > log.offset:
+            log = pass_over(log, begin)
+        log = replace(
+            follow(known, log, part.data), offset=part.offset, mark=part.mark, changed_at=part.changed_at
+        )
+    return log
+
+
+def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
+    """What is new, at most the last `MOST` bytes of it. Here alone it is decided how a scheduler is asked."""
+    ask = getattr(scheduler, "read_log", None)
+    if ask is None:
+        yield _end(scheduler, log.instance)
+        return
+    part: LogPart = ask(log.instance, log.offset, 0, log.mark)
+    restarted, size = part.restarted, part.size
+    at = max(part.offset, size - MOST)
+    if restarted:
+        yield part
+    mark = part.mark if at == part.offset else ""
+    while at < size:
+        part = ask(log.instance, at, min(PART, size - at), mark)
+        if part.restarted or not part.data:  # replaced just now: the next look begins anew
+            return
+        yield part
+        at, mark = part.offset, part.mark
+    if at == log.offset and not restarted:
+        yield part
+
+
+def _end(scheduler: Scheduler, instance: str) -> LogPart:
+    """The log's end, as if it were all there is and new."""
+    data = scheduler.tail(instance, TAIL).encode("utf-8", "surrogateescape")
+    return LogPart(
+        data, len(data), len(data), "", restarted=True, changed_at=_changed_at(scheduler, instance)
+    )
+
+
+def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
+    """Of a log on this machine, which its scheduler names, or by a scheduler that looks where the log lies."""
+    tell = getattr(scheduler, "log_changed_at", None)
+    if tell is not None:
+        changed: datetime | None = tell(instance)
+        return changed
+    where = getattr(scheduler, "log", None)
+    if where is None:
+        return None
+    try:
+        return datetime.fromtimestamp(Path(where(instance)).stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
+
+
+def _cached(place: Place, version: str, instance: str) -> OwnLog:
+    """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it is read again."""
+    import json
+
+    try:
+        found = json.loads((Path(place.state) / CACHE).read_bytes())
+        log = read(OwnLog, found["log"])
+        if found["version"] != version or log.instance != instance:
+            return OwnLog(instance)
+        return replace(log, scan=replace(log.scan, carry=base64.b64decode(found["carry"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return OwnLog(instance)
