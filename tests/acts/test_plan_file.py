@@ -165,13 +165,20 @@ def test_each_value_that_moved_is_named_in_words(
     assert "argv" not in said and "None" not in said and "{" not in said
 
 
+def warnings(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was said beside the exact request, which comes first."""
+    head, request, *rest = capsys.readouterr().err.splitlines(keepends=True)
+    assert head == "herorun: sending\n" and request.startswith("$ sh train.sh ")
+    return "".join(rest)
+
+
 def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edit(plan, lambda d: d["seen"].update(verdict="blocked", findings={"no-logbook": "fail"}))
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
-    said = capsys.readouterr().err
+    said = warnings(capsys)
     assert said == (
         "herorun: since the plan was reviewed: findings.no-logbook: fail -> absent; verdict: blocked -> clear\n"
     )
@@ -182,7 +189,7 @@ def test_nothing_is_said_where_nothing_moved(
 ) -> None:
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
-    assert capsys.readouterr().err == ""
+    assert warnings(capsys) == ""
 
 
 def test_a_job_that_was_started_since_the_review_is_named(
