@@ -11,7 +11,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
-from herorun.trackers import jsonl
+from herorun.trackers import _growing, jsonl
 from herorun.trackers.json_rows import Unusable, parse_row
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 
@@ -113,6 +113,13 @@ def test_a_copy_that_is_synced_again_is_the_same_source(bench: Bench) -> None:
     assert [row.step for row in batch.rows] == [1]
 
 
+def test_a_cursor_of_an_older_herorun_is_a_restart(bench: Bench) -> None:
+    bench.log((0, {"loss": 1.0}))
+    batch = bench.connect().read("1:27:1:0123456789abcdef")
+    assert batch.restarted
+    assert [row.step for row in batch.rows] == [0]
+
+
 def test_an_empty_file_that_grows_was_not_replaced(bench: Bench) -> None:
     bench.write(b"")
     batch = bench.connect().read("")
@@ -124,7 +131,7 @@ def test_an_empty_file_that_grows_was_not_replaced(bench: Bench) -> None:
 
 
 def test_one_read_is_bounded_by_rows_and_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "MOST_ROWS", 3)
+    monkeypatch.setattr(_growing, "MOST_ROWS", 3)
     bench.log(*((step, {"loss": 1.0}) for step in range(8)))
     first = bench.connect().read("")
     assert [row.step for row in first.rows] == [0, 1, 2]
@@ -134,7 +141,7 @@ def test_one_read_is_bounded_by_rows_and_goes_on(bench: Bench, monkeypatch: pyte
 def test_one_read_is_bounded_by_bytes_and_never_ends_on_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonl, "MOST_BYTES", 100)
+    monkeypatch.setattr(_growing, "MOST_BYTES", 100)
     bench.write(b'{"tracker": "json_logger", "event": "hparams"}\n' * 50)
     bench.write(b"garbage that fills more than a read\n" * 50)
     bench.log(*((step, {"loss": 1.0}) for step in range(20)))

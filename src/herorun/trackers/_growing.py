@@ -10,6 +10,7 @@ import os
 import stat
 from collections import deque
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,15 +51,50 @@ class Reader(Protocol):
         """Read on from the mark until the batch is full or nothing whole is left; return how far it came."""
 
 
-def read_growing(files: Mapping[str, Path], cursor: str, read_on: Reader) -> Rows:
+class Opener(Protocol):
+    def __call__(self, path: Path, offset: int, /) -> tuple[BinaryIO, float]:
+        """The file, to be read on from an offset, and when it last changed, in seconds by its machine's clock."""
+
+
+def open_here(path: Path, offset: int) -> tuple[BinaryIO, float]:
+    """A regular file of this machine."""
+    file = open_regular(path)
+    return file, os.fstat(file.fileno()).st_mtime
+
+
+class _Opened:
+    """One file at a time: a source of one file, which may lie far away, is opened once a read."""
+
+    def __init__(self, files: Mapping[str, Path], marks: Mapping[str, Mark], open_file: Opener) -> None:
+        self._files, self._marks, self._open = files, marks, open_file
+        self._name = ""
+        self._found: tuple[BinaryIO, float] | None = None
+
+    def __call__(self, name: str) -> tuple[BinaryIO, float]:
+        if self._found is None or self._name != name:
+            self.close()
+            self._name = name
+            self._found = self._open(self._files[name], self._marks.get(name, Mark()).offset)
+        return self._found
+
+    def close(self) -> None:
+        if self._found is not None:
+            self._found[0].close()
+            self._found = None
+
+
+def read_growing(
+    files: Mapping[str, Path], cursor: str, read_on: Reader, open_file: Opener = open_here
+) -> Rows:
     """The next rows of the files, in their order. A file that is gone keeps its place, and its rows stay read."""
     known = _marks(cursor)
-    restarted = bool(cursor) and not _is_same(files, known)
-    marks = {} if restarted else dict(known or {})
-    batch, changed = Batch(), 0.0
-    for name, path in files.items():
-        with open_regular(path) as file:
-            changed = max(changed, os.fstat(file.fileno()).st_mtime)
+    with closing(_Opened(files, known or {}, open_file)) as opened:
+        restarted = bool(cursor) and not _is_same(opened, files, known)
+        marks = {} if restarted else dict(known or {})
+        batch, changed = Batch(), 0.0
+        for name in files:
+            file, seconds = opened(name)
+            changed = max(changed, seconds)
             if not batch.is_full():
                 mark = marks.get(name, Mark())
                 reached = read_on(file, name, mark, batch)
@@ -80,7 +116,7 @@ def open_regular(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def _is_same(files: Mapping[str, Path], known: Mapping[str, Mark] | None) -> bool:
+def _is_same(opened: _Opened, files: Mapping[str, Path], known: Mapping[str, Mark] | None) -> bool:
     """Whether the files are still what the marks were made on: at least one is there, and none is another.
 
     The content decides and not the inode: a copy that is synced again has a new inode and the same rows.
@@ -88,11 +124,7 @@ def _is_same(files: Mapping[str, Path], known: Mapping[str, Mark] | None) -> boo
     there = [name for name in files if name in (known or {})]
     if known is None or (known and not there):
         return False
-    for name in there:
-        with open_regular(files[name]) as file:
-            if _sample(file, known[name].offset) != known[name].sample:
-                return False
-    return True
+    return all(_sample(opened(name)[0], known[name].offset) == known[name].sample for name in there)
 
 
 def _sample(file: BinaryIO, offset: int) -> str:

@@ -1,30 +1,36 @@
 """Where a tracker's file lies: on this machine, or on the box where the job runs."""
 
 import os
-import stat
 from pathlib import Path
-from typing import BinaryIO
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.core.reach import Reach
+from herorun.core.scrub import scrub
 from herorun.system.far_file import open_far
+from herorun.trackers._growing import Opener, open_here
 
 
-def open_growing(path: Path, reach: Reach | None, offset: int) -> tuple[BinaryIO, float]:
-    """The file, to be read from an offset on, and when it last changed, in seconds by the clock of its machine."""
-    if reach:
-        return open_far(reach, str(path), offset)
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise OSError(f"{path} is not a regular file")  # opening a pipe would wait for ever
-    file = path.open("rb")
-    return file, os.fstat(file.fileno()).st_mtime
+def opener(reach: Reach | None) -> Opener:
+    """How a growing file is opened there."""
+    return (lambda path, offset: open_far(reach, str(path), offset)) if reach else open_here
 
 
-def must_lie_here(place: Place, kind: str) -> None:
-    """A tracker that reads files of this machine would take another machine's path for its own."""
+def file_path(kind: str, told: str, place: Place) -> Path:
+    """`[tracker] path`: absolute, or relative to the output root; `WrongUse` where that is no file's."""
+    path = os.path.join(place.output_root, told)
+    if "://" in path or "\0" in path:
+        raise WrongUse(
+            f"The tracker {kind} reads files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
+        )
+    return Path(path)
+
+
+def local_path(kind: str, told: str, place: Place) -> Path:
+    """The same on this machine: another machine's path would be taken for its own."""
     if place.reach:
         raise WrongUse(
             f"The tracker {kind} reads files of this machine, and the job's lie on {place.reach.login.host}: "
             "use the tracker jsonl, which reads them there, or one with a server, as wandb."
         )
+    return file_path(kind, told, place)

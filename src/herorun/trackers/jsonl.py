@@ -4,31 +4,20 @@ Only complete lines are read; a torn last line waits for its end. A line that ca
 problems, by place and never by content, and does not stop the reading.
 """
 
-import hashlib
-import os
-import re
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Rows
 from herorun.core.reach import Reach
-from herorun.core.scrub import scrub
-from herorun.trackers._reach import open_growing
+from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers._reach import file_path, opener
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
-MOST_ROWS = 200_000  # a read; the cursor goes on from there
-MOST_BYTES = 32 << 20  # a read; only garbage is read beyond it
 LONGEST_LINE = 16 << 20
-KEPT_PROBLEMS = 20
-_CURSOR = re.compile(r"1:(\d{1,18}):(\d{1,18}):([0-9a-f]{16})", re.ASCII)
-_SAMPLE = 1024  # bytes at either end of what was read, by which the source is known again
 
 
 class Options(BaseModel):
@@ -42,12 +31,8 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "JsonLines":
-    path = os.path.join(place.output_root, options.path)
-    if "://" in path or "\0" in path:
-        raise WrongUse(
-            f"The tracker jsonl reads files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
-        )
-    return JsonLines(Path(path), options.path, options.step_key, place.reach)
+    path = file_path("jsonl", options.path, place)
+    return JsonLines(path, options.path, options.step_key, place.reach)
 
 
 class JsonLines:
@@ -57,71 +42,30 @@ class JsonLines:
         self, path: Path, shown: str, step_key: str | None = None, reach: Reach | None = None
     ) -> None:
         self._path = path
-        self._reach = reach
+        self._open = opener(reach)
         self._shown = shown
         self._step_keys = (step_key,) if step_key else STEP_KEYS
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A large file takes several reads."""
-        file, seconds = open_growing(self._path, self._reach, _offset(cursor))
-        with file:
-            known = _resumed(file, cursor)
-            start = known or _Cursor(0, 0)
-            rows, problems, end = self._collect(file, start)
-            changed = datetime.fromtimestamp(seconds, UTC)
-            written = f"1:{end.offset}:{end.line}:{_fingerprint(file, end.offset)}"
-        return Rows(tuple(rows), written, changed, bool(cursor) and known is None, tuple(problems))
-
-    def _collect(self, file: BinaryIO, start: "_Cursor") -> tuple[list[Row], deque[str], "_Cursor"]:
-        rows: list[Row] = []
-        problems: deque[str] = deque(maxlen=KEPT_PROBLEMS)
-        offset, number = start.offset, start.line
-        file.seek(offset)
-        for size, line in _lines(file):
-            offset, number = offset + size, number + 1
-            try:
-                row = _parsed(line, self._step_keys)
-            except Unusable as why:
-                problems.append(f"{self._shown}:{number}: {why}")
-                continue
-            if row:
-                rows.append(row)
-            if rows and (len(rows) >= MOST_ROWS or offset - start.offset >= MOST_BYTES):
-                break
-        return rows, problems, _Cursor(offset, number)
+        read_on = partial(_read_on, self._step_keys)
+        return read_growing({self._shown: self._path}, cursor, read_on, self._open)
 
 
-@dataclass(frozen=True)
-class _Cursor:
-    offset: int  # bytes read
-    line: int  # lines read
-
-
-def _offset(cursor: str) -> int:
-    told = _CURSOR.fullmatch(cursor)
-    return int(told[1]) if told else 0
-
-
-def _resumed(file: BinaryIO, cursor: str) -> _Cursor | None:
-    """Where to go on; None if this is not the content that the cursor was made on.
-
-    The content decides and not the inode: a copy that is synced again has a new inode and the same rows.
-    """
-    told = _CURSOR.fullmatch(cursor)
-    if not told:
-        return None
-    offset = int(told[1])
-    return _Cursor(offset, int(told[2])) if _fingerprint(file, offset) == told[3] else None
-
-
-def _fingerprint(file: BinaryIO, offset: int) -> str:
-    """The first bytes of the file and the last ones before the offset, digested; fewer in a shortened file."""
-    size = min(offset, _SAMPLE)
-    file.seek(0)
-    sample = hashlib.sha256(file.read(size))
-    file.seek(offset - size)
-    sample.update(file.read(size))
-    return sample.hexdigest()[:16]
+def _read_on(step_keys: tuple[str, ...], file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+    """The mark's note is how many lines were read."""
+    reached, number = mark.offset, int(mark.note) if mark.note.isdecimal() else 0
+    file.seek(reached)
+    for size, line in _lines(file):
+        reached, number = reached + size, number + 1
+        try:
+            if row := _parsed(line, step_keys):
+                batch.rows.append(row)
+        except Unusable as why:
+            batch.problems.append(f"{name}:{number}: {why}")
+        if batch.is_full(reached - mark.offset):
+            break
+    return Mark(reached, str(number))
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:

@@ -13,11 +13,9 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Rows
-from herorun.core.scrub import scrub
 from herorun.trackers._growing import Batch, Mark, read_growing
-from herorun.trackers._reach import must_lie_here
+from herorun.trackers._reach import local_path
 from herorun.trackers.json_rows import Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
@@ -39,14 +37,7 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "LevanterLog":
-    must_lie_here(place, "levanter_log")
-    path = os.path.join(place.output_root, options.path)
-    if "://" in path or "\0" in path:
-        raise WrongUse(
-            f"The tracker levanter_log reads local files, and {scrub(path)!r} is none: "
-            "give [tracker] an absolute `path`."
-        )
-    return LevanterLog(Path(path))
+    return LevanterLog(local_path("levanter_log", options.path, place))
 
 
 class LevanterLog:

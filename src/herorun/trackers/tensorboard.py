@@ -13,12 +13,10 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Rows
-from herorun.core.scrub import scrub
 from herorun.trackers._events import Event, event_of
 from herorun.trackers._growing import Batch, Mark, read_growing
-from herorun.trackers._reach import must_lie_here
+from herorun.trackers._reach import local_path
 from herorun.trackers._tfrecord import records
 from herorun.trackers._wire import Malformed
 
@@ -36,14 +34,7 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "TensorBoard":
-    must_lie_here(place, "tensorboard")
-    path = os.path.join(place.output_root, options.path)
-    if "://" in path or "\0" in path:
-        raise WrongUse(
-            f"The tracker tensorboard reads local files, and {scrub(path)!r} is none: "
-            "give [tracker] an absolute `path`."
-        )
-    return TensorBoard(Path(path))
+    return TensorBoard(local_path("tensorboard", options.path, place))
 
 
 class TensorBoard:

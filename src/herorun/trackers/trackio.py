@@ -6,7 +6,6 @@ one source, and each id is an attempt. It records neither that a run ended nor h
 
 import hashlib
 import json
-import os
 import re
 import sqlite3
 from datetime import UTC, datetime
@@ -17,9 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerAlert
 from herorun.core.ports import Place, Row, Rows
-from herorun.core.scrub import scrub
 from herorun.trackers._leaves import numbers
-from herorun.trackers._reach import must_lie_here
+from herorun.trackers._reach import local_path
 from herorun.trackers._sqlite import changed, reading
 
 MOST_ROWS = 50_000  # a read; the cursor goes on from there
@@ -46,19 +44,14 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "Trackio":
-    must_lie_here(place, "trackio")
-    path = os.path.join(place.output_root, options.path)
-    if "://" in path or "\0" in path:
-        raise WrongUse(
-            f"The tracker trackio reads local files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
-        )
-    if not path.endswith(".db"):
+    path = local_path("trackio", options.path, place)
+    if path.suffix != ".db":
         if not options.project:
             raise WrongUse(
                 "The tracker trackio needs [tracker] `project`, or the database's .db file as `path`."
             )
-        path = os.path.join(path, f"{file_name(options.project)}.db")
-    return Trackio(Path(path), options.id or "", options.name or options.id or "")
+        path /= f"{file_name(options.project)}.db"
+    return Trackio(path, options.id or "", options.name or options.id or "")
 
 
 def file_name(project: str) -> str:

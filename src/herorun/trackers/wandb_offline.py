@@ -12,12 +12,10 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Place, Rows
-from herorun.core.scrub import scrub
 from herorun.trackers._growing import Batch, Mark, read_growing
-from herorun.trackers._reach import must_lie_here
+from herorun.trackers._reach import local_path
 from herorun.trackers._wandb_glance import beginning_of, glance_of
 from herorun.trackers._wandb_log import records
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
@@ -41,14 +39,7 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "WandbOffline":
-    must_lie_here(place, "wandb_offline")
-    path = os.path.join(place.output_root, options.path)
-    if "://" in path or "\0" in path:
-        raise WrongUse(
-            f"The tracker wandb_offline reads local files, and {scrub(path)!r} is none: "
-            "give [tracker] an absolute `path`."
-        )
-    return WandbOffline(Path(path), options.id, options.name)
+    return WandbOffline(local_path("wandb_offline", options.path, place), options.id, options.name)
 
 
 class WandbOffline:
