@@ -1,7 +1,9 @@
 """What a tracker's rows amount to: read on from the cache, whatever became of it."""
 
 import json
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,9 @@ from curves import CALM, curve
 from herorun.core.evidence import Nothing
 from herorun.core.fold import Names
 from herorun.core.ports import Place, Rows
-from herorun.sources.metrics import CACHE, keep_metrics, names_of, read_metrics
+from herorun.sources import metrics
+from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics, names_of, read_metrics
+from herorun.system.columns import fetched, generations
 
 
 class Feed:
@@ -23,7 +27,27 @@ class Feed:
     def read(self, cursor: str) -> Rows:
         self.asked.append(cursor)
         done = int(cursor or 0)
-        return Rows(tuple(self.rows[done : done + 25]), str(min(done + 25, len(self.rows))), NOON)
+        restarted = done > len(self.rows)
+        done = 0 if restarted else done
+        return Rows(tuple(self.rows[done : done + 25]), str(min(done + 25, len(self.rows))), NOON, restarted)
+
+
+class Gone:
+    """A tracker whose history was deleted."""
+
+    def read(self, cursor: str) -> Rows:
+        raise FileNotFoundError("no such run")
+
+
+def tick(tracker, place, contract=None):
+    told = read_metrics(tracker, contract or a_contract(), place)
+    assert keep_metrics(place, told) == ""
+    return told
+
+
+def steps(place):
+    found = fetched(Path(place.state) / COLUMNS)
+    return [point.step for point in found.points("train/loss")] if found else []
 
 
 @pytest.fixture
@@ -54,6 +78,83 @@ def test_a_mere_look_moves_nothing(place):
     feed.asked.clear()
 
     assert read_metrics(feed, a_contract(), place) == first and feed.asked[0] == ""
+    assert (
+        keep_metrics(place, first) == "" and list(Path(place.state).iterdir()) == []
+    )  # not what was read last
+
+
+def test_every_row_that_a_tick_saw_is_kept_once(place):
+    feed = Feed(curve(*CALM))
+    tick(feed, place)
+    feed.rows += curve(*[3.2] * 12, first=60)
+    feed.asked.clear()
+    tick(feed, place)
+
+    assert steps(place) == list(range(72)) and feed.asked == ["60", "72"]  # the columns ask for nothing
+
+
+def test_what_a_look_could_not_hold_comes_with_the_next_ticks(place, monkeypatch):
+    monkeypatch.setattr(metrics, "MOST_HELD", 30)
+    feed = Feed([a_row(step, 2.0) for step in range(90)])
+    tick(feed, place)
+    assert steps(place) == list(range(25))
+
+    feed.rows.append(a_row(90, 2.0))
+    for _ in range(4):
+        tick(feed, place)
+    assert steps(place) == list(range(91))
+
+
+def test_folding_anew_fetches_no_row_again(place, tmp_path):
+    feed = Feed(curve(*CALM))
+    tick(feed, place)
+    (tmp_path / CACHE).unlink()
+    tick(feed, place)
+
+    assert steps(place) == list(range(60)) and len(generations(tmp_path / COLUMNS)) == 1
+
+
+def test_columns_that_were_deleted_are_fetched_again(place, tmp_path):
+    feed = Feed(curve(*CALM))
+    tick(feed, place)
+    shutil.rmtree(tmp_path / COLUMNS)
+    for _ in range(3):
+        tick(feed, place)
+
+    assert steps(place) == list(range(60))
+
+
+def test_a_source_that_began_again_is_fetched_anew_and_the_older_rows_stay(place, tmp_path):
+    feed = Feed(curve(*CALM))
+    tick(feed, place)
+    feed.rows = curve(*CALM[:7])
+    tick(feed, place)
+
+    found = generations(tmp_path / COLUMNS)
+    assert [(each.older, each.rows) for each in found] == [(False, 7), (True, 60)]
+
+
+def test_another_tracker_is_fetched_anew(place, tmp_path):
+    tick(Feed(curve(*CALM)), place)
+    tick(Feed(curve(*CALM[:9])), place, a_contract(tracker={"path": "other.jsonl"}))
+
+    assert [(each.older, each.rows) for each in generations(tmp_path / COLUMNS)] == [(False, 9), (True, 60)]
+
+
+def test_a_history_that_is_gone_stays_readable_and_is_said_to_be_older(place):
+    tick(Feed(curve(*CALM)), place)
+    told = read_metrics(Gone(), a_contract(), place)
+
+    assert isinstance(told, Nothing) and "is older, and kept" in told.why
+    assert steps(place) == list(range(60))
+
+
+def test_a_cache_that_cannot_be_written_stops_nothing(place, tmp_path):
+    feed = Feed(curve(*CALM))
+    told = read_metrics(feed, a_contract(), place)
+    (tmp_path / COLUMNS).write_text("in the way")
+
+    assert "not kept" in keep_metrics(place, told)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"version": "x", "state": {}}', "[1]"])

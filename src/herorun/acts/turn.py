@@ -140,7 +140,8 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         hands = _hands(run, seen, observes)
         actions = allowed(seen.actions, hands)
         doubts += [why for why in (hands.lease, hands.judge) if why]
-        _journal(run, seen, {**evidence, Hands: hands}, actions, known)
+        unkept = _journal(run, seen, {**evidence, Hands: hands}, actions, known)
+        doubts += [unkept] if unkept else []
         performed = (*asked, *(perform(run, action) for action in actions))
         pushed = run.record.push()
         after = run.record.memory()
@@ -239,8 +240,11 @@ def _hands(run: Run, seen: Tick, observes: str) -> Hands:
     return Hands(judge=observes, withheld=wanted if observes else ())
 
 
-def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known) -> None:
-    """Observed, Decided and every Intended in one commit, before anything is done; the evidence stays here."""
+def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known) -> str:
+    """Observed, Decided and every Intended in one commit, before anything is done; the evidence stays here.
+
+    Why what was read could not be kept, where it could not: the next turn reads it again.
+    """
     kept = keep(evidence)
     append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
     told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
@@ -250,8 +254,8 @@ def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action]
         *checked_in(seen, evidence, known.memory),
         *intents(run, to_intend(actions, run.record.memory()), seen.at),
     )
-    keep_metrics(run.place, evidence.get(Metrics))
     keep_own_log(run.place, evidence.get(OwnLog))
+    return keep_metrics(run.place, evidence.get(Metrics))
 
 
 def turn_code(turn: Turn) -> int:

@@ -1,53 +1,126 @@
 """What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the cache.
 
-The cache is moved on by `keep_metrics` alone, once what a tick saw is in the journal: an excursion that ended in
-between would else be lost to a mere look, or to a crash.
+Two things are kept of a run: the folded state, and the rows themselves as columns, which reports and comparisons read.
+Both are moved on by `keep_metrics` alone, once what a tick saw is in the journal: an excursion that ended in between
+would else be lost to a mere look, or to a crash. Each has a cursor of its own and can be deleted.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.contract import Contract
+from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import Metrics, Nothing
 from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summarise
-from herorun.core.ports import Place, Tracker
+from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.scrub import scrub
+from herorun.system.clock import now
+from herorun.system.columns import Writer
 from herorun.system.files import write_whole
 
 CACHE = "metrics.json"
-_read: dict[str, tuple[Metrics | None, str, MetricsState]] = {}  # by state folder, what was read last
+COLUMNS = "metrics"  # the folder, for `system.columns.fetched`
+MOST_HELD = 200_000  # rows that a look holds for the columns; of more they get the rest in the next ticks
+
+
+@dataclass
+class Arrived:
+    """The rows that a look has read, as far as they are held, and the cursors before and after them."""
+
+    before: str
+    after: str
+    rows: list[Row] = field(default_factory=list)
+    restarted: bool = False
+
+    def add(self, batch: Rows, asked: str) -> None:
+        if batch.restarted:
+            self.before, self.after, self.rows, self.restarted = "", "", [], True
+        follows = asked == self.after or batch.restarted  # nothing in between was left out
+        if follows and (not self.rows or len(self.rows) + len(batch.rows) <= MOST_HELD):
+            self.rows += batch.rows
+            self.after = batch.cursor
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was read last, to be kept if it was seen by a tick."""
+
+    metrics: Metrics | None
+    version: str  # of the folded state
+    state: MetricsState
+    arrived: Arrived
+    tracker: Tracker
+    source: str  # digest of how the tracker is configured
+    names: Names
+
+
+_looks: dict[str, Look] = {}  # by state folder
 
 
 def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics | Nothing:
     """The folded state after all rows that there are now."""
     names = names_of(contract)
-    cache = Path(place.state) / CACHE
+    source = digest(contract.tracker.model_dump(mode="json"))
     # Constants are part of the cache's name: another version folds again from the first row.
-    version = digest([rules_digest(), names, contract.tracker.model_dump(mode="json")])
-    state = _cached(cache, version)
+    version = digest([rules_digest(), names, source])
+    state = _cached(Path(place.state) / CACHE, version)
+    arrived = Arrived(state.cursor, state.cursor)
     try:
-        state = _catch_up(tracker, state, names)
+        state = _catch_up(tracker, state, names, arrived)
     except FileNotFoundError:
-        return Nothing("no metrics file yet")
+        return Nothing(_gone(place, source))
     metrics = summarise(state, names)
-    _read[place.state] = metrics, version, state
+    _looks[place.state] = Look(metrics, version, state, arrived, tracker, source, names)
     return metrics or Nothing("no rows yet")
 
 
-def keep_metrics(place: Place, seen: object) -> None:
-    """What was read and `seen` need not be folded again. Without this nothing is lost but time."""
-    metrics, version, state = _read.get(place.state, (None, "", MetricsState()))
-    if metrics is not None and metrics is seen:
+def _gone(place: Place, source: str) -> str:
+    """What was fetched of a history that is gone is not the tracker's word any more, and stays readable."""
+    at = Writer(Path(place.state) / COLUMNS, source).fetched_at
+    if at is None:
+        return "no metrics file yet"
+    return (
+        f"the tracker has no rows any more: what was fetched until {at:%Y-%m-%d %H:%M} UTC is older, and kept"
+    )
+
+
+def keep_metrics(place: Place, seen: object) -> str:
+    """What was read and `seen` need not be read again. Why it could not be kept: then nothing is lost but time."""
+    look = _looks.get(place.state)
+    if look is None or look.metrics is None or look.metrics is not seen:
+        return ""
+    try:
         cache = Path(place.state) / CACHE
-        write_whole(cache, (canonical({"version": version, "state": state}) + "\n").encode())
+        write_whole(cache, (canonical({"version": look.version, "state": look.state}) + "\n").encode())
+        _keep_rows(Writer(Path(place.state) / COLUMNS, look.source), look)
+        del _looks[place.state]
+    except (OSError, ValueError, HerorunError) as error:
+        return f"metrics: they are not kept: {scrub(in_words(error))}"
+    return ""
 
 
-def _catch_up(tracker: Tracker, state: MetricsState, names: Names) -> MetricsState:
+def _keep_rows(columns: Writer, look: Look) -> None:
+    """The rows of the look where they follow those that are kept; else one read from where these end."""
+    arrived = look.arrived
+    if arrived.restarted:
+        columns.begin_anew()
+    if columns.cursor == arrived.before:
+        columns.append(arrived.rows, arrived.after, look.names, now())
+        return
+    batch = look.tracker.read(columns.cursor)
+    if batch.restarted:
+        columns.begin_anew()
+    columns.append(batch.rows, batch.cursor, look.names, now())
+
+
+def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arrived) -> MetricsState:
     first = True
     while True:
         batch = tracker.read(state.cursor)
+        arrived.add(batch, state.cursor)
         if batch.restarted:
             state = MetricsState()
         state = fold_rows(state, batch.rows, names, batch.changed_at, keep_closed=not first)

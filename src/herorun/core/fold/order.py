@@ -6,9 +6,9 @@ twice is judged once; a step that is spread over several rows is judged whole.
 """
 
 import math
+from typing import Protocol
 
 from herorun.core.fold.names import Names
-from herorun.core.fold.state import MetricsState
 from herorun.core.ports import Row
 
 WAITING = 8
@@ -17,7 +17,18 @@ OLDER = 8  # executions that are remembered, so that a straggler of one is no ne
 RULES = (WAITING, OLDER)
 
 
-def take(state: MetricsState, row: Row, names: Names) -> tuple[list[Row], bool]:
+class Ordering(Protocol):
+    """What must be known of the rows before."""
+
+    waiting: list[Row]  # by step
+    attempt: str  # the newest execution
+    older: list[str]  # executions before it
+    begun: bool  # whether a row of the newest attempt was judged
+    step: int  # of the last one that was
+    late: int
+
+
+def take(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
     """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins after them."""
     waiting = state.waiting
     if row.attempt and row.attempt != state.attempt:
@@ -37,7 +48,7 @@ def _ready(waiting: list[Row]) -> list[Row]:
     return [waiting.pop(0)] if len(waiting) > WAITING else []
 
 
-def _among(state: MetricsState, row: Row, names: Names) -> tuple[list[Row], bool]:
+def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
     """A step among those that wait, or before all of them."""
     waiting = state.waiting
     place = next(i for i, other in enumerate(waiting) if other.step >= row.step)
@@ -72,7 +83,7 @@ def _again(there: Row, row: Row, names: Names, later: bool) -> bool:
     return later or (old != new and not (math.isnan(old) and math.isnan(new)))
 
 
-def _begin(state: MetricsState, row: Row) -> tuple[list[Row], bool]:
+def _begin(state: Ordering, row: Row) -> tuple[list[Row], bool]:
     """An attempt begins: what waits is judged first."""
     ready, state.waiting = state.waiting, [row]
     first = not ready and not state.begun

@@ -1,0 +1,229 @@
+"""One block: rows as columns, each with its own checksum, behind a head that says where which one is.
+
+A column holds a number for every row, or the places of the rows that have one and their numbers.
+"""
+
+import json
+import struct
+import sys
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, BinaryIO
+
+from herorun.core.ports import Row
+
+_HEAD = struct.Struct("<4sIIQI")  # mark, rows, bytes of the index and of the columns, CRC-32 of the index
+_MARK = b"hrc1"
+_UNTIMED = -(1 << 63)  # the time of a row that has none
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_OWN = ("step", "time", "attempt")  # of every row
+_TYPES = {"step": "q", "time": "q", "attempt": "I"}
+
+
+class Damaged(ValueError):
+    """These bytes are no block, or not all of one."""
+
+
+@dataclass
+class Column:
+    """`places` are rows of the block, rising; None where every row has a number."""
+
+    values: "array[Any]"
+    places: "array[int] | None" = None
+
+
+@dataclass
+class Block:
+    """Rows as columns. `told` is what the block says of itself: the cursor after it, the attempts in it."""
+
+    steps: "array[int]"
+    times: "array[int]"  # microseconds since 1970
+    attempts: "array[int]"
+    columns: dict[str, Column] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Index:
+    """What a block's head says: which columns are where."""
+
+    begin: int  # the offset of the block
+    rows: int
+    size: int  # bytes of the whole block
+    told: Mapping[str, Any]
+    parts: Mapping[str, Sequence[int]]  # by column: offset, bytes in the file, CRC-32, places, packed
+
+    @property
+    def end(self) -> int:
+        return self.begin + self.size
+
+    @property
+    def names(self) -> list[str]:
+        return [name[1:] for name in self.parts if name.startswith("=")]
+
+    @property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """The lowest and the highest step of each attempt."""
+        return {int(number): (low, high) for number, (low, high) in self.told["spans"].items()}
+
+
+def block_of(rows: Sequence[Row], attempts: Sequence[int], told: Mapping[str, Any]) -> Block:
+    """Rows that fit: a step beyond 63 bits is left out."""
+    fitting = [each for each in zip(rows, attempts, strict=True) if -(1 << 63) <= each[0].step < 1 << 63]
+    block = Block(
+        array("q", (row.step for row, _ in fitting)),
+        array("q", (_microseconds(row.at) for row, _ in fitting)),
+        array("I", (number for _, number in fitting)),
+        told=told,
+    )
+    places: dict[str, array[int]] = {}
+    for place, (row, _) in enumerate(fitting):
+        for name, value in row.values.items():
+            if name not in places:
+                places[name], block.columns[name] = array("I"), Column(array("d"))
+            places[name].append(place)
+            block.columns[name].values.append(value)
+    for name, column in block.columns.items():
+        column.places = places[name] if len(places[name]) < len(fitting) else None
+    return block
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """One block of them all, which says what the last one said."""
+    whole = Block(array("q"), array("q"), array("I"), told=blocks[-1].told)
+    places: dict[str, array[int]] = {}
+    for block in blocks:
+        before = len(whole)
+        for name, column in block.columns.items():
+            here = range(len(block)) if column.places is None else column.places
+            places.setdefault(name, array("I")).extend(array("I", (before + place for place in here)))
+            whole.columns.setdefault(name, Column(array("d"))).values.extend(column.values)
+        whole.steps.extend(block.steps)
+        whole.times.extend(block.times)
+        whole.attempts.extend(block.attempts)
+    for name, column in whole.columns.items():
+        column.places = places[name] if len(places[name]) < len(whole) else None
+    return whole
+
+
+def written(block: Block, pack: bool) -> bytes:
+    """The bytes of a block; packed where it is to stay."""
+    parts: dict[str, list[int]] = {}
+    body: list[bytes] = []
+    at = 0
+    for name, places, values in _parts(block):
+        data = _shuffled(values.tobytes(), values.itemsize) if pack else values.tobytes()
+        small = zlib.compress(data, 1) if pack else data
+        body += [places, small]
+        raw = places + small
+        parts[name] = [at, len(raw), zlib.crc32(raw), len(places), int(pack)]
+        at += len(raw)
+    told = {"order": sys.byteorder, "told": {**block.told, "spans": _spans(block)}, "parts": parts}
+    index = json.dumps(told, separators=(",", ":")).encode()
+    return b"".join([_HEAD.pack(_MARK, len(block), len(index), at, zlib.crc32(index)), index, *body])
+
+
+def _parts(block: Block) -> Iterator[tuple[str, bytes, "array[Any]"]]:
+    for name, values in zip(_OWN, (block.steps, block.times, block.attempts), strict=True):
+        yield name, b"", values
+    for name, column in block.columns.items():
+        yield f"={name}", column.places.tobytes() if column.places is not None else b"", column.values
+
+
+def _spans(block: Block) -> dict[int, tuple[int, int]]:
+    spans: dict[int, tuple[int, int]] = {}
+    for number, step in zip(block.attempts, block.steps, strict=True):
+        low, high = spans.get(number, (step, step))
+        if number not in spans or step < low or step > high:
+            spans[number] = min(low, step), max(high, step)
+    return spans
+
+
+def ends_of(file: BinaryIO, size: int) -> list[tuple[int, int, int]]:
+    """Of each block that seems to be there: where it begins, where it ends, its rows. Only its first bytes are read."""
+    found, at = [], 0
+    while at + _HEAD.size <= size:
+        file.seek(at)
+        mark, rows, index, body, _ = _HEAD.unpack(file.read(_HEAD.size))
+        end = at + _HEAD.size + index + body
+        if mark != _MARK or end > size:
+            break
+        found.append((at, end, rows))
+        at = end
+    return found
+
+
+def index_at(file: BinaryIO, begin: int = 0) -> Index:
+    """What the block there says of itself; `Damaged` if there is none."""
+    file.seek(begin)
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        raise Damaged("torn")
+    mark, rows, size, body, crc = _HEAD.unpack(head)
+    raw = file.read(size) if mark == _MARK else b""
+    if mark != _MARK or len(raw) < size or zlib.crc32(raw) != crc:
+        raise Damaged("no block")
+    told = json.loads(raw)
+    if told["order"] != sys.byteorder:
+        raise Damaged("written on a machine of another kind")
+    first = begin + _HEAD.size + size
+    parts = {name: (first + part[0], *part[1:]) for name, part in told["parts"].items()}
+    return Index(begin, rows, _HEAD.size + size + body, told["told"], parts)
+
+
+def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
+    """One column of a block; None where no row has it. `Damaged` if its bytes are not those that were written."""
+    if name not in index.parts:
+        return None
+    offset, size, crc, places, packed = index.parts[name]
+    file.seek(offset)
+    raw = file.read(size)
+    if len(raw) < size or zlib.crc32(raw) != crc:
+        raise Damaged(f"its column {name.removeprefix('=')}")
+    values = array(_TYPES.get(name, "d"))
+    data = raw[places:]
+    values.frombytes(_unshuffled(zlib.decompress(data), values.itemsize) if packed else data)
+    return Column(values, array("I", raw[:places]) if places else None)
+
+
+def block_at(file: BinaryIO, index: Index) -> Block:
+    """The whole block; `Damaged` if any of it is."""
+    steps, times, attempts = (own_at(file, index, name) for name in _OWN)
+    names = index.names
+    found = {name: column for name in names if (column := column_at(file, index, f"={name}"))}
+    return Block(steps, times, attempts, found, index.told)
+
+
+def own_at(file: BinaryIO, index: Index, name: str) -> "array[Any]":
+    """Steps, times or attempts, which every block has."""
+    column = column_at(file, index, name)
+    if column is None:
+        raise Damaged(f"its column {name} is missing")
+    return column.values
+
+
+def _microseconds(at: datetime | None) -> int:
+    return _UNTIMED if at is None else (at - _EPOCH) // _MICROSECOND
+
+
+def time_of(microseconds: int) -> datetime | None:
+    return None if microseconds == _UNTIMED else _EPOCH + timedelta(microseconds=microseconds)
+
+
+def _shuffled(data: bytes, width: int) -> bytes:
+    """The first bytes of all numbers, then the second ones: like stands beside like, and packs well."""
+    return b"".join(data[i::width] for i in range(width))
+
+
+def _unshuffled(data: bytes, width: int) -> bytes:
+    out, size = bytearray(len(data)), len(data) // width
+    for i in range(width):
+        out[i::width] = data[i * size : (i + 1) * size]
+    return bytes(out)

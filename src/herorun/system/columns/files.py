@@ -1,0 +1,41 @@
+"""Where the blocks lie: `<generation>/<number>.full` for one block that stays, `.open` for blocks that are added to.
+
+A generation is what one source had to tell until it began anew. Of one number the full file counts.
+"""
+
+import re
+from pathlib import Path
+
+FULL, OPEN = "full", "open"
+_FILE = re.compile(r"(\d{6,})\.(?:full|open)", re.ASCII)
+_GENERATION = re.compile(r"\d{4,}", re.ASCII)
+
+
+def generation_folders(folder: Path) -> list[Path]:
+    """Oldest first."""
+    try:
+        found = [path for path in folder.iterdir() if _GENERATION.fullmatch(path.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(found, key=lambda path: int(path.name))
+
+
+def files_in(generation: Path) -> list[Path]:
+    """By number; an open file whose rows are in a full one already is left out."""
+    found: dict[int, Path] = {}
+    try:
+        paths = sorted(generation.iterdir(), reverse=True)  # the open one before the full one
+    except FileNotFoundError:
+        return []
+    for path in paths:
+        if told := _FILE.fullmatch(path.name):
+            found[int(told[1])] = path
+    return [found[number] for number in sorted(found)]
+
+
+def file_path(generation: Path, number: int, kind: str) -> Path:
+    return generation / f"{number:06d}.{kind}"
+
+
+def number_of(path: Path) -> int:
+    return int(path.stem)

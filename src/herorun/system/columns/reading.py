@@ -1,0 +1,243 @@
+"""Read what was fetched: one metric over a range of steps, file by file, while a babysitter goes on adding to it."""
+
+import io
+import math
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from herorun.core.errors import CouldNotLook
+from herorun.system.columns.block import (
+    Damaged,
+    Index,
+    block_at,
+    column_at,
+    ends_of,
+    index_at,
+    own_at,
+    time_of,
+)
+from herorun.system.columns.files import FULL, OPEN, files_in, generation_folders
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt, by the number that columns name it by. `execution` is empty where the tracker tells none."""
+
+    number: int
+    execution: str
+    first_step: int  # as logged
+    last_step: int  # the highest
+
+
+class Point(NamedTuple):
+    attempt: int
+    step: int  # as logged
+    at: datetime | None  # None where the row has no zoned time
+    value: float
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some points of one metric as columns, by attempt and step."""
+
+    attempts: "array[int]"
+    steps: "array[int]"
+    seconds: "array[float]"  # since 1970; NaN where the row has no zoned time
+    values: "array[float]"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Point]:
+        for number, step, at, value in zip(self.attempts, self.steps, self.seconds, self.values, strict=True):
+            yield Point(number, step, None if math.isnan(at) else datetime.fromtimestamp(at, UTC), value)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One block and the file that it is in."""
+
+    path: Path
+    index: Index
+
+
+def generations(folder: Path) -> tuple["Fetched", ...]:
+    """What was fetched from each source that the run had, newest first. The first one alone is not `older`."""
+    folders = [each for each in reversed(generation_folders(folder)) if files_in(each)]
+    return tuple(Fetched(each, older=number > 0) for number, each in enumerate(folders))
+
+
+def fetched(folder: Path) -> "Fetched | None":
+    """What was fetched from the run's present source; None where nothing was."""
+    return next(iter(generations(folder)), None)
+
+
+class Fetched:
+    """The rows of one source, as they were when this was opened.
+
+    `older` ones are no longer the tracker's: it was told otherwise, or its history was replaced, cut or deleted.
+    Whatever is damaged is `CouldNotLook`.
+    """
+
+    def __init__(self, folder: Path, older: bool = False) -> None:
+        self.folder = folder
+        self.older = older
+        self._open: dict[Path, bytes] = {}  # a full file will replace an open one, which is small
+        self._parts: list[_Part] = []
+        for path in files_in(folder):
+            try:
+                self._parts += self._parts_of(path)
+            except FileNotFoundError:  # it was filled in between
+                self._parts += self._parts_of(path.with_suffix(f".{FULL}"))
+
+    @property
+    def rows(self) -> int:
+        """How many were fetched, those that came twice counted twice."""
+        return sum(part.index.rows for part in self._parts)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All metrics that were ever reported, sorted."""
+        return tuple(sorted({name for part in self._parts for name in part.index.names}))
+
+    @property
+    def fetched_at(self) -> datetime | None:
+        """When the newest rows were fetched: what came later is not in here."""
+        return datetime.fromisoformat(self._parts[-1].index.told["at"]) if self._parts else None
+
+    @cached_property
+    def attempts(self) -> tuple[Attempt, ...]:
+        found: dict[int, Attempt] = {}
+        for part in self._parts:
+            for number, (low, high) in part.index.spans.items():
+                known = found.get(number)
+                low, high = (min(low, known.first_step), max(high, known.last_step)) if known else (low, high)
+                found[number] = Attempt(number, part.index.told["executions"].get(str(number), ""), low, high)
+        return tuple(found[number] for number in sorted(found))
+
+    def pieces(
+        self, metric: str, first: int | None = None, last: int | None = None, attempt: int | None = None
+    ) -> Iterator[Piece]:
+        """The metric's points from step `first` to `last`, both included, in the order in which they were fetched.
+
+        One file's worth is held at a time. Of an attempt's step that was told twice, the last value counts.
+        """
+        wanted = _Wanted(metric, first, last, attempt)
+        for number, part in enumerate(self._parts):
+            if wanted.is_in(part.index):
+                points = self._points(part, wanted)
+                for other in self._parts[number + 1 :]:
+                    if wanted.is_in(other.index) and _overlap(part.index, other.index):
+                        again = self._points(other, wanted)
+                        points = {key: told for key, told in points.items() if key not in again}
+                if points:
+                    yield _piece(points)
+
+    def points(
+        self, metric: str, first: int | None = None, last: int | None = None, attempt: int | None = None
+    ) -> Iterator[Point]:
+        """The same, point by point."""
+        for piece in self.pieces(metric, first, last, attempt):
+            yield from piece
+
+    def _points(self, part: _Part, wanted: "_Wanted") -> dict[tuple[int, int], tuple[int, float]]:
+        try:
+            with self._file(part.path) as file:
+                column = column_at(file, part.index, f"={wanted.metric}")
+                own = [own_at(file, part.index, name) for name in ("step", "time", "attempt")]
+        except (OSError, Damaged) as error:
+            raise self._unreadable(part.path, error) from None
+        assert column is not None
+        steps, times, attempts = own
+        places = range(len(steps)) if column.places is None else column.places
+        return {
+            (attempts[place], steps[place]): (times[place], value)
+            for place, value in zip(places, column.values, strict=True)
+            if wanted.has(attempts[place], steps[place])
+        }
+
+    def _parts_of(self, path: Path) -> Iterator[_Part]:
+        try:
+            if path.suffix != f".{OPEN}":
+                with path.open("rb") as file:
+                    yield _Part(path, index_at(file))
+                return
+            data = self._open[path] = path.read_bytes()
+        except FileNotFoundError:
+            raise
+        except (OSError, Damaged) as error:
+            raise self._unreadable(path, error) from None
+        yield from _of_open(path, data)
+
+    def _file(self, path: Path) -> BinaryIO:
+        return io.BytesIO(self._open[path]) if path in self._open else path.open("rb")
+
+    def _unreadable(self, path: Path, error: Exception) -> CouldNotLook:
+        rest = "It is older than what the tracker has now" if self.older else "The next ticks fetch it again"
+        return CouldNotLook(f"The metrics in {path} cannot be read: {error}. Delete {self.folder}. {rest}.")
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    metric: str
+    first: int | None
+    last: int | None
+    attempt: int | None
+
+    def has(self, attempt: int, step: int) -> bool:
+        return (
+            (self.attempt is None or attempt == self.attempt)
+            and (self.first is None or step >= self.first)
+            and (self.last is None or step <= self.last)
+        )
+
+    def is_in(self, index: Index) -> bool:
+        """Whether the block may hold some of it."""
+        return f"={self.metric}" in index.parts and any(
+            (self.attempt is None or number == self.attempt)
+            and (self.first is None or high >= self.first)
+            and (self.last is None or low <= self.last)
+            for number, (low, high) in index.spans.items()
+        )
+
+
+def _overlap(one: Index, other: Index) -> bool:
+    """Whether an attempt may have told one step in both."""
+    theirs = other.spans
+    return any(
+        number in theirs and low <= theirs[number][1] and high >= theirs[number][0]
+        for number, (low, high) in one.spans.items()
+    )
+
+
+def _of_open(path: Path, data: bytes) -> Iterator[_Part]:
+    """The blocks of an open file; what is torn at its end is not there yet."""
+    file = io.BytesIO(data)
+    blocks = ends_of(file, len(data))
+    for number, (begin, _, _) in enumerate(blocks, 1):
+        try:
+            index = index_at(file, begin)
+            if number == len(blocks):
+                block_at(file, index)
+        except Damaged:
+            return
+        yield _Part(path, index)
+
+
+def _piece(points: dict[tuple[int, int], tuple[int, float]]) -> Piece:
+    ordered = sorted(points.items())
+    return Piece(
+        array("I", (key[0] for key, _ in ordered)),
+        array("q", (key[1] for key, _ in ordered)),
+        array("d", (_seconds(at) for _, (at, _) in ordered)),
+        array("d", (value for _, (_, value) in ordered)),
+    )
+
+
+def _seconds(microseconds: int) -> float:
+    return math.nan if time_of(microseconds) is None else microseconds / 1e6

@@ -1,0 +1,169 @@
+"""Add rows. Durable on return; what a crash leaves behind is no block and is dropped by the next one who writes."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import plain
+from herorun.core.codec import read
+from herorun.core.fold.arrivals import Arrivals
+from herorun.core.fold.names import Names
+from herorun.core.ports import Row
+from herorun.system.columns.block import (
+    Block,
+    Damaged,
+    block_at,
+    block_of,
+    ends_of,
+    index_at,
+    joined,
+    written,
+)
+from herorun.system.columns.files import (
+    FULL,
+    OPEN,
+    file_path,
+    files_in,
+    generation_folders,
+    number_of,
+)
+from herorun.system.files import sync_folder, write_whole
+
+# An open file is full when it has one of these: a tick looks at the head of each of its blocks.
+FULL_ROWS = 32_768
+FULL_BLOCKS = 256
+FULL_BYTES = 8 << 20
+OLDER = 2  # generations that are kept beside the newest
+
+
+class Writer:
+    """Adds to the newest generation, or begins another where that one is of another source."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self._folder = folder
+        self._source = source
+        newest = generation_folders(folder)[-1:]
+        self._generation = newest[0] if newest else folder / "0001"
+        self._blocks: list[tuple[int, int, int]] = []  # of the open file
+        self._number = 0
+        self._told = self._find_end()
+        if self._told and self._told["source"] != source:
+            self.begin_anew()
+
+    @property
+    def cursor(self) -> str:
+        """The tracker's cursor behind the last row; empty where there is none."""
+        return str(self._told["cursor"]) if self._told else ""
+
+    @property
+    def fetched_at(self) -> datetime | None:
+        """When the last row was fetched."""
+        return datetime.fromisoformat(self._told["at"]) if self._told else None
+
+    def begin_anew(self) -> None:
+        """The rows that come are of another source, or of the same one that began again. The older ones stay."""
+        if self._told:
+            self._generation = self._folder / f"{int(self._generation.name) + 1:04d}"
+            self._blocks, self._number, self._told = [], 0, {}
+
+    def append(self, rows: Sequence[Row], cursor: str, names: Names, at: datetime) -> None:
+        """Add rows, and the cursor behind them. `names` tell the loss, by which a new attempt is known."""
+        if not rows:
+            return
+        arrivals = read(Arrivals, self._told["arrivals"]) if self._told else Arrivals()
+        numbers = [arrivals.attempt_of(row, names) for row in rows]
+        executions = {str(number): row.attempt for number, row in zip(numbers, rows, strict=True)}
+        told = {
+            "source": self._source,
+            "cursor": cursor,
+            "at": at.isoformat(),
+            "executions": {**self._open_executions(), **executions},
+            "arrivals": plain(arrivals),
+        }
+        self._add(block_of(rows, numbers, told))
+        self._told = told
+
+    def _open_executions(self) -> Mapping[str, str]:
+        """A full file says what its last block says."""
+        return self._told["executions"] if self._blocks else {}
+
+    def _add(self, block: Block) -> None:
+        if not self._generation.exists():
+            self._generation.mkdir(parents=True, mode=0o700)
+            sync_folder(self._folder)
+            self._forget_older()
+        if not self._blocks and len(block) >= FULL_ROWS:
+            self._fill([block])
+            return
+        begin = self._blocks[-1][1] if self._blocks else 0
+        end = begin + _appended(file_path(self._generation, self._number, OPEN), begin, written(block, False))
+        self._blocks.append((begin, end, len(block)))
+        rows = sum(rows for _, _, rows in self._blocks)
+        if rows >= FULL_ROWS or len(self._blocks) >= FULL_BLOCKS or end >= FULL_BYTES:
+            self._fill(self._opened())
+
+    def _opened(self) -> list[Block]:
+        with file_path(self._generation, self._number, OPEN).open("rb") as file:
+            return [block_at(file, index_at(file, begin)) for begin, _, _ in self._blocks]
+
+    def _fill(self, blocks: Sequence[Block]) -> None:
+        """Write one full file in place of the open one."""
+        write_whole(file_path(self._generation, self._number, FULL), written(joined(blocks), True))
+        file_path(self._generation, self._number, OPEN).unlink(missing_ok=True)
+        self._number, self._blocks = self._number + 1, []
+
+    def _find_end(self) -> Mapping[str, Any]:
+        """What the last whole block says; nothing where there is none. Looks at the newest file or two."""
+        for path in reversed(files_in(self._generation)):
+            self._number = number_of(path)
+            try:
+                if path.suffix == f".{OPEN}":
+                    told = self._last_of(path)
+                else:
+                    told = _full(path)
+                    self._number += 1
+            except Damaged:
+                told = {}
+            if told:
+                return told
+            path.unlink(missing_ok=True) if path.suffix == f".{FULL}" else None
+        return {}
+
+    def _last_of(self, path: Path) -> Mapping[str, Any]:
+        with path.open("rb") as file:
+            self._blocks = ends_of(file, path.stat().st_size)
+            while self._blocks:
+                try:
+                    index = index_at(file, self._blocks[-1][0])
+                    block_at(file, index)
+                    return index.told
+                except Damaged:
+                    self._blocks.pop()
+        return {}
+
+    def _forget_older(self) -> None:
+        for folder in generation_folders(self._folder)[: -OLDER - 1]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _full(path: Path) -> Mapping[str, Any]:
+    with path.open("rb") as file:
+        return index_at(file).told
+
+
+def _appended(path: Path, begin: int, data: bytes) -> int:
+    """Put data at `begin`, where the whole blocks end, and drop what is there; return its size."""
+    is_new = not path.exists()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.truncate(begin)
+        file.seek(begin)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new:
+        sync_folder(path.parent)
+    return len(data)
