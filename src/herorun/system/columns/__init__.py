@@ -8,7 +8,7 @@ it: each names the tracker's cursor behind its rows. It all can be deleted: the 
 The format is our own, with `array`, `struct` and `zlib` of the standard library, for want of a small one that can be
 appended to: Parquet (pyarrow, fastparquet) and Feather bring 40 to 150 MB of packages and write a footer at the end,
 so that each tick would make a file or write one anew; numpy is 20 MB for what `array` does here; SQLite keeps rows
-and not columns, at twice the size. 10^6 rows of 5 metrics take about 38 MB in full files.
+and not columns, at twice the size. 10^6 rows of 5 metrics take about 27 MB in full files.
 
 A row is known by its attempt and its step: of what was logged twice the last counts, and the steps that two attempts
 share are kept of both. A value that is not there is not a NaN, and NaN and infinities stay what they are.

@@ -17,10 +17,10 @@ from herorun.core.ports import Row
 
 _HEAD = struct.Struct("<4sIIQI")  # mark, rows, bytes of the index and of the columns, CRC-32 of the index
 _MARK = b"hrc1"
-_UNTIMED = -(1 << 63)  # the time of a row that has none
+UNTIMED = -(1 << 63)  # the time of a row that has none
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_OWN = ("step", "time", "attempt")  # of every row
+OWN = ("step", "time", "attempt")  # of every row
 _TYPES = {"step": "q", "time": "q", "attempt": "I"}
 
 
@@ -131,7 +131,7 @@ def written(block: Block, pack: bool) -> bytes:
 
 
 def _parts(block: Block) -> Iterator[tuple[str, bytes, "array[Any]"]]:
-    for name, values in zip(_OWN, (block.steps, block.times, block.attempts), strict=True):
+    for name, values in zip(OWN, (block.steps, block.times, block.attempts), strict=True):
         yield name, b"", values
     for name, column in block.columns.items():
         yield f"={name}", column.places.tobytes() if column.places is not None else b"", column.values
@@ -195,7 +195,7 @@ def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
 
 def block_at(file: BinaryIO, index: Index) -> Block:
     """The whole block; `Damaged` if any of it is."""
-    steps, times, attempts = (own_at(file, index, name) for name in _OWN)
+    steps, times, attempts = (own_at(file, index, name) for name in OWN)
     names = index.names
     found = {name: column for name in names if (column := column_at(file, index, f"={name}"))}
     return Block(steps, times, attempts, found, index.told)
@@ -210,11 +210,7 @@ def own_at(file: BinaryIO, index: Index, name: str) -> "array[Any]":
 
 
 def _microseconds(at: datetime | None) -> int:
-    return _UNTIMED if at is None else (at - _EPOCH) // _MICROSECOND
-
-
-def time_of(microseconds: int) -> datetime | None:
-    return None if microseconds == _UNTIMED else _EPOCH + timedelta(microseconds=microseconds)
+    return UNTIMED if at is None else (at - _EPOCH) // _MICROSECOND
 
 
 def _shuffled(data: bytes, width: int) -> bytes:

@@ -3,15 +3,18 @@
 import io
 import math
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from herorun.core.errors import CouldNotLook
 from herorun.system.columns.block import (
+    OWN,
+    UNTIMED,
     Damaged,
     Index,
     block_at,
@@ -19,7 +22,6 @@ from herorun.system.columns.block import (
     ends_of,
     index_at,
     own_at,
-    time_of,
 )
 from herorun.system.columns.files import FULL, OPEN, files_in, generation_folders
 
@@ -130,13 +132,20 @@ class Fetched:
         wanted = _Wanted(metric, first, last, attempt)
         for number, part in enumerate(self._parts):
             if wanted.is_in(part.index):
-                points = self._points(part, wanted)
-                for other in self._parts[number + 1 :]:
-                    if wanted.is_in(other.index) and _overlap(part.index, other.index):
-                        again = self._points(other, wanted)
-                        points = {key: told for key, told in points.items() if key not in again}
-                if points:
-                    yield _piece(points)
+                later = [
+                    other
+                    for other in self._parts[number + 1 :]
+                    if wanted.is_in(other.index) and _overlap(part.index, other.index)
+                ]
+                found = self._calm(part, wanted) if not later else None
+                if found is None:
+                    again = [self._points(other, wanted).keys() for other in later]
+                    points = self._points(part, wanted).items()
+                    found = _piece(
+                        {key: told for key, told in points if not any(key in one for one in again)}
+                    )
+                if found:
+                    yield found
 
     def points(
         self, metric: str, first: int | None = None, last: int | None = None, attempt: int | None = None
@@ -145,21 +154,42 @@ class Fetched:
         for piece in self.pieces(metric, first, last, attempt):
             yield from piece
 
+    def _calm(self, part: _Part, wanted: "_Wanted") -> Piece | None:
+        """The short way, for a block of one attempt whose steps rise, as nearly all are; None where it is another."""
+        if len(part.index.spans) > 1:
+            return None
+        steps, times, attempts, values = self._columns(part, wanted)
+        if sorted(set(steps)) != steps.tolist():
+            return None
+        first = 0 if wanted.first is None else bisect_left(steps, wanted.first)
+        last = len(steps) if wanted.last is None else bisect_right(steps, wanted.last)
+        seconds = array("d", map(_seconds, times[first:last]))
+        return Piece(attempts[first:last], steps[first:last], seconds, values[first:last])
+
     def _points(self, part: _Part, wanted: "_Wanted") -> dict[tuple[int, int], tuple[int, float]]:
+        steps, times, attempts, values = self._columns(part, wanted)
+        return {
+            (attempt, step): (at, value)
+            for attempt, step, at, value in zip(attempts, steps, times, values, strict=True)
+            if wanted.has(attempt, step)
+        }
+
+    def _columns(
+        self, part: _Part, wanted: "_Wanted"
+    ) -> "tuple[array[Any], array[Any], array[Any], array[Any]]":
+        """Steps, times and attempts of the rows that have the metric, and its values."""
         try:
             with self._file(part.path) as file:
                 column = column_at(file, part.index, f"={wanted.metric}")
-                own = [own_at(file, part.index, name) for name in ("step", "time", "attempt")]
+                steps, times, attempts = (own_at(file, part.index, name) for name in OWN)
         except (OSError, Damaged) as error:
             raise self._unreadable(part.path, error) from None
         assert column is not None
-        steps, times, attempts = own
-        places = range(len(steps)) if column.places is None else column.places
-        return {
-            (attempts[place], steps[place]): (times[place], value)
-            for place, value in zip(places, column.values, strict=True)
-            if wanted.has(attempts[place], steps[place])
-        }
+        if column.places is None:
+            return steps, times, attempts, column.values
+        places = column.places
+        at = [array(each.typecode, map(each.__getitem__, places)) for each in (steps, times, attempts)]
+        return at[0], at[1], at[2], column.values
 
     def _parts_of(self, path: Path) -> Iterator[_Part]:
         try:
@@ -240,4 +270,4 @@ def _piece(points: dict[tuple[int, int], tuple[int, float]]) -> Piece:
 
 
 def _seconds(microseconds: int) -> float:
-    return math.nan if time_of(microseconds) is None else microseconds / 1e6
+    return math.nan if microseconds == UNTIMED else microseconds / 1e6
