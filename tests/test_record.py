@@ -1,5 +1,6 @@
 """The durable record: one line of events, whoever writes it, from wherever, and however the remote is."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,18 @@ import pytest
 from builders import NOON
 from herorun import record as module
 from herorun.acts.verifying import verify_record
-from herorun.core.event import Initialised, Intended, Launched, Launching, Noted, Sealed
+from herorun.core.canonical import canonical, digest
+from herorun.core.errors import HerorunError
+from herorun.core.event import (
+    Decided,
+    Initialised,
+    Intended,
+    Launched,
+    Launching,
+    Noted,
+    Observed,
+    Sealed,
+)
 from herorun.record import Record
 from herorun.system.git import find_repository
 from herorun.workspace import template
@@ -331,3 +343,83 @@ def test_the_branch_holds_the_record_alone_and_has_no_root_in_the_code(story: St
     assert names == [".agents/logbooks/tiny.journal/20260101.jsonl", ".agents/logbooks/tiny.md"]
     roots = git(story.origin, "rev-list", "--max-parents=0", BRANCH).split()
     assert len(roots) == 1 and roots[0] not in git(story.origin, "rev-list", "refs/heads/main")
+
+
+# --- what is remembered of a long journal ------------------------------------------------------------
+
+
+def quiet(number: int) -> tuple[Observed, Decided]:
+    """A tick, nine hours after the one before."""
+    at = AT + number * timedelta(hours=9)
+    return Observed(at, "0", "", {}), Decided(at, "healthy", "fresh", f"~{number}/99")
+
+
+@pytest.fixture
+def long(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
+    """A record of a dozen ticks over five days, of which the ten newest lines at most are to be folded."""
+    monkeypatch.setattr(module, "REMEMBER", 10)
+    written = record(story)
+    written.append(beginning())
+    for number in range(12):
+        written.append(*quiet(number))
+    return story
+
+
+def kept(story: Story) -> Path:
+    return story.work / ".git" / "herorun" / "tiny.memory.json"
+
+
+def forged(story: Story) -> None:
+    """What is kept says something else, and fits together."""
+    body = json.loads(kept(story).read_text())
+    body.pop("sum")
+    body["memory"]["most_saved"] = 98
+    kept(story).write_text(canonical({**body, "sum": digest(body)}) + "\n")
+
+
+def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
+    opened = record(long)
+    remembered = opened.memory()
+    assert len(opened._read().lines) < 10 and len(opened._read().segments) < 5
+    kept(long).unlink()
+    assert record(long).memory() == remembered
+    assert len(opened.lines()) == 25 and is_well(opened)
+
+
+def test_a_tick_on_top_of_what_is_remembered_follows_the_chain(long: Story) -> None:
+    for number in range(12, 18):
+        record(long).append(*quiet(number))
+    assert len(record(long)._read().lines) < 10
+    assert is_well(record(long))
+
+
+def test_no_act_is_written_on_top_of_what_the_journal_does_not_say(long: Story) -> None:
+    forged(long)
+    opened = record(long)
+    assert opened.memory().most_saved == 98
+    with pytest.raises(HerorunError, match="was not what its journal says"):
+        opened.append(Intended(AT, "relaunch/tiny-1", 1, "relaunch"))
+    assert opened.memory().most_saved == 0
+    opened.append(Intended(AT, "relaunch/tiny-1", 1, "relaunch"))
+    assert "relaunch/tiny-1" in record(long).memory().intended and is_well(record(long))
+
+
+@pytest.mark.parametrize("spoil", [b"", b"{}", b"not JSON\n"])
+def test_what_is_remembered_can_be_damaged_or_deleted(long: Story, spoil: bytes) -> None:
+    told = record(long).memory()
+    kept(long).write_bytes(spoil)
+    assert record(long).memory() == told
+
+
+def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> None:
+    old = kept(long).read_bytes()
+    git(
+        long.work,
+        "update-ref",
+        "refs/herorun/record/tiny",
+        git(long.work, "rev-parse", "refs/herorun/record/tiny~11").strip(),
+    )
+    record(long).append(note("another history"))
+    kept(long).write_bytes(old)
+    assert words(record(long)) == ["another history"] and record(long).memory().last_decided is not None
+    assert record(long).memory().last_decided.progress == "~0/99"  # type: ignore[union-attr]

@@ -4,24 +4,42 @@ The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches
 never dirty the tree that it records.
 """
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from herorun import __version__
 from herorun.core.canonical import canonical, plain
 from herorun.core.codec import read as decode
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
-from herorun.core.event import Done, Event, Initialised, Launched, Launching, Newer, Noted, Sealed
+from herorun.core.event import (
+    CheckedIn,
+    Decided,
+    Done,
+    Event,
+    Initialised,
+    Launched,
+    Launching,
+    Newer,
+    Noted,
+    Observed,
+    Sealed,
+)
 from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines
+from herorun.core.remembered import Remembered, from_bytes, remembered, to_bytes
 from herorun.core.render import add_line, digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
-from herorun.system.files import locked
+from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
 from herorun.system.plumbing import RefMoved, commit_files, fetch, move_ref, push
 
 HOME = ".agents/logbooks"
+REMEMBER = 64  # lines after which what they amount to is kept on this machine
+# These stand for no act: they may be written on top of what is remembered, without all lines being read again.
+QUIET = (Observed, Decided, CheckedIn)
 
 
 @dataclass(frozen=True)
@@ -45,17 +63,21 @@ class Known:
 
 @dataclass
 class _Content:
-    """The record at one commit, parsed."""
+    """The record at one commit, parsed: the lines after what was `remembered`, or all of them."""
 
     tip: str | None = None
     lines: list[Line] = field(default_factory=list)
     segments: dict[str, bytes] = field(default_factory=dict)
     logbook: str = ""
     memory: Memory = field(default_factory=Memory)
+    remembered: Remembered | None = None
+    kept: int = 0  # how many of the lines are in what this machine remembers
 
     @property
     def last_hash(self) -> str:
-        return self.lines[-1].hash if self.lines else START
+        if self.lines:
+            return self.lines[-1].hash
+        return self.remembered.hash if self.remembered else START
 
 
 class Record:
@@ -105,7 +127,7 @@ class Record:
         return Known(content.memory, len(content.lines), newest)
 
     def lines(self) -> Sequence[Line]:
-        return tuple(self._read().lines)
+        return tuple(self._whole().lines)
 
     def logbook(self) -> str:
         return self._read().logbook
@@ -113,22 +135,68 @@ class Record:
     def _read(self) -> _Content:
         tip = self.tip
         if tip != self._content.tip:
-            self._content = self._load(tip) if tip else _Content()
+            self._content = self._load(tip, self._remembered()) if tip else _Content()
         return self._content
 
-    def _load(self, tip: str) -> _Content:
-        names = sorted(path for _, _, path in self.repository.entries(tip, self.journal_path))
-        paths = [f"{self.journal_path}/{name}" for name in names]
-        files = self.repository.read(tip, [*paths, self.logbook_path])
-        segments = {path: files[path] or b"" for path in paths}
+    def _whole(self) -> _Content:
+        """Every line, read and checked; what was remembered must be what they amount to."""
+        content = self._read()
+        if content.remembered is not None and content.tip is not None:
+            whole = self._load(content.tip)
+            whole.kept = len(whole.lines) - len(content.lines) + content.kept
+            self._content = whole
+            if whole.memory != content.memory:
+                self._keep.unlink(missing_ok=True)
+                raise HerorunError(
+                    f"What {self._keep} held of the record of {self.slug} was not what its journal says: it was deleted, nothing was done. Try again."
+                )
+        return self._content
+
+    def _load(self, tip: str, known: Remembered | None = None) -> _Content:
+        objects = self._segments(tip)
+        paths = [f"{self.journal_path}/{name}" for name, _ in objects]
+        known = known if known and known.is_of(objects) else None
+        wanted = paths[known.older :] if known else paths
+        files = self.repository.read(tip, [*wanted, self.logbook_path])
+        segments = {path: files[path] or b"" for path in wanted}
+        if known and not known.begins(segments[wanted[0]]):
+            return self._load(tip)
         try:
-            lines = read_lines(_places(segments))
+            lines = read_lines(_places(segments, known.size if known else 0), known.hash if known else START)
         except BrokenJournal as error:
             raise HerorunError(
                 f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
             ) from None
         logbook = (files[self.logbook_path] or b"").decode("utf-8", "replace")
-        return _Content(tip, lines, segments, logbook, fold(line.event for line in lines))
+        memory = fold((line.event for line in lines), known.memory if known else None)
+        return _Content(tip, lines, segments, logbook, memory, known)
+
+    def _segments(self, tip: str) -> list[tuple[str, str]]:
+        """The journal's files by name and object, in their order."""
+        return sorted((path, oid) for _, oid, path in self.repository.entries(tip, self.journal_path))
+
+    @property
+    def _keep(self) -> Path:
+        return self.repository.common / "herorun" / f"{self.slug}.memory.json"
+
+    def _remembered(self) -> Remembered | None:
+        try:
+            return from_bytes(self._keep.read_bytes(), __version__)
+        except OSError:
+            return None
+
+    def _remember(self) -> None:
+        """Keep what all lines amount to, now and then: without it they are folded again, and nothing is lost but time."""
+        content = self._content
+        if content.tip is None or len(content.lines) - content.kept < REMEMBER or content.memory.newer:
+            return
+        objects = self._segments(content.tip)
+        data = content.segments[f"{self.journal_path}/{objects[-1][0]}"]
+        told = to_bytes(remembered(objects, data, content.last_hash, content.memory), __version__)
+        with contextlib.suppress(OSError):
+            if told:
+                write_whole(self._keep, told)
+            content.kept = len(content.lines)
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -136,7 +204,9 @@ class Record:
         """Add events in one durable commit, and return it. Secrets are masked before anything is hashed."""
         clean = [_scrubbed(event) for event in events]
         with locked(self._lock, what="another herorun that writes this record"):
-            return self._append(clean, files or {})
+            tip = self._append(clean, files or {})
+            self._remember()
+            return tip
 
     def must_understand(self) -> None:
         """`WrongUse` where a newer herorun has written lines: then this one only looks."""
@@ -151,9 +221,11 @@ class Record:
             )
 
     def _append(self, events: Sequence[Event], files: Mapping[str, bytes]) -> str:
+        acts = not all(isinstance(event, QUIET) for event in events)
         for _ in range(5):
             try:
-                self._content = self._written(self.ref, self._read(), events, files)
+                content = self._whole() if acts else self._read()
+                self._content = self._written(self.ref, content, events, files)
             except RefMoved:
                 continue
             return str(self._content.tip)
@@ -179,7 +251,9 @@ class Record:
             changed[self.logbook_path] = logbook.encode()
         tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
         memory = fold((line.event for line in new), content.memory)
-        return _Content(tip, [*content.lines, *new], segments, logbook, memory)
+        return _Content(
+            tip, [*content.lines, *new], segments, logbook, memory, content.remembered, content.kept
+        )
 
     def _segment(self, at: datetime, segments: Mapping[str, bytes]) -> str:
         """The day's file; never an earlier one than the newest, also when the clock steps back."""
@@ -245,7 +319,7 @@ class Record:
             )
         self._must_hold_this_run(theirs)
         there = self._load(theirs)
-        tail = _missing(self._read(), there)
+        tail = _missing(self._whole(), there)
         if tail:
             there = self._written(fetched, there, tail, self._files_beside(ours, theirs))
         move_ref(self.repository, self.ref, str(there.tip), ours)
@@ -307,10 +381,14 @@ class Record:
         )
 
 
-def _places(segments: Mapping[str, bytes]) -> Iterable[tuple[str, str]]:
+def _places(segments: Mapping[str, bytes], known: int = 0) -> Iterable[tuple[str, str]]:
+    """Every line after the first `known` bytes, by its place."""
     for path in sorted(segments):
-        for number, raw in enumerate(segments[path].splitlines(), start=1):
+        lines = segments[path][known:].splitlines()
+        before = segments[path].count(b"\n", 0, known)
+        for number, raw in enumerate(lines, start=before + 1):
             yield f"{path}:{number}", raw.decode("utf-8", "replace")
+        known = 0
 
 
 def _missing(ours: _Content, theirs: _Content) -> list[Event]:

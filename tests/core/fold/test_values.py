@@ -9,6 +9,7 @@ import pytest
 from builders import NOON, a_row
 from curves import CALM, NAMES, NAN, curve, folded, found, summarise, values
 from herorun.core.fold import KEPT
+from herorun.core.ports import Row
 
 # --- the gradient norm -------------------------------------------------------------------------------
 
@@ -100,6 +101,21 @@ def test_the_wall_clock_sees_the_gaps_between_steps():
     (wall,) = found([*fast, *slow], "wall")
 
     assert wall.rows >= 3 and found(fast, "wall") == ()
+
+
+def test_steady_step_times_hide_no_gaps_between_steps():
+    told = {"step_time_s": 18.0}
+    fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18), **told) for i in range(1000)]
+    slow = [a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30), **told) for i in range(1, 400)]
+
+    assert len(found([*fast, *slow], "wall")) == 1 and found([*fast, *slow], "slow") == ()
+
+
+def test_slow_steps_are_seen_where_no_row_has_a_time():
+    rows = [Row(i, {"step_time_s": 18.0 if i < 1000 else 30.0}) for i in range(1400)]
+
+    told = summarise(folded(rows, seen_at=NOON), NAMES)
+    assert len(told.of("slow")) == 1 and told.of("wall") == ()
 
 
 # --- named metrics -----------------------------------------------------------------------------------

@@ -1,0 +1,193 @@
+"""A whole tick, as `babysit --once` makes it, of runs that have logged 10^4 to 10^6 steps, each with 100 new rows; and
+after 10 and 10^4 earlier ticks. Beside each stands the shortest of its kind: where the cost grew, the ratio would.
+
+Alone: `python -m benchmarks.long_runs`.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from benchmarks import logged
+from benchmarks.measures import bytes_read, memory, reset_peak
+from benchmarks.scratch import repository
+from benchmarks.timing import Row, run, said
+from herorun.acts.babysitter import tick_once
+from herorun.acts.beginning import begin
+from herorun.acts.launch import launch
+from herorun.core.canonical import digest
+from herorun.core.event import Decided, Event, Initialised, Observed
+from herorun.core.evidence import Metrics
+from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
+from herorun.system.clock import now
+from herorun.system.columns import fetched
+from herorun.workspace import Run, open_run
+
+ROUNDS = 5
+SIZES = (10_000, 100_000, 1_000_000)
+TICKS = (10, 10_000)
+CADENCE = timedelta(seconds=570)
+NEW = 100  # rows between two ticks
+TRACKERS: dict[str, tuple[logged.Log, str]] = {
+    "jsonl": (logged.jsonl, ""),
+    "wandb_offline": (logged.wandb_offline, 'path = ".."\nid = "long"'),
+    "trackio": (logged.trackio, 'path = "long.db"\nname = "long"'),
+    "tensorboard": (logged.tensorboard, 'path = "."'),
+}
+CONTRACT = """\
+slug = "{slug}"
+goal = "be measured"
+dri = "@dri"
+stop_when = "the loss rises"
+final_step = 100000000
+
+[command]
+argv = ["sleep", "3600"]
+
+[output]
+root = "{data}/{slug}"
+
+[tracker]
+kind = "{kind}"
+{told}
+
+[issue]
+kind = "local"
+
+[babysit]
+recovery = "observe"
+"""
+
+
+@dataclass
+class Cost:
+    seconds: float
+    read: int  # bytes, by this process
+    memory: int  # bytes, the most at once beyond what it began with
+
+
+@dataclass
+class Long:
+    """One run under way; `log` adds rows to it."""
+
+    work: Path
+    slug: str
+    log: logged.Log
+    step: int = 0
+
+    @property
+    def run(self) -> Run:
+        return open_run(self.slug, self.work)
+
+    def grow(self, rows: int) -> None:
+        root = Path(self.run.contract.output.root)
+        self.log(root, self.step, rows)
+        self.step += rows
+
+    def tick(self) -> Cost:
+        """With 100 new rows, all of which it must have seen."""
+        self.grow(NEW)
+        reset_peak()
+        resident, read, began = memory("VmRSS"), bytes_read(), perf_counter()
+        _, turn = tick_once(self.slug, self.work)
+        seconds, read = perf_counter() - began, bytes_read() - read
+        metrics = turn.evidence[Metrics]
+        assert isinstance(metrics, Metrics) and metrics.rows == self.step, (self.slug, metrics)
+        assert not turn.doubts, turn.doubts
+        return Cost(seconds, read, max(0, memory("VmHWM") - resident))
+
+
+def rows(home: Path) -> Iterator[Row]:
+    runs = {(kind, size): f"{kind.replace('_', '-')}-{size}" for kind in TRACKERS for size in SIZES}
+    aged = {ticks: f"after-{ticks}" for ticks in TICKS}
+    work = repository(home, files=10)
+    for (kind, _), slug in runs.items():
+        sign(home, work, slug, kind)
+    for slug in aged.values():
+        sign(home, work, slug, "jsonl")
+    run(["git", "add", "--all"], work)
+    run(["git", "commit", "--quiet", "--message", "contracts"], work)
+    run(["git", "push", "--quiet"], work)
+    for kind in TRACKERS:
+        under = {size: started(Long(work, runs[kind, size], TRACKERS[kind][0]), size) for size in SIZES}
+        yield from compared(under, f"`{kind}`, {{:,}} steps logged")
+    old = {ticks: started(Long(work, slug, logged.jsonl), 1000, ticks) for ticks, slug in aged.items()}
+    yield from compared(old, "`jsonl`, after {:,} earlier ticks")
+
+
+def sign(home: Path, work: Path, slug: str, kind: str) -> None:
+    told = TRACKERS[kind][1]
+    text = CONTRACT.format(slug=slug, data=home / "data", kind=kind, told=told)
+    (work / "runs" / f"{slug}.toml").write_text(text, encoding="utf-8")
+    (home / "data" / slug).mkdir(parents=True)
+
+
+def started(long: Long, size: int, ticks: int = 0) -> Long:
+    """Launched, with so many rows that an earlier tick has seen, and so many earlier ticks in its journal."""
+    begun = long.run
+    if ticks:
+        remember(begun, ticks)
+    begin(begun)
+    answer = launch(long.run, babysit=False)
+    assert answer.launched, answer.as_json()
+    long.grow(size)
+    under = long.run
+    while (kept := fetched(under.state / COLUMNS)) is None or kept.rows < size:
+        keep_metrics(under.place, read_metrics(under.tracker, under.contract, under.place))
+    for _ in range(2):
+        long.tick()
+    return long
+
+
+def remember(under: Run, ticks: int) -> None:
+    """The journal of a run that was watched for so long, a day at a time."""
+    under.prepare()
+    at = now() - ticks * CADENCE
+    issue = "issue.md"
+    under.record.append(Initialised(at, under.slug, {"DRI": "@dri"}, issue))
+    day: list[Event] = []
+    for number in range(ticks):
+        at += CADENCE
+        seen = {f"Evidence{name}": digest([name, number]) for name in range(30)}
+        day += [
+            Observed(at, "0", digest("rules"), seen),
+            Decided(at, "healthy", "fresh", f"~{number}/100000000"),
+        ]
+        if len(day) == 300:
+            under.record.append(*day)
+            day = []
+    if day:
+        under.record.append(*day)
+
+
+def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
+    """All of them in turns; the jobs are stopped at the end."""
+    costs: dict[int, list[Cost]] = {size: [] for size in runs}
+    for _ in range(ROUNDS):
+        for size, long in runs.items():
+            costs[size].append(long.tick())
+    for long in runs.values():
+        long.run.scheduler.stop(f"{long.slug}-1", "the benchmark")
+    least = min(runs)
+    for size, found in costs.items():
+        read, most = median(cost.read for cost in found), median(cost.memory for cost in found)
+        yield Row(
+            f"a tick, {words.format(size)}: {read / 1e6:.1f} MB read, {most / 1e6:.0f} MB more memory",
+            median(cost.seconds for cost in found),
+            words.format(least),
+            median(cost.seconds for cost in costs[least]),
+        )
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
+        for row in rows(Path(home)):
+            print(f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
