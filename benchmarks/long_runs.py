@@ -102,28 +102,37 @@ class Long:
 
 
 def rows(home: Path) -> Iterator[Row]:
+    for part, measure in {"steps": by_steps, "ticks": by_ticks}.items():
+        (home / part).mkdir()
+        yield from measure(home / part)
+
+
+def by_steps(home: Path) -> Iterator[Row]:
     runs = {(kind, size): f"{kind.replace('_', '-')}-{size}" for kind in TRACKERS for size in SIZES}
-    aged = {ticks: f"after-{ticks}" for ticks in TICKS}
+    work = signed(home, {slug: kind for (kind, _), slug in runs.items()})
+    for kind, (log, _) in TRACKERS.items():
+        under = {size: started(Long(work, runs[kind, size], log), size) for size in SIZES}
+        yield from compared(under, f"`{kind}`, {{:,}} steps logged")
+
+
+def by_ticks(home: Path) -> Iterator[Row]:
+    runs = {ticks: f"after-{ticks}" for ticks in TICKS}
+    work = signed(home, dict.fromkeys(runs.values(), "jsonl"))
+    under = {ticks: started(Long(work, slug, logged.jsonl), 1000, ticks) for ticks, slug in runs.items()}
+    yield from compared(under, "`jsonl`, after {:,} earlier ticks")
+
+
+def signed(home: Path, kinds: dict[str, str]) -> Path:
+    """A repository with a contract for each slug, by its kind of tracker."""
     work = repository(home, files=10)
-    for (kind, _), slug in runs.items():
-        sign(home, work, slug, kind)
-    for slug in aged.values():
-        sign(home, work, slug, "jsonl")
+    for slug, kind in kinds.items():
+        text = CONTRACT.format(slug=slug, data=home / "data", kind=kind, told=TRACKERS[kind][1])
+        (work / "runs" / f"{slug}.toml").write_text(text, encoding="utf-8")
+        (home / "data" / slug).mkdir(parents=True)
     run(["git", "add", "--all"], work)
     run(["git", "commit", "--quiet", "--message", "contracts"], work)
     run(["git", "push", "--quiet"], work)
-    for kind in TRACKERS:
-        under = {size: started(Long(work, runs[kind, size], TRACKERS[kind][0]), size) for size in SIZES}
-        yield from compared(under, f"`{kind}`, {{:,}} steps logged")
-    old = {ticks: started(Long(work, slug, logged.jsonl), 1000, ticks) for ticks, slug in aged.items()}
-    yield from compared(old, "`jsonl`, after {:,} earlier ticks")
-
-
-def sign(home: Path, work: Path, slug: str, kind: str) -> None:
-    told = TRACKERS[kind][1]
-    text = CONTRACT.format(slug=slug, data=home / "data", kind=kind, told=told)
-    (work / "runs" / f"{slug}.toml").write_text(text, encoding="utf-8")
-    (home / "data" / slug).mkdir(parents=True)
+    return work
 
 
 def started(long: Long, size: int, ticks: int = 0) -> Long:
