@@ -27,6 +27,7 @@ from herorun.core.event import (
     Observed,
     Sealed,
 )
+from herorun.core.journal import fold
 from herorun.record import Record
 from herorun.system.git import find_repository
 from herorun.workspace import template
@@ -383,7 +384,16 @@ def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
     assert len(opened._read().lines) < 10 and len(opened._read().segments) < 5
     kept(long).unlink()
     assert record(long).memory() == remembered
+    assert record(long).known() == opened.known() and opened.known().lines == 25
     assert len(opened.lines()) == 25 and is_well(opened)
+
+
+def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REMEMBER", 1)
+    story.finished()
+    opened = record(story)
+    assert kept(story).exists() and opened.memory().launchings and opened._read().remembered is not None
+    assert opened.memory() == fold(line.event for line in opened.lines())
 
 
 def test_a_tick_on_top_of_what_is_remembered_follows_the_chain(long: Story) -> None:

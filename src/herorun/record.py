@@ -23,6 +23,7 @@ from herorun.core.event import (
     Initialised,
     Launched,
     Launching,
+    Leased,
     Newer,
     Noted,
     Observed,
@@ -39,7 +40,7 @@ from herorun.system.plumbing import RefMoved, commit_files, fetch, move_ref, pus
 HOME = ".agents/logbooks"
 REMEMBER = 64  # lines after which what they amount to is kept on this machine
 # These stand for no act: they may be written on top of what is remembered, without all lines being read again.
-QUIET = (Observed, Decided, CheckedIn)
+QUIET = (Observed, Decided, CheckedIn, Leased)
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,17 @@ class _Content:
         if self.lines:
             return self.lines[-1].hash
         return self.remembered.hash if self.remembered else START
+
+    @property
+    def last_id(self) -> str:
+        if self.lines:
+            return self.lines[-1].id
+        return self.remembered.id if self.remembered else ""
+
+    @property
+    def count(self) -> int:
+        """All lines, those that were remembered included."""
+        return len(self.lines) + (self.remembered.lines if self.remembered else 0)
 
 
 class Record:
@@ -123,8 +135,7 @@ class Record:
     def known(self) -> Known:
         """The same, with the place in the journal that it was folded up to."""
         content = self._read()
-        newest = content.lines[-1].id if content.lines else ""
-        return Known(content.memory, len(content.lines), newest)
+        return Known(content.memory, content.count, content.last_id)
 
     def lines(self) -> Sequence[Line]:
         return tuple(self._whole().lines)
@@ -192,7 +203,8 @@ class Record:
             return
         objects = self._segments(content.tip)
         data = content.segments[f"{self.journal_path}/{objects[-1][0]}"]
-        told = to_bytes(remembered(objects, data, content.last_hash, content.memory), __version__)
+        last = content.last_hash, content.last_id
+        told = to_bytes(remembered(objects, data, last, content.count, content.memory), __version__)
         with contextlib.suppress(OSError):
             if told:
                 write_whole(self._keep, told)

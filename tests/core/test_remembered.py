@@ -35,7 +35,7 @@ def a_memory() -> Memory:
 
 
 def kept(memory: Memory) -> Remembered:
-    return remembered(SEGMENTS, b"lines\n", "sha256:ff", memory)
+    return remembered(SEGMENTS, b"lines\n", ("sha256:ff", "ab"), 9, memory)
 
 
 def test_it_comes_back_as_it_was() -> None:

@@ -29,6 +29,8 @@ class Remembered:
     size: int  # bytes
     digest: str  # of those bytes
     hash: str  # of the last line among them
+    id: str  # of its event
+    lines: int  # all that were folded
     memory: Memory
 
     def is_of(self, segments: Sequence[tuple[str, str]]) -> bool:
@@ -45,11 +47,15 @@ class Remembered:
         return hashlib.sha256(data[: self.size]).hexdigest() == self.digest
 
 
-def remembered(segments: Sequence[tuple[str, str]], data: bytes, last: str, memory: Memory) -> Remembered:
-    """What all these segments amount to; `data` is the newest one's content, `last` the last line's hash."""
+def remembered(
+    segments: Sequence[tuple[str, str]], data: bytes, last: tuple[str, str], lines: int, memory: Memory
+) -> Remembered:
+    """What all these segments amount to; `data` is the newest one's content, `last` the last line's hash and id."""
     told = hashlib.sha256(data).hexdigest()
     older = segments[:-1]
-    return Remembered(len(older), digest_of_segments(older), segments[-1][0], len(data), told, last, memory)
+    return Remembered(
+        len(older), digest_of_segments(older), segments[-1][0], len(data), told, *last, lines, memory
+    )
 
 
 def digest_of_segments(older: Sequence[tuple[str, str]]) -> str:
