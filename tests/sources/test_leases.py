@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders import MINUTE, NOON, a_contract
-from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now
+from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, RecordLease
 from herorun.core.lease import Lease
 from herorun.core.ports import Place
 from herorun.sources.leases import read_heartbeat, read_lease_seen
@@ -27,9 +27,13 @@ def write(home: Path, lease: Lease) -> None:
     (home / "root" / "_herorun" / "lease.json").write_bytes(lease.bytes())
 
 
-def look(home: Path, minutes: int = 0) -> LeaseSeen | Nothing:
+IN_ROOT = Nothing("it lies in the output root")
+
+
+def look(home: Path, minutes: int = 0, recorded: RecordLease | Nothing = IN_ROOT) -> LeaseSeen | Nothing:
     place = Place("tiny", str(home / "state"), str(home / "root"), "")
-    return read_lease_seen(place, LocalStore(), Launcher("dri@here", "Dri"), Now(NOON + minutes * MINUTE))
+    moment = Now(NOON + minutes * MINUTE)
+    return read_lease_seen(place, LocalStore(), Launcher("dri@here", "Dri"), moment, recorded)
 
 
 def since(home: Path, minutes: int) -> int:
@@ -47,6 +51,17 @@ def test_a_beat_that_does_not_move_is_as_old_as_its_first_sight(home: Path) -> N
     assert [since(home, 50), since(home, 70)] == [50, 50]
     write(home, theirs.handed("bob@there"))
     assert since(home, 80) == 80
+
+
+def test_a_lease_in_the_record_is_seen_over_time_too(home: Path) -> None:
+    theirs = Lease("eve@there", "tiny", 3, 7)
+    write(home, Lease("bob@there", "tiny"))  # left from before: it is no authority any more
+    first, later = look(home, 0, RecordLease(theirs)), look(home, 40, RecordLease(theirs))
+    assert isinstance(first, LeaseSeen) and isinstance(later, LeaseSeen)
+    assert (later.owner, later.fence, later.beat, later.mine) == ("eve@there", 3, 7, False)
+    assert first.unchanged_since == later.unchanged_since == NOON
+    moved = look(home, 50, RecordLease(theirs.renewed()))
+    assert isinstance(moved, LeaseSeen) and moved.unchanged_since == NOON + 50 * MINUTE
 
 
 def test_whose_it_is(home: Path) -> None:

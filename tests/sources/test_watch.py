@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders import a_contract
-from herorun.core.evidence import Watch
+from herorun.core.evidence import Nothing, Watch
 from herorun.core.lease import Lease
 from herorun.core.ports import Place
 from herorun.sources.watch import read_watch
@@ -25,7 +25,9 @@ def root(tmp_path: Path) -> Path:
 
 def read(root: Path) -> Watch:
     place = Place("tiny", "", str(root), "")
-    return read_watch(find_repository(root.parent), a_contract(), place, LocalStore())
+    return read_watch(
+        find_repository(root.parent), a_contract(), place, LocalStore(), Nothing("it lies in the output root")
+    )
 
 
 def test_a_fresh_root_is_nobodys(root: Path) -> None:
