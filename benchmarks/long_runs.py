@@ -5,7 +5,8 @@ Alone: `python -m benchmarks.long_runs`.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -16,10 +17,12 @@ from benchmarks import logged
 from benchmarks.measures import bytes_read, memory, reset_peak
 from benchmarks.scratch import repository
 from benchmarks.timing import Row, run, said
+from herorun import __version__
 from herorun.acts.babysitter import tick_once
 from herorun.acts.beginning import begin
 from herorun.acts.launch import launch
 from herorun.core.canonical import digest
+from herorun.core.errors import WrongUse
 from herorun.core.event import Decided, Event, Initialised, Observed
 from herorun.core.evidence import Metrics
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
@@ -111,15 +114,28 @@ def by_steps(home: Path) -> Iterator[Row]:
     runs = {(kind, size): f"{kind.replace('_', '-')}-{size}" for kind in TRACKERS for size in SIZES}
     work = signed(home, {slug: kind for (kind, _), slug in runs.items()})
     for kind, (log, _) in TRACKERS.items():
-        under = {size: started(Long(work, runs[kind, size], log), size) for size in SIZES}
-        yield from compared(under, f"`{kind}`, {{:,}} steps logged")
+        with stopping(work, [runs[kind, size] for size in SIZES]):
+            under = {size: started(Long(work, runs[kind, size], log), size) for size in SIZES}
+            yield from compared(under, f"`{kind}`, {{:,}} steps logged")
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
     runs = {ticks: f"after-{ticks}" for ticks in TICKS}
     work = signed(home, dict.fromkeys(runs.values(), "jsonl"))
-    under = {ticks: started(Long(work, slug, logged.jsonl), 1000, ticks) for ticks, slug in runs.items()}
-    yield from compared(under, "`jsonl`, after {:,} earlier ticks")
+    with stopping(work, runs.values()):
+        under = {ticks: started(Long(work, slug, logged.jsonl), 1000, ticks) for ticks, slug in runs.items()}
+        yield from compared(under, "`jsonl`, after {:,} earlier ticks")
+
+
+@contextmanager
+def stopping(work: Path, slugs: Iterable[str]) -> Iterator[None]:
+    """Whatever happens, no job of theirs stays."""
+    try:
+        yield
+    finally:
+        for slug in slugs:
+            with suppress(WrongUse):  # it was not launched
+                open_run(slug, work).scheduler.stop(f"{slug}-1", "the benchmark")
 
 
 def signed(home: Path, kinds: dict[str, str]) -> Path:
@@ -163,7 +179,7 @@ def remember(under: Run, ticks: int) -> None:
         at += CADENCE
         seen = {f"Evidence{name}": digest([name, number]) for name in range(30)}
         day += [
-            Observed(at, "0", digest("rules"), seen),
+            Observed(at, __version__, digest("rules"), seen),
             Decided(at, "healthy", "fresh", f"~{number}/100000000"),
         ]
         if len(day) == 300:
@@ -174,13 +190,11 @@ def remember(under: Run, ticks: int) -> None:
 
 
 def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
-    """All of them in turns; the jobs are stopped at the end."""
+    """All of them in turns."""
     costs: dict[int, list[Cost]] = {size: [] for size in runs}
     for _ in range(ROUNDS):
         for size, long in runs.items():
             costs[size].append(long.tick())
-    for long in runs.values():
-        long.run.scheduler.stop(f"{long.slug}-1", "the benchmark")
     least = min(runs)
     for size, found in costs.items():
         read, most = median(cost.read for cost in found), median(cost.memory for cost in found)
