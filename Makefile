@@ -1,5 +1,5 @@
 # Needs Python 3.11 or newer, git and make; each target does the rest of its set-up itself, in $(VENV),
-# and in .venv-services for the servers that the tests talk to.
+# in .venv-services and, where Node 20 is, in .node-services for the servers that the tests talk to.
 
 VENV ?= .venv
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
@@ -15,6 +15,9 @@ RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
 SERVICES := .venv-services/.installed
 WITH_RAY := .venv-services/.with-ray
+NODE := .node-services/.installed
+NODE_PACKAGES := emulate@0.11.2 @octokit/openapi@23.0.2
+GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 SERVERS := gcp-storage-emulator 'moto[server]'
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -30,10 +33,10 @@ help:  ## Say what can be made.
 demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
-test: $(DEV) $(SERVICES)  ## Run the tests.
+test: $(DEV) $(SERVICES) $(NODE)  ## Run the tests.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-services: $(SERVICES)  ## Install the servers that the tests talk to, in an environment of their own.
+services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
 
 services-ray: $(WITH_RAY)  ## The same with Ray, another 320 MB: without it, the tests on a real Ray head are skipped.
 
@@ -78,7 +81,7 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	rm -rf $(VENV)-pins
 
 clean:  ## Remove the environment and everything that was built.
-	rm -rf .venv .venv-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-services .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests templates benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN): requirements.txt pyproject.toml
@@ -104,3 +107,11 @@ $(WITH_RAY): tests/services/requirements-ray.txt $(SERVICES)
 	@echo "Adding Ray to $(@D): once, and again when its pins change."
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
 	@touch $@
+
+# The GitHub of the tests, and GitHub's own description of its API: one file of that package, the others are large.
+$(NODE): Makefile
+	@mkdir -p $(@D)
+	@command -v npm >/dev/null 2>&1 || { echo "Without npm the tests against GitHub are left out: install Node 20 or newer."; exit 0; }; \
+		echo "Setting up $(@D): once, and again when the packages change." && \
+		npm install --prefix $(@D) --ignore-scripts --no-package-lock --no-save --no-audit --no-fund --silent $(NODE_PACKAGES) && \
+		find $(GITHUB_API) -type f ! -name api.github.com.json -delete && touch $@

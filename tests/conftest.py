@@ -1,3 +1,3 @@
 """Fixtures that several folders of tests share."""
 
-pytest_plugins = ["services.fixtures", "services.slurm", "stories"]
+pytest_plugins = ["services.fixtures", "services.github", "services.slurm", "stories"]

@@ -4,8 +4,10 @@ from typing import Protocol
 
 import pytest
 
+from herorun.core.errors import CouldNotLook
 from herorun.core.ports import IssueTracker, Notifier, Post
 
+OUT_OF_REACH = (OSError, CouldNotLook)
 SECRET = "ghp_" + "s3cr3t" * 6
 WEIRD_KEYS = (
     "a b",
@@ -106,11 +108,11 @@ class NotifierSuite:
 
     def test_out_of_reach_is_an_error_that_echoes_nothing(self, bench: NotifierBench) -> None:
         bench.cut_off()
-        with pytest.raises(OSError, match=r".") as caught:
+        with pytest.raises(OUT_OF_REACH, match=r".") as caught:
             bench.connect().post(a_post(body=SECRET))
         assert SECRET not in str(caught.value)
         if self.can_be_asked:
-            with pytest.raises(OSError, match=r"."):
+            with pytest.raises(OUT_OF_REACH, match=r"."):
                 bench.connect().find(a_post().key)
 
     def test_what_could_not_be_said_is_not_found(self, bench: NotifierBench) -> None:
@@ -142,7 +144,7 @@ class IssueTrackerSuite(NotifierSuite):
         assert bench.connect_elsewhere().find("init:tiny") is None
 
     def test_without_an_issue_nothing_is_posted(self, bench: IssueBench) -> None:
-        with pytest.raises(OSError, match=r"."):
+        with pytest.raises(OUT_OF_REACH, match=r"."):
             bench.connect_elsewhere().post(a_post())
         assert bench.connect_elsewhere().find(a_post().key) is None
 
@@ -151,3 +153,42 @@ class IssueTrackerSuite(NotifierSuite):
         bench.connect().post(a_post("plain", body="plain words"))
         bench.connect().post(a_post("signed", body="🤖 signed words"))
         assert bench.said().count("🤖") == before + 2
+
+    def test_an_edit_takes_the_place_of_what_was_said(self, bench: IssueBench) -> None:
+        first = bench.connect().post(a_post("alert", "it fires", "for one hour"))
+        bench.connect().post(a_post("later", "something else", "came later"))
+        assert bench.connect().edit(a_post("alert", "it is over", "after two hours")) == first
+        said = bench.said()
+        assert "for one hour" not in said
+        assert said.index("after two hours") < said.index("came later")
+        assert bench.connect().find("alert") == first
+
+    def test_an_edit_can_be_repeated(self, bench: IssueBench) -> None:
+        bench.connect().post(a_post("alert", "it fires", "for one hour"))
+        edited = [bench.connect().edit(a_post("alert", "it fires", "for two hours")) for _ in range(2)]
+        assert edited[0] == edited[1]
+        assert bench.said().count("for two hours") == 1
+
+    def test_an_edit_of_what_was_never_said_says_it(self, bench: IssueBench) -> None:
+        reference = bench.connect().edit(a_post("alert", "it fires", "for one hour"))
+        assert bench.said().count("for one hour") == 1
+        assert bench.connect().find("alert") == reference
+
+    def test_the_text_of_the_page_itself_stays(self, bench: IssueBench) -> None:
+        said = bench.said()
+        bench.connect().edit(a_post("init:tiny", "Another title", "another goal"))
+        bench.connect().post(a_post("init:tiny", "Another title", "another goal"))
+        assert bench.said() == said
+
+    def test_an_edit_says_no_secret_and_keeps_to_its_marks(self, bench: IssueBench) -> None:
+        bench.connect().post(a_post("alert"))
+        bench.connect().edit(a_post("alert", f"with {SECRET}", f"```\n{SECRET}"))
+        bench.connect().post(a_post("later", body="came later"))
+        assert SECRET not in bench.said()
+        assert None not in (bench.connect().find("alert"), bench.connect().find("later"))
+
+    def test_an_edit_out_of_reach_is_an_error(self, bench: IssueBench) -> None:
+        bench.connect().post(a_post("alert"))
+        bench.cut_off()
+        with pytest.raises(OUT_OF_REACH, match=r"."):
+            bench.connect().edit(a_post("alert", body="for two hours"))

@@ -1,6 +1,6 @@
 """Calls to GitHub: bounded, retried by ourselves, and their failures in words that say what to do.
 
-PyGithub's own retries are off: they send a POST again after a time-out, and the answer to the first may only have been
+PyGithub's own retries and pauses are off: the retries send a POST again after a time-out, and the answer to the first may only have been
 lost (PyGithub #803; pytorch/test-infra #8061 saw 47 copies of one comment). What a lost answer meant is found out by
 looking, never guessed.
 """
@@ -18,6 +18,7 @@ T = TypeVar("T")
 DEADLINE = 60.0  # seconds for one call with all its tries
 PAUSES = (1.0, 4.0, 10.0)  # seconds between two tries
 REQUEST = 15  # seconds for one request
+PACE = 1.0  # seconds between two writes, as GitHub asks for
 
 
 @dataclass(frozen=True)
@@ -43,35 +44,69 @@ class Calls:
     def __init__(self, where: str, rest: Callable[[float], None] = time.sleep) -> None:
         self.where = where  # owner/name
         self._rest = rest
+        self._until: float | None = (
+            None  # of the call under way: what it looks up on its way shares its deadline
+        )
+        self._wrote: float | None = None
+        self._down: tuple[float, str] = (0.0, "")  # until when nobody asks again, and why
 
     def read(self, act: Callable[[], T]) -> T:
         """Ask until it answers, within the deadline. A definite no is `Refused`."""
-        return self._tried(act, lambda: None)
+        return self._bounded(act, lambda: None)
+
+    def repeat(self, act: Callable[[], T]) -> T:
+        """Write what may be written twice, such as an edit."""
+        return self._bounded(lambda: self._paced(act), lambda: None)
 
     def write(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
         """Do it once: after a lost answer `settled` looks whether it was done, and only then is it tried again."""
-        return self._tried(act, settled)
+        return self._bounded(lambda: self._paced(act), settled)
 
-    def _tried(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
-        until = time.monotonic() + DEADLINE
+    def _paced(self, act: Callable[[], T]) -> T:
+        wait = 0.0 if self._wrote is None else self._wrote + PACE - time.monotonic()
+        if wait > 0:
+            self._rest(wait)
+        self._wrote = time.monotonic()
+        return act()
+
+    def _bounded(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
+        """Whoever waited in vain makes the next ones of this page fail at once: a tick waits for one outage once."""
+        if self._until is not None:
+            return self._tried(act, settled, self._until)
+        again, words = self._down
+        if time.monotonic() < again:
+            raise CouldNotLook(words)
+        self._until = time.monotonic() + DEADLINE
+        try:
+            return self._tried(act, settled, self._until)
+        except Refused:
+            raise
+        except CouldNotLook as error:
+            self._down = time.monotonic() + DEADLINE, str(error)
+            raise
+        finally:
+            self._until = None
+
+    def _tried(self, act: Callable[[], T], settled: Callable[[], T | None], until: float) -> T:
         for pause in (*PAUSES, None):
             try:
                 return act()
             except CouldNotLook:
                 raise
-            except (
-                Exception
-            ) as error:  # PyGithub's own, those of requests, and the bare ones that slip out of it
-                fault = fault_of(error, self.where)
-                wait = pause if fault.wait is None else fault.wait
-                status = getattr(error, "status", 0)
-            if fault.lost and (found := settled()) is not None:
-                return found
+            except Exception as error:  # PyGithub's, those of requests, and the bare ones that slip out of it
+                fault, status = fault_of(error, self.where), int(getattr(error, "status", None) or 0)
             if not fault.lost and fault.wait is None:
                 raise Refused(fault.words, status)
+            if fault.lost and (found := settled()) is not None:
+                return found
+            wait = pause if fault.wait is None else fault.wait
             if pause is None or wait is None or time.monotonic() + wait > until:
                 raise CouldNotLook(fault.words)
             self._rest(wait)
+            if (
+                fault.lost and (found := settled()) is not None
+            ):  # what was carried out may show a little later
+                return found
         raise AssertionError("the last pause is None")
 
 

@@ -32,7 +32,13 @@ def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> Session
     """One client for reads and writes alike, none of whose calls are repeated by itself."""
     from github import Auth, Github, GithubIntegration
 
-    common: dict[str, Any] = {"base_url": base_url, "timeout": REQUEST, "retry": None}
+    common: dict[str, Any] = {
+        "base_url": base_url,
+        "timeout": REQUEST,
+        "retry": None,
+        "seconds_between_requests": None,
+        "seconds_between_writes": None,
+    }
     if told.app_id is None:
         github = Github(auth=Auth.Token(_token(told)), per_page=100, **common)
         return Session(github, told.login or _asked(github, calls))

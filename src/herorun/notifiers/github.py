@@ -4,11 +4,13 @@ Every text carries a hidden marker with its key, and what stands there under our
 remembers it. Comments of other people are read by nobody here and are never commands.
 """
 
+import contextlib
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,7 +25,7 @@ from herorun.notifiers._markdown import comment_of, harmless, keys_in, line_of, 
 MOST = 65_000  # characters; GitHub takes 65,536 and counts in its own way
 LOOKED_THROUGH = 300  # of our newest issues, for the one that carries the run's marker
 OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
-_NUMBER = re.compile(r"/issues/([0-9]+)")
+_NUMBER = re.compile(r"/([^/]+/[^/]+)/issues/([0-9]+)")
 _REPO = r"^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+$"
 
 
@@ -62,6 +64,7 @@ class Said:
     id: int
     url: str
     body: str
+    comment: Any  # github.IssueComment
 
 
 class GitHubIssue:
@@ -70,7 +73,7 @@ class GitHubIssue:
     def __init__(self, options: Options, repo: str, rest: Callable[[float], None] | None = None) -> None:
         self._options, self._repo = options, repo
         self._calls = Calls(repo, rest) if rest else Calls(repo)
-        self._number = options.number or _number_in(options.known or "")
+        self._number = options.number or _number_in(options.known or "", repo)
         self._said: dict[str, Said] = {}
         self._read_at: datetime | None = None
 
@@ -80,34 +83,32 @@ class GitHubIssue:
         page = self._page(post.key)
         if page is None:
             page = self._create(post, self._labels(labels))
-        elif not self._is_ours(page, post.key):
-            self.post(post)
+        elif self._options.number is not None and not self._is_ours(page, post.key):
+            self._adopt(page, post, labels)
         self._number = int(page.number)
         return str(page.html_url)
 
     def post(self, post: Post) -> str:
-        said = self._find(post.key)
-        if said is None:
-            body = text_of(post)
-            page = self._open_page()
-            self._calls.write(lambda: page.create_comment(body), lambda: self._find(post.key))
-            said = self._find(post.key)
-        if said is None:
-            raise CouldNotLook(
-                f"GitHub took a comment on {self._repo} and does not show it yet: it is looked for again."
-            )
+        if (there := self.find(post.key)) is not None:
+            return there
+        page, body = self._open_page(), text_of(post)
+        made = self._calls.write(lambda: _said(page.create_comment(body)), lambda: self._find(post.key))
+        said = self._find(post.key) or made  # a twin of another machine is seen; our own may show later
         return said.url
 
     def edit(self, post: Post) -> str:
-        """Say it under a key that was said before, in its place; say it anew where it was not."""
-        said = self._find(post.key)
+        said, body = self._find(post.key), text_of(post)
         if said is None:
             return self.post(post)
-        body = text_of(post)
         if body != said.body:
-            page = self._open_page()
-            self._calls.read(lambda: page.get_comment(said.id).edit(body))  # the same twice is once
-            self._said[plain_key(post.key)] = Said(said.id, said.url, body)
+            try:
+                self._calls.repeat(partial(said.comment.edit, body))
+            except Refused as error:
+                if error.status not in (404, 410):
+                    raise
+                del self._said[plain_key(post.key)]  # somebody deleted it
+                return self.post(post)
+            self._said[plain_key(post.key)] = replace(said, body=body)
         return said.url
 
     def find(self, key: str) -> str | None:
@@ -154,11 +155,14 @@ class GitHubIssue:
         return self._by_number(self._number)
 
     def _own_pages(self) -> list[Any]:
-        """Our newest issues; pull requests are among what GitHub calls issues."""
-        found = self._repository.get_issues(
-            state="all", creator=self._session.login, sort="created", direction="desc"
-        )
-        return [page for page in _first(found, LOOKED_THROUGH) if page.pull_request is None]
+        """Our newest issues; pull requests are among what GitHub calls issues.
+
+        An app's are looked for among everybody's: GitHub's filter does not find them everywhere (renovate #44730).
+        """
+        login = self._session.login
+        whose = {} if login.endswith("[bot]") else {"creator": login}
+        found = self._repository.get_issues(state="all", sort="created", direction="desc", **whose)
+        return [page for page in islice(found, LOOKED_THROUGH) if page.pull_request is None]
 
     def _is_ours(self, page: Any, key: str) -> bool:
         mine = page.user is not None and page.user.login == self._session.login
@@ -173,24 +177,38 @@ class GitHubIssue:
             lambda: self._page(post.key),
         )
 
+    def _adopt(self, page: Any, post: Post, labels: tuple[str, ...]) -> None:
+        """An issue of somebody else's: its text stays theirs, so the facts are a comment."""
+        given, _ = self._labels(tuple(set(labels) - {label.name for label in page.labels}))
+        if given:
+            with contextlib.suppress(Refused):  # a page without our labels is still a page
+                self._calls.repeat(lambda: page.add_to_labels(*given))
+        self.post(post)
+
     def _labels(self, wanted: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """Those that are there or could be made, and the others: without them a page is still a page."""
         given, failed = [], []
-        for name in wanted:
+        for name in sorted(wanted):
             try:
-                self._calls.read(partial(self._label, name))
+                self._label(name)
                 given.append(name)
             except Refused:
                 failed.append(name)
         return given, failed
 
     def _label(self, name: str) -> None:
-        from github import UnknownObjectException
-
+        look = partial(self._repository.get_label, name)
         try:
-            self._repository.get_label(name)
-        except UnknownObjectException:
-            self._repository.create_label(name, "ededed", "")
+            self._calls.read(look)
+        except Refused as missing:
+            if missing.status != 404:
+                raise
+            try:
+                self._calls.repeat(partial(self._repository.create_label, name, "ededed", ""))
+            except Refused as error:
+                if error.status != 422:
+                    raise
+                self._calls.read(look)  # another machine was first
 
     # --- what was said -------------------------------------------------------------------------
 
@@ -206,24 +224,29 @@ class GitHubIssue:
         since = {"since": self._read_at - OVERLAP} if self._read_at else {}
         comments = self._calls.read(lambda: list(page.get_comments(**since)))
         for comment in sorted(comments, key=lambda c: int(c.id)):
+            self._read_at = max(filter(None, (self._read_at, comment.updated_at)), default=None)
             if comment.user is None or comment.user.login != self._session.login:
                 continue
             for key in keys_in(comment.body or "")[-1:]:
-                known = self._said.get(key)
-                if known and known.id != comment.id:
-                    self._calls.read(partial(_gone, comment))
-                else:
-                    self._said[key] = Said(int(comment.id), str(comment.html_url), str(comment.body))
-            self._read_at = max(filter(None, (self._read_at, comment.updated_at)))
+                found, known = _said(comment), self._said.get(key)
+                if known and known.id != found.id:
+                    found, newer = sorted((known, found), key=lambda each: each.id)
+                    self._calls.repeat(partial(_take_away, newer.comment))
+                self._said[key] = found
 
 
-def _gone(comment: Any) -> None:
-    from github import UnknownObjectException
+def _said(comment: Any) -> Said:
+    return Said(int(comment.id), str(comment.html_url), str(comment.body), comment)
+
+
+def _take_away(comment: Any) -> None:
+    from github import GithubException
 
     try:
         comment.delete()
-    except UnknownObjectException:
-        return  # somebody else was first
+    except GithubException as error:
+        if error.status not in (404, 410):  # somebody else was first
+            raise
 
 
 def text_of(post: Post) -> str:
@@ -237,13 +260,7 @@ def _cut(text: str) -> str:
     return harmless(f"{text[: MOST - 200]}\n\n… cut here: the whole is in the run's record.")
 
 
-def _number_in(reference: str) -> int | None:
+def _number_in(reference: str, repo: str) -> int | None:
+    """Of an issue of that repository; what the record named elsewhere is no page of ours."""
     found = _NUMBER.search(reference)
-    return int(found[1]) if found else None
-
-
-def _first(found: Any, most: int) -> Iterator[Any]:
-    for number, each in enumerate(found):
-        if number >= most:
-            return
-        yield each
+    return int(found[2]) if found and found[1].lower() == repo.lower() else None
