@@ -233,7 +233,7 @@ def test_a_ref_that_says_something_else_is_never_moved(
 # --- interruptions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("after", ["keep_snapshot", "_announce", "submit"])
+@pytest.mark.parametrize("after", ["keep_snapshot", "announce", "submit"])
 def test_an_interrupted_launch_goes_on_with_the_same_edits(
     edited: Story, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:

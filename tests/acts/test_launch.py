@@ -243,7 +243,7 @@ def test_an_interrupted_intent_of_another_plan_is_given_up(
 ) -> None:
     story.init()
     with monkeypatch.context() as patch:
-        patch.setattr(launching, "_announce", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(launching, "announce", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert story.launch() == 130
     story.sign(checkpoints={"keep": 3})
     assert story.launch() == 0

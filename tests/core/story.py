@@ -30,7 +30,8 @@ def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
 def begun() -> Memory:
     start = NOON - timedelta(hours=1)
     looked = Decided(NOON - EVERY, "healthy", "fresh", "~1/2")
-    return fold([Initialised(start, "tiny", {}), *launched(1, start), looked])
+    told = [Done(start, f"tell/tiny-1/{what}", 1) for what in ("first-step", "first-checkpoint")]
+    return fold([Initialised(start, "tiny", {}), *launched(1, start), looked, *told])
 
 
 class Story:

@@ -92,8 +92,23 @@ def test_a_warning_is_told_and_no_more():
 def test_the_end_is_told_once():
     (tell,) = act(alert("spike", State.RESOLVED))
 
-    assert tell == Tell("tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message")
+    fired = "tell/spike@2026-01-01T12:00:00Z/firing"
+    assert tell == Tell("tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message", fired)
     assert act(alert("spike", State.RESOLVED), done=frozenset({tell.key})) == []
+
+
+def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_anew():
+    (told,) = act(alert("slow"))
+    (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({told.key}))
+
+    assert (again.edits, again.anew) == (told.key, False)
+
+
+def test_what_is_critical_is_asked_anew_and_its_comment_kept_up_to_date():
+    told, asked = act(alert("spike"))
+    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({told.key, asked.key}))
+
+    assert (type(again), again.edits) == (Escalate, told.key)
 
 
 def test_what_is_done_is_never_done_again():

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from builders import (
-    EVERY,
-    FINAL,
     MINUTE,
     NOON,
     a_crashed_job,
-    a_history,
     a_job,
     a_receipt,
     an_excursion,
@@ -25,11 +22,8 @@ from core.story import Story, actions, firing, written
 from herorun.core.alert import Alert, State
 from herorun.core.check import Gate
 from herorun.core.contract import Recovery
-from herorun.core.decide import Tell
 from herorun.core.evidence import (
-    FinalStep,
     Gaps,
-    History,
     Job,
     JobState,
     Metrics,
@@ -44,9 +38,7 @@ from herorun.core.tick import (
     MonitorHealth,
     Rules,
     RunHealth,
-    milestones,
     monitor_health,
-    progress,
     run_health,
     tick,
 )
@@ -287,55 +279,11 @@ def test_the_monitors_health_is_told_apart(gaps, health):
     assert monitor_health({Gaps: Gaps(gaps)}) is health
 
 
-@pytest.mark.parametrize(
-    ("step", "final", "text"),
-    [
-        (4600, 5155, "~4600/5155"),
-        (4600, None, "~4600/unknown"),
-        (None, 5155, "~unknown/5155"),
-        (0, 10**6, "~0/1000000"),
-    ],
-)
-def test_progress_is_exact(step, final, text):
-    assert progress(step, final) == text
-
-
-# --- news that no alert brings -----------------------------------------------------------------------
-
-
-def news(health, days=0.0, ledger=None, **evidence):
-    started = a_history().current.started
-    known = {History: a_history(), Metrics: some_metrics(FINAL), FinalStep: FinalStep(FINAL)}
-    return milestones(health, known, ledger or Ledger(), started + timedelta(days=days))
-
-
-def test_the_end_is_told_once():
-    (tell,) = news(RunHealth.FINISHED)
-
-    assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", "~200/200; next: seal")
-    assert news(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
-
-
-@pytest.mark.parametrize(("days", "count"), [(0.99, 0), (1.0, 1), (1.9, 1)])
-def test_a_digest_every_24_hours(days, count):
-    assert len(news(RunHealth.HEALTHY, days)) == count
-
-
-def test_each_day_is_a_key_of_its_own():
-    assert {a.key for day in (1.1, 1.5, 2.1) for a in news(RunHealth.HEALTHY, day)} == {
-        "tell/tiny-1/day-1",
-        "tell/tiny-1/day-2",
-    }
-
-
-def test_before_a_launch_there_is_no_news():
-    assert milestones(RunHealth.UNKNOWN, {History: a_history(0)}, Ledger(), NOON + 9 * EVERY) == []
-
-
 def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
     """A later version has renamed or dropped the check, or its package was uninstalled."""
     gone = Alert("phase-of-the-moon", "", NOON, NOON, State.FIRING, "full")
     rules = Rules(checks(Gate.HEALTH), Policy())
-    seen = tick({gone.id: gone}, Ledger(instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
+    told = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
+    seen = tick({gone.id: gone}, Ledger(told, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
 
     assert (seen.alerts, seen.actions, seen.run) == ({}, [], RunHealth.HEALTHY)

@@ -22,7 +22,7 @@ READS = frozenset({"find", "live"})  # after these all is as it was before the n
 POINTS: tuple[tuple[Any, str], ...] = (
     (Record, "append"),
     *((Local, name) for name in ("submit", "find", "live", "stop")),
-    *((LocalIssue, name) for name in ("open", "post", "find")),
+    *((LocalIssue, name) for name in ("open", "post", "edit", "find")),
     *((LocalStore, name) for name in ("create", "swap")),
     (Terminal, "post"),
     (record, "push"),

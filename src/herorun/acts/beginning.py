@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, replace
 from string import Template
+from urllib.parse import urlsplit
 
+from herorun.core.contract import Contract
 from herorun.core.event import Initialised
+from herorun.core.identity.links import file_link, tracker_links
 from herorun.core.ports import Post
 from herorun.core.render import one_line
 from herorun.system.clock import now
@@ -55,19 +58,47 @@ def _key(run: Run) -> str:
 
 
 def _issue(run: Run) -> Post:
-    contract = run.contract
+    contract, record = run.contract, run.record
+    known = record.memory().initialised
+    page = known.issue if known else _web_issue(contract)
+    remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
         "slug": run.slug,
         "goal": one_line(contract.goal),
         "dri": one_line(run.dri),
+        "flops": f"{contract.model_flops:.3g}" if contract.model_flops else "not stated",
+        "tokens": f"{contract.tokens:.3g}" if contract.tokens else "not stated",
+        "cluster": one_line(_cluster(contract)),
         "output_root": one_line(contract.output.root),
         "final_step": one_line(str(contract.final_step)),
-        "tracker": one_line(_tracker(run)),
+        "tracker": one_line("; ".join((_tracker(run), *tracker_links(contract)))),
         "stop_when": one_line(contract.stop_when),
-        "logbook": f"`{run.record.logbook_path}` on branch `{run.record.branch}`",
+        "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
-    body = Template(template("issue.md")).safe_substitute(facts)
+    body = Template(template("issue.md")).safe_substitute({name: _cell(told) for name, told in facts.items()})
     return Post(_key(run), f"Hero run: {run.slug}", body)
+
+
+def _web_issue(contract: Contract) -> str:
+    """An address on the GitHub that the issue will be on, before it has one of its own."""
+    told = contract.issue
+    if told.kind != "github" or not told.repo:
+        return ""
+    api = urlsplit(str(told.options.get("base_url") or "https://api.github.com"))
+    return f"{api.scheme}://{(api.netloc).removeprefix('api.')}/{told.repo}/issues/{told.number or 0}"
+
+
+def _cluster(contract: Contract) -> str:
+    """`local, 8 x H100, 1x8, region`, as far as it is stated."""
+    told = contract.hardware
+    chips = " x ".join(str(part) for part in (told.count, told.accelerator) if part)
+    where = (contract.scheduler.kind, chips, told.topology, told.region)
+    return ", ".join(part for part in where if part)
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def _contract_lines(run: Run, issue: str) -> dict[str, str]:

@@ -9,12 +9,12 @@ from herorun.acts.ordering import Told, begun, person, push_warning
 from herorun.acts.posting import say
 from herorun.acts.turn import judge, must_be_launched
 from herorun.core.alert import State
-from herorun.core.deciding import progress_of
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import tracker_links
 from herorun.core.lease import stale_at
+from herorun.core.news import progress_of
 from herorun.core.render import unmentioned
 from herorun.core.scrub import scrub
 from herorun.gather import gather

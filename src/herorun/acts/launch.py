@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.acts.babysitter import start_babysitter
-from herorun.acts.launching import Order, dirty_words, settle_launching, start_instance
+from herorun.acts.launch_order import Order
+from herorun.acts.launching import dirty_words, settle_launching, start_instance
 from herorun.acts.leasing import hand_lease
 from herorun.acts.plan_file import moved_since, must_be
 from herorun.acts.preflight import Preflight, preflight

@@ -6,23 +6,24 @@ intent that the next command settles by asking the scheduler for that very insta
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
+from herorun.acts.announcing import announce, give_up, tell_of_retention
+from herorun.acts.launch_order import Order
 from herorun.acts.leasing import take_lease
-from herorun.acts.posting import deliver
 from herorun.acts.snapshots import admitted_snapshot, keep_snapshot, kept_diff
-from herorun.acts.submitting import ALONE, Say, company, submit, unsaid
+from herorun.acts.submitting import ALONE, company, submit
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.event import Failed, Intended, Launched, Launching
+from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Checkpoints, History, Job, Nothing, Sourced, StartSiblings, WorkTree
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan
 from herorun.core.ports import Absent, Found, Search, Unsure
-from herorun.core.render import command_line, instance_lines
+from herorun.core.render import instance_lines
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.system.resolved import code_tree, resolved_config
@@ -31,28 +32,14 @@ from herorun.workspace import Run, contract_at
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
 
 
-@dataclass(frozen=True)
-class Order:
-    """One launch that was decided on."""
-
-    plan: Plan
-    why: str
-    babysitter: str
-    relaunch_of: str = ""
-    dirty: str = "no"
-    foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
-    policy: str = ""  # the logbook's word on a lenient `[policy] mode`
-    overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it
-    say: Say = unsaid  # gets the exact request before it is sent
-
-
 def start_instance(run: Run, order: Order) -> Launched:
     """Start the next instance, or go on with one that was intended and never submitted."""
     launching = _intend(run, order)
     try:
         if not order.relaunch_of:  # a relaunch runs what was kept before
             keep_snapshot(run, order.plan, launching)
-        _announce(run, order, launching)
+        announce(run, order, launching)
+        tell_of_retention(run, launching)
     except (HerorunError, OSError) as error:
         _not_submitted(run, launching, error)
         raise
@@ -67,7 +54,7 @@ def start_instance(run: Run, order: Order) -> Launched:
 
 
 def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
-    run.record.append(Failed(now(), launching.key, 1, scrub(in_words(error))))
+    give_up(run, launching, scrub(in_words(error)))
     run.record.push()
 
 
@@ -91,7 +78,7 @@ def _intend(run: Run, order: Order) -> Launching:
         raise Blocked(f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}.")
     if not pushed and run.record.remote and not order.relaunch_of:
         why = f"the intent could not be pushed: {pushed.why}"
-        run.record.append(Failed(now(), launching.key, 1, why))
+        give_up(run, launching, why)
         raise CouldNotLook(f"Nothing was submitted: {why}")
     return launching
 
@@ -100,9 +87,7 @@ def _waiting(run: Run, plan: Plan) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
     waiting = run.record.memory().unsettled
     if waiting is not None and waiting.plan_digest != plan.digest:
-        run.record.append(
-            Failed(now(), waiting.key, 1, "never submitted; the plan moved before the next attempt")
-        )
+        give_up(run, waiting, "the plan moved before the next attempt")
         return None
     return waiting
 
@@ -138,50 +123,6 @@ def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
         for word, (text, end) in named.items()
         if text
     } | kept_diff(run, plan)
-
-
-def _announce(run: Run, order: Order, launching: Launching) -> None:
-    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post stays queued."""
-    key = f"post/{launching.key}"
-    memory = run.record.memory()
-    if key in memory.done:
-        return
-    if key not in memory.intended:
-        title = f"Hero {'relaunch' if order.relaunch_of else 'launch'} requested: {launching.instance}"
-        run.record.append(
-            Intended(now(), key, memory.attempt(key), title, launch_comment(run, order, launching))
-        )
-    try:
-        deliver(run, run.record.memory().intended[key])
-    except (HerorunError, OSError) as error:
-        if not order.relaunch_of:
-            raise HerorunError(
-                f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
-            ) from None
-
-
-def launch_comment(run: Run, order: Order, launching: Launching) -> str:
-    plan = order.plan
-    facts = {
-        "Instance": launching.instance,
-        "Why": order.why,
-        "DRI": run.dri,
-        "Commit": f"`{plan.commit.value}`",
-        "Tree dirty": order.dirty,
-        **({"Policy": order.policy} if order.policy else {}),
-        **(
-            {"Warnings": scrub("; ".join(order.overlooked))} if order.relaunch_of and order.overlooked else {}
-        ),
-        "Command": f"`{command_line(plan.command_line)}`",
-        "Output root": f"`{plan.output_root.value}`",
-        "Starts from": plan.start.value.path if plan.start.value else "scratch",
-        "Final step": str(plan.final_step.value),
-        "Plan": f"`{plan.digest}`",
-        "Record": f"`{run.record.tip}`",
-    }
-    lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    verb = "relaunch" if order.relaunch_of else "launch"
-    return f"**Hero {verb} requested: {launching.instance}**\n\n{lines}"
 
 
 def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched:

@@ -39,10 +39,10 @@ def intents(run: Run, actions: Sequence[Action], at: datetime) -> list[Intended]
 
 def _intent(run: Run, action: Action, at: datetime) -> Intended:
     match action:
-        case Tell(key, title, why):
+        case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
-            return intent_to_say(run, key, title, unmentioned(why), lines, at)
-        case Escalate(key, title, why):
+            return intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
+        case Escalate(key, title, why, edits):
             asked = f"{run.dri}: your decision is needed. {run.contract.stop_when}".strip()
             lines = {
                 "Status": title,
@@ -50,9 +50,8 @@ def _intent(run: Run, action: Action, at: datetime) -> Intended:
                 "Decision": f"ask {run.dri}",
                 "Next": "a person decides",
             }
-            return intent_to_say(
-                run, key, f"Escalation: {title}", f"{unmentioned(why)}\n\n{asked}", lines, at
-            )
+            words = f"{unmentioned(why)}\n\n{asked}"
+            return intent_to_say(run, key, f"Escalation: {title}", words, lines, at, edits)
         case Relaunch() | Stop() | DeleteNode():
             return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
 

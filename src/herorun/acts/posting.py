@@ -6,6 +6,7 @@ from datetime import datetime
 from herorun.acts.beginning import reopen
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.identity.links import commit_link
 from herorun.core.ports import Post
 from herorun.system.clock import now
 from herorun.workspace import Run
@@ -22,26 +23,49 @@ def say(run: Run, key: str, title: str, why: str, lines: Mapping[str, str]) -> N
 
 
 def intent_to_say(
-    run: Run, key: str, title: str, why: str, lines: Mapping[str, str], at: datetime
+    run: Run,
+    key: str,
+    title: str,
+    why: str,
+    lines: Mapping[str, str],
+    at: datetime,
+    edits: str = "",
+    anew: bool = True,
 ) -> Intended:
-    """What is journalled before it is said, word for word."""
-    tip = run.record.tip
-    body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {tip or 'not begun'}."
-    return Intended(at, key, run.record.memory().attempt(key), title, body, lines)
+    """What is journalled before it is said, word for word. `edits` and `anew` as in `Intended`."""
+    body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."
+    return Intended(at, key, run.record.memory().attempt(key), title, body, lines, edits, anew)
+
+
+def record_link(run: Run) -> str:
+    """The record as it stands, for people: its exact commit."""
+    tip, begun = run.record.tip, run.record.memory().initialised
+    remote = run.repository.remotes().get(run.record.remote or "", "")
+    return commit_link(tip, remote, begun.issue if begun else "") if tip else "not begun"
 
 
 def deliver(run: Run, intended: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome."""
-    post = Post(intended.key, intended.what, intended.body)
     try:
         reopen(run)
-        reference = run.issue.find(intended.key) or run.issue.post(post)
+        reference = _said(run, intended)
     except (HerorunError, OSError) as error:
         run.record.append(
             Failed(now(), intended.key, intended.attempt, f"the post failed: {in_words(error)}")
         )
         raise
     _done(run, intended, reference)
+
+
+def _said(run: Run, intended: Intended) -> str:
+    """A comment of its own, an edit of the one that it brings up to date, or both: each may be done again."""
+    reference = ""
+    if intended.anew:
+        post = Post(intended.key, intended.what, intended.body)
+        reference = run.issue.find(intended.key) or run.issue.post(post)
+    if intended.edits:
+        edited = run.issue.edit(Post(intended.edits, intended.what, intended.body))
+    return reference or edited
 
 
 def _done(run: Run, intended: Intended, reference: str) -> None:

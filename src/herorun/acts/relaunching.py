@@ -1,7 +1,8 @@
 """Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout of that day."""
 
 from herorun import discover
-from herorun.acts.launching import Order, admitted_plan, settle_launching, start_instance
+from herorun.acts.launch_order import Order
+from herorun.acts.launching import admitted_plan, settle_launching, start_instance
 from herorun.acts.snapshots import patch_of
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored

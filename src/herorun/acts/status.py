@@ -10,8 +10,8 @@ from herorun.acts.babysitter import last_heartbeat
 from herorun.acts.turn import Turn, alert_json, judge
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
-from herorun.core.deciding import progress_of
 from herorun.core.journal import Memory
+from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth
 from herorun.gates import finding_json

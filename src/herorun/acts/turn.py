@@ -16,7 +16,7 @@ from herorun.core.cadence import next_look
 from herorun.core.canonical import plain, timestamp
 from herorun.core.check import Gate
 from herorun.core.decide import Action
-from herorun.core.deciding import allowed, checked_in, decided, interventions, progress_of, to_intend
+from herorun.core.deciding import allowed, checked_in, decided, interventions, to_intend
 from herorun.core.errors import Blocked, HandedOver, HerorunError, WrongUse, in_words
 from herorun.core.event import Observed
 from herorun.core.evidence import (
@@ -34,6 +34,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.journal import Memory
 from herorun.core.kept import digests, keep, line_of
+from herorun.core.news import progress_of
 from herorun.core.scrub import scrub
 from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog

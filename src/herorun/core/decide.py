@@ -21,6 +21,8 @@ class Tell:
     key: str
     title: str
     why: str
+    edits: str = ""  # key of an earlier post, whose comment says from now on what this one says
+    anew: bool = True  # a comment of its own as well
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Escalate:
     key: str
     title: str
     why: str
+    edits: str = ""  # as in `Tell`
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,14 @@ def _news(alert: Alert, check: Check) -> list[Action]:
     if check.severity is Severity.INFO or alert.state is State.PENDING:
         return []
     if alert.state is State.RESOLVED:
-        return [Tell(f"tell/{alert.key}/resolved", f"{_named(alert)} is over", alert.message)]
-    return [Tell(f"tell/{alert.key}/firing", f"{_named(alert)} ({check.severity})", alert.message)]
+        title = f"{_named(alert)} is over"
+        return [Tell(f"tell/{alert.key}/resolved", title, alert.message, sticky(alert))]
+    return [Tell(sticky(alert), f"{_named(alert)} ({check.severity})", alert.message)]
+
+
+def sticky(alert: Alert) -> str:
+    """The key of an incident's own comment, which is kept up to date in its place."""
+    return f"tell/{alert.key}/firing"
 
 
 def _escalations(alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy) -> list[Action]:
@@ -135,8 +144,11 @@ def _again(
             why = _with_cause(alert, check, doubt(alerts, checks, policy, ledger, case.ending, now))
             hours = times * every // timedelta(hours=1)
             title = f"{_named(alert)} still fires after {hours} h"
-            kind = Escalate if check.severity is Severity.CRITICAL else Tell
-            said.append(kind(f"again/{alert.key}/{times}", title, why))
+            key, edited = f"again/{alert.key}/{times}", sticky(alert)
+            critical = check.severity is Severity.CRITICAL
+            said.append(
+                Escalate(key, title, why, edited) if critical else Tell(key, title, why, edited, False)
+            )
     return said
 
 

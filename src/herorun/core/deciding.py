@@ -6,11 +6,12 @@ from dataclasses import replace
 from herorun.core.canonical import digest
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.event import CheckedIn, Decided
-from herorun.core.evidence import Evidence, FinalStep, Hands, Metrics, Receipt
+from herorun.core.evidence import Evidence, Hands, Receipt
 from herorun.core.journal import Memory
+from herorun.core.news import progress_of
 from herorun.core.recovery.ending import Ending
 from herorun.core.recovery.ends import end_to_record, saved_to_record
-from herorun.core.tick import Tick, progress
+from herorun.core.tick import Tick
 
 QUIET = 3600.0  # seconds between two quiet lines in the logbook
 INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done to a job begin
@@ -71,13 +72,6 @@ def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn
     return [
         CheckedIn(seen.at, receipt.instance, receipt.attempt, receipt.outcome, receipt.items, receipt.loaded)
     ]
-
-
-def progress_of(evidence: Evidence) -> str:
-    """`~4600/5155`, exact."""
-    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
-    step = metrics.step if isinstance(metrics, Metrics) else None
-    return progress(step, final.value if isinstance(final, FinalStep) else None)
 
 
 def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:

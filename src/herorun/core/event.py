@@ -111,6 +111,8 @@ class Intended:
     what: str
     body: str = ""  # of a post, so that it can be said later exactly as it was meant
     lines: Mapping[str, str] = field(default_factory=dict)  # its entry in the logbook, once it is done
+    edits: str = ""  # key of an earlier post, whose comment is to say this from then on
+    anew: bool = True  # whether it is a comment of its own as well
 
 
 @dataclass(frozen=True)

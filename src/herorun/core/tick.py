@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -10,11 +10,10 @@ from herorun.core.alert import Alert, AlertId, Moment, advance, muted_topics
 from herorun.core.check import Check, evaluate
 from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
-from herorun.core.decide import Action, Case, Tell, all_answered, decide, waiting_until
+from herorun.core.decide import Action, Case, all_answered, decide, waiting_until
 from herorun.core.evidence import (
     Checkpoints,
     Evidence,
-    FinalStep,
     Gaps,
     History,
     Job,
@@ -22,6 +21,7 @@ from herorun.core.evidence import (
     Triage,
 )
 from herorun.core.finding import Finding, Waiver, waive
+from herorun.core.news import news
 from herorun.core.recovery.ending import Ending, ending_of
 from herorun.core.recovery.policy import Ledger, Policy
 
@@ -82,7 +82,7 @@ def tick(
     health = run_health(evidence, after.values(), checks)
     actions = [
         *decide(after, checks, rules.policy, ledger, now, case),
-        *milestones(health, evidence, ledger, now),
+        *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
     return Tick(now, health, monitor_health(evidence), findings, after, actions, case.ending, wake, settled)
 
@@ -109,25 +109,6 @@ def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
     return Case(job.state.live, ending)
 
 
-def milestones(health: RunHealth, evidence: Evidence, ledger: Ledger, now: datetime) -> list[Action]:
-    """News that no alert brings: the run ended well, and one digest every 24 hours of an instance."""
-    history = evidence.get(History)
-    current = history.current if isinstance(history, History) else None
-    if current is None:
-        return []
-    final = evidence.get(FinalStep)
-    told = progress(_step(evidence), final.value if isinstance(final, FinalStep) else None)
-    days = (now - current.started) // timedelta(days=1)
-    news = []
-    if health is RunHealth.FINISHED:
-        news.append(Tell(f"tell/{current.name}/finished", f"{current.name} finished", f"{told}; next: seal"))
-    elif days >= 1:
-        news.append(
-            Tell(f"tell/{current.name}/day-{days}", f"{current.name} after {days} days", f"{health}, {told}")
-        )
-    return [action for action in news if action.key not in ledger.done | ledger.unfinished]
-
-
 def _step(evidence: Evidence) -> int | None:
     metrics = evidence.get(Metrics)
     return metrics.step if isinstance(metrics, Metrics) else None
@@ -145,14 +126,3 @@ def monitor_health(evidence: Evidence) -> MonitorHealth:
         return MonitorHealth.FRESH
     lost = {gap.partition(":")[0] for gap in gaps.gaps}
     return MonitorHealth.STALE if {"Job", "Metrics"} <= lost else MonitorHealth.PARTIAL
-
-
-def progress(step: int | None, final_step: int | None) -> str:
-    """Exact, never rounded.
-
-    >>> progress(4600, 5155)
-    '~4600/5155'
-    >>> progress(4600, None)
-    '~4600/unknown'
-    """
-    return f"~{'unknown' if step is None else step}/{'unknown' if final_step is None else final_step}"

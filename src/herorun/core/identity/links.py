@@ -1,4 +1,4 @@
-"""Links to the tracker's pages of a run."""
+"""Links to the tracker's pages of a run, and to what of its record lies beside its issue on a GitHub."""
 
 import re
 from collections.abc import Iterable
@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from herorun.core.contract import Contract
 
 WANDB = "https://wandb.ai"
+_REMOTE = re.compile(
+    r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/@:]+@)(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<repo>[^/]+/[^/]+?)(?:\.git)?/?"
+)
+_PAGE = re.compile(r"(?P<base>https?://(?P<host>[\w.-]+)(?::\d+)?)/[^/]+/[^/]+/issues/\d+")
 _RUN = re.compile(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
 
 
@@ -25,3 +29,41 @@ def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, .
     own = [f"{told.entity}/{told.project}/{told.id or contract.slug}"] if told.entity and told.project else []
     parts = (found.groups() for run in (*own, *named) if (found := _RUN.fullmatch(run)))
     return tuple(dict.fromkeys(f"{base}/{entity}/{project}/runs/{id}" for entity, project, id in parts))
+
+
+def web_page(remote: str, issue: str) -> str | None:
+    """The page of a remote's repository, where it is on the GitHub of the issue; None where it is not.
+
+    >>> web_page("git@github.com:lab/runs.git", "https://github.com/lab/plans/issues/7")
+    'https://github.com/lab/runs'
+    >>> web_page("https://dri:token@github.com/lab/runs", "https://github.com/lab/runs/issues/7#issuecomment-1")
+    'https://github.com/lab/runs'
+    >>> web_page("/mirror/runs.git", "https://github.com/lab/runs/issues/7")
+    >>> web_page("git@gitlab.com:lab/runs.git", "https://github.com/lab/runs/issues/7")
+    """
+    there, page = _REMOTE.fullmatch(remote), _PAGE.match(issue)
+    if there is None or page is None or there["host"].lower() != page["host"].lower():
+        return None
+    return f"{page['base']}/{there['repo']}"
+
+
+def commit_link(sha: str, remote: str, issue: str) -> str:
+    """A commit as Markdown: a link to its page where there is one, else the SHA alone.
+
+    >>> commit_link("c0ffee" * 6, "git@github.com:lab/runs.git", "https://github.com/lab/runs/issues/7")
+    '[`c0ffeec0f`](https://github.com/lab/runs/commit/c0ffeec0ffeec0ffeec0ffeec0ffeec0ffee)'
+    >>> commit_link("c0ffee", "/mirror/runs.git", "/run/issue.md")
+    '`c0ffee`'
+    """
+    page = web_page(remote, issue)
+    return f"[`{sha[:9]}`]({page}/commit/{sha})" if page else f"`{sha}`"
+
+
+def file_link(path: str, branch: str, remote: str, issue: str) -> str:
+    """A file of a branch as Markdown, a link where its page is known.
+
+    >>> file_link("a/b.md", "herorun/tiny", "https://github.com/lab/runs", "https://github.com/lab/runs/issues/7")
+    '[`a/b.md` on branch `herorun/tiny`](https://github.com/lab/runs/blob/herorun/tiny/a/b.md)'
+    """
+    page, said = web_page(remote, issue), f"`{path}` on branch `{branch}`"
+    return f"[{said}]({page}/blob/{branch}/{path})" if page else said

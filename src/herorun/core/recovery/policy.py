@@ -25,6 +25,7 @@ class Policy:
     accelerators: int | None = None
     delete_bad_node: bool = False
     zone: str = ""
+    milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
 
     def budget(self, cause: Cause) -> int | None:
         """Relaunches within the window after such an end; None where they are free."""

@@ -1,0 +1,98 @@
+"""What is said of a launch: before it, when its checkpoint policy is a new one, and when nothing came of it."""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.acts.launch_order import Order
+from herorun.acts.posting import deliver, intent_to_say, record_link, say
+from herorun.core.drift import differences
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.event import Failed, Intended, Launching
+from herorun.core.render import command_line, unmentioned
+from herorun.core.scrub import scrub
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+def announce(run: Run, order: Order, launching: Launching) -> None:
+    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post stays queued."""
+    key = f"post/{launching.key}"
+    memory = run.record.memory()
+    if key in memory.done:
+        return
+    if key not in memory.intended:
+        title = f"Hero {'relaunch' if order.relaunch_of else 'launch'} requested: {launching.instance}"
+        run.record.append(
+            Intended(now(), key, memory.attempt(key), title, launch_comment(run, order, launching))
+        )
+    try:
+        deliver(run, run.record.memory().intended[key])
+    except (HerorunError, OSError) as error:
+        if not order.relaunch_of:
+            raise HerorunError(
+                f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
+            ) from None
+
+
+def launch_comment(run: Run, order: Order, launching: Launching) -> str:
+    plan = order.plan
+    facts = {
+        "Instance": launching.instance,
+        "Why": order.why,
+        "DRI": run.dri,
+        "Commit": f"`{plan.commit.value}`",
+        "Tree dirty": order.dirty,
+        **({"Policy": order.policy} if order.policy else {}),
+        **(
+            {"Warnings": scrub("; ".join(order.overlooked))} if order.relaunch_of and order.overlooked else {}
+        ),
+        "Command": f"`{command_line(plan.command_line)}`",
+        "Output root": f"`{plan.output_root.value}`",
+        "Starts from": plan.start.value.path if plan.start.value else "scratch",
+        "Final step": str(plan.final_step.value),
+        "Plan": f"`{plan.digest}`",
+        "Record": record_link(run),
+    }
+    lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    verb = "relaunch" if order.relaunch_of else "launch"
+    return f"**Hero {verb} requested: {launching.instance}**\n\n{lines}"
+
+
+def tell_of_retention(run: Run, launching: Launching) -> None:
+    """A checkpoint policy that is another than the last instance's is news of its own; it never holds up a launch."""
+    memory = run.record.memory()
+    before = memory.launchings.get(memory.current.name) if memory.current else None
+    changed = retention_change(before.plan, launching.plan) if before else ""
+    if not changed:
+        return
+    title = f"Checkpoint policy changed with {launching.instance}"
+    lines = {"Status": title, "Evidence": changed, "Decision": "tell", "Next": "watch"}
+    with contextlib.suppress(HerorunError, OSError):  # it stays queued
+        say(run, f"tell/{launching.instance}/retention", title, changed, lines)
+
+
+def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """What differs between the checkpoint policies of two plans, as the journal keeps them; empty if nothing does.
+
+    >>> plan = lambda keep: {"retention": {"value": {"layout": "levanter", "keep": keep}}}
+    >>> retention_change(plan(10), plan(3))
+    'checkpoints.keep: 10 -> 3'
+    """
+    old, new = ({"checkpoints": plan.get("retention", {}).get("value") or {}} for plan in (before, after))
+    return "; ".join(differences(old, new))
+
+
+def give_up(run: Run, launching: Launching, why: str) -> None:
+    """Nothing was submitted, and nothing will be under this intent: its comment says so, now or once it can."""
+    run.record.append(Failed(now(), launching.key, 1, why))
+    said, key = f"post/{launching.key}", f"unsubmitted/{launching.key}"
+    memory = run.record.memory()
+    if said not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
+        return
+    words = f"It was requested, and ended without a submission: {unmentioned(why)}"
+    title = f"Not submitted: {launching.instance}"
+    intended = intent_to_say(run, key, title, words, {}, now(), edits=said, anew=False)
+    run.record.append(intended)
+    with contextlib.suppress(HerorunError, OSError):
+        deliver(run, intended)
