@@ -8,7 +8,8 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unsure
-from herorun.schedulers._slurm_judge import Books, Kept, judge, live_jobs, needs_books, ours
+from herorun.schedulers._kept import Kept
+from herorun.schedulers._slurm_judge import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_rows import PARTED, Row, Tag, sacct_rows, squeue_rows, tag_in
 from herorun.schedulers._slurm_words import STATES, state_of
 

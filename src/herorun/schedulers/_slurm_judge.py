@@ -11,21 +11,13 @@ from datetime import datetime, timedelta
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.schedulers._kept import Kept
 from herorun.schedulers._slurm_rows import Row
 from herorun.schedulers._slurm_words import cancelled_by, state_of
 
 SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
 _SLURM_OWN = range(64, 128)  # numbers beyond any signal: 125 is memory, 53 a log that cannot be opened
 _NOT_OPENED = 53
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What this machine wrote down of a submission, and of a stop."""
-
-    asked: bool = False  # whether it was ever about to be submitted from here
-    id: str | None = None  # None: not known to have been taken
-    by: str | None = None  # who asked for the end
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
-from herorun.schedulers import _slurm_kept as keeping
+from herorun.schedulers import _kept as keeping
+from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Road, road_to
 from herorun.schedulers._slurm_far import FarFiles, HereFiles, files_for
-from herorun.schedulers._slurm_judge import Books, Kept, judge, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_judge import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_offer import offered, partition_words
 from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_rows import (

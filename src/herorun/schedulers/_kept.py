@@ -1,17 +1,26 @@
-"""What this machine keeps of its submissions to Slurm, in the run's private folder: the job's id, and who stopped it.
+"""What this machine keeps of its submissions to a cluster, in the run's private folder: the job's id, and who stopped it.
 
-Other clones find a job by its name and comment; these files help where a site rewrites comments or keeps no accounting.
+Other clones find a job by what the cluster itself tells; these files help where it forgets, or tells too little.
 """
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical import canonical
 from herorun.core.errors import CouldNotLook
-from herorun.schedulers._slurm_judge import Kept
 from herorun.system.clock import now
 from herorun.system.files import write_whole
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What this machine wrote down of a submission, and of a stop."""
+
+    asked: bool = False  # whether it was ever about to be submitted from here
+    id: str | None = None  # None: not known to have been taken
+    by: str | None = None  # who asked for the end
 
 
 def kept(folder: Path, instance: str) -> Kept:
@@ -22,7 +31,7 @@ def kept(folder: Path, instance: str) -> Kept:
 
 
 def keep_asked(folder: Path, instance: str) -> None:
-    """Before sbatch: from here on it may be there."""
+    """Before the submission: from here on it may be there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write(folder / f"{instance}.json", {"asked": now()})
 
