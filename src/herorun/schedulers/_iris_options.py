@@ -1,0 +1,151 @@
+"""What a contract may say to Iris, and what it may not: some flags of `iris job run` would break the bookkeeping."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from herorun.core.contract import Duration
+
+OURS = {
+    "env-vars": "variables go by [command] env",
+    "help": "it submits nothing",
+    "job-name": "the job's name is the instance's",
+    "max-retries": "say [scheduler] restarts and retries",
+    "no-wait": "herorun waits by itself",
+    "no-terminate-on-exit": "it is set already",
+    "terminate-on-exit": "the job outlives the command that submits it",
+    "user": "say [scheduler] user",
+}
+TYPED = {
+    "tpu": "tpu",
+    "gpu": "gpu",
+    "cpu": "cpu",
+    "memory": "memory",
+    "disk": "disk",
+    "replicas": "replicas",
+    "region": "region",
+    "zone": "zone",
+    "extra": "extra",
+    "reserve": "reserve",
+    "priority": "priority",
+    "timeout": "time_limit",
+    "enable-extra-resources": "extra_resources",
+}
+_LONG = re.compile(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
+_WORD = re.compile(r"[A-Za-z0-9_.:@/+-]+")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
+
+
+def checked(argument: str) -> str:
+    """One flag of `iris job run`, if it leaves alone what herorun decides.
+
+    >>> checked("--no-sync")
+    '--no-sync'
+    """
+    found = _LONG.fullmatch(argument)
+    if not found:
+        raise ValueError(f"{argument!r} must be written long, as --name or --name=value in one string")
+    if found[1] in TYPED:
+        raise ValueError(f"--{found[1]} has a key of its own: [scheduler] {TYPED[found[1]]}")
+    if found[1] in OURS:
+        raise ValueError(f"--{found[1]} is herorun's to set: {OURS[found[1]]}")
+    return argument
+
+
+def _word(value: str) -> str:
+    if not _WORD.fullmatch(value) or value.startswith("-"):
+        raise ValueError(f"{value!r} is no word that Iris could mean")
+    return value
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(f"{value!r} is no name of a user or a job: no slashes, no spaces")
+    return value
+
+
+Word = Annotated[str, AfterValidator(_word)]
+Name = Annotated[str, AfterValidator(_name)]
+Argument = Annotated[str, AfterValidator(checked)]
+
+
+class Options(BaseModel):
+    """Which cluster, in whose name, and what the job needs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: Word | None = Field(
+        None, description='A cluster by its short name, such as "marin"; `iris cluster list` names them.'
+    )
+    config: str | None = Field(None, description="Or the cluster's configuration file, as an absolute path.")
+    controller_url: str | None = Field(None, description="Or the address of its controller.")
+    user: Name = Field(description="The user of the job's name: an instance is `/<user>/<instance>`.")
+    program: tuple[str, ...] = Field(
+        ("iris",),
+        min_length=1,
+        description='How iris is called, such as ["uv", "run", "--project", "/repo", "iris"].',
+    )
+    gang: Name | None = Field(
+        None,
+        description="Name of the child job that holds the accelerators, such as `train_lm`; none: every child counts.",
+    )
+    tpu: Word | None = Field(None, description='TPUs of the job itself, not of a child: "v5litepod-16".')
+    gpu: Word | None = Field(None, description='GPUs of the job itself: "H100x8".')
+    cpu: float | None = Field(None, gt=0, description="CPUs of the job itself; none: Iris' default.")
+    memory: Word | None = Field(None, description='Memory of the job itself: "2GB".')
+    disk: Word | None = Field(None, description='Disk of the job itself: "9GB".')
+    extra_resources: bool = Field(
+        False, description="Must be true for an accelerator, 4 GB of memory or 10 GB of disk and more."
+    )
+    replicas: int | None = Field(None, ge=1, description="Tasks of the job itself; none: as its TPU needs.")
+    region: tuple[Word, ...] = Field((), description="Regions it may run in; none: any.")
+    zone: Word | None = Field(None, description="Zone it must run in.")
+    extra: tuple[Word, ...] = Field((), description='Extras to install: "marin:tpu".')
+    reserve: tuple[Word, ...] = Field(
+        (), description='Capacity to hold, "4:H100x8": it attaches no device to the job.'
+    )
+    priority: Word | None = Field(None, description="Priority band, where this Iris has them.")
+    time_limit: Duration | None = Field(
+        None, description="After this Iris ends the job. The time in the queue counts too."
+    )
+    arguments: tuple[Argument, ...] = Field(
+        (),
+        description="Further flags of `iris job run`, each as --name=value. Those that herorun sets are refused.",
+    )
+    restarts: Literal["herorun", "backend"] = Field(
+        "herorun", description="Whether Iris itself may start a failed job again."
+    )
+    retries: int = Field(
+        3,
+        ge=1,
+        description='With restarts = "backend": how often it may. After a preemption Iris always may.',
+    )
+    code: Literal["bundle", "shared"] = Field(
+        "bundle",
+        description='"bundle" sends the code along, at most 100 MB; "shared" if every worker sees the state folder.',
+    )
+    secrets: Literal["on-cluster"] | None = Field(
+        None,
+        description='"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; else a run with secrets is blocked.',
+    )
+    forgets: Duration = Field(
+        timedelta(days=1),
+        description="For how long Iris surely remembers an ended job: after it, a missing job is unknown, not absent.",
+    )
+    settle: Duration = Field(
+        timedelta(seconds=30), description='Time after an intent before "there is no such job" counts.'
+    )
+    timeout: Duration = Field(
+        timedelta(seconds=60), description="Time that one question may take, its tunnel included."
+    )
+    submit_within: Duration = Field(
+        timedelta(minutes=10), description="Time that a submission may take, the bundle's upload included."
+    )
+
+    @model_validator(mode="after")
+    def _one_cluster(self) -> "Options":
+        if sum(each is not None for each in (self.cluster, self.config, self.controller_url)) != 1:
+            raise ValueError("say exactly one of cluster, config and controller_url")
+        return self

@@ -1,0 +1,118 @@
+"""What `iris job run` gets. Pure, but for the folder that it is started in.
+
+Iris packs the folder in which it is started, at most 100 MB, and unpacks it where the job runs. So that nothing but the
+admitted code travels, it is started in a copy of the code folder, with the admission beside the code. Plain variables
+go by `-e`; no secret does, because Iris keeps and shows what a job was submitted with.
+"""
+
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from herorun.core.errors import WrongUse, in_words
+from herorun.core.ports import Submission
+from herorun.schedulers._iris_options import Options
+
+ADMISSION = "herorun-admission.json"
+FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")  # iris would pass them on by itself, whatever the contract says
+NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def must_be_sound(submission: Submission) -> None:
+    wrong = [name for name in (*submission.env, *submission.secrets) if not _NAME.fullmatch(name)]
+    if wrong:
+        raise WrongUse(f"{wrong[0]!r} is no name of an environment variable that a shell can set.")
+    if any("\0" in word for word in (*submission.argv, submission.cwd, *submission.env.values())):
+        raise WrongUse(f"{submission.instance}: Iris takes no word with NUL in it.")
+
+
+def selector(options: Options) -> list[str]:
+    """Which cluster is meant."""
+    told = {"cluster": options.cluster, "config": options.config, "controller-url": options.controller_url}
+    return [f"--{name}={value}" for name, value in told.items() if value is not None]
+
+
+def run_words(submission: Submission, options: Options, code: str, admission: str) -> list[str]:
+    """What follows the program's name and the cluster."""
+    one = {
+        "tpu": options.tpu,
+        "gpu": options.gpu,
+        "cpu": f"{options.cpu:g}" if options.cpu else None,
+        "memory": options.memory,
+        "disk": options.disk,
+        "replicas": options.replicas,
+        "zone": options.zone,
+        "priority": options.priority,
+        "timeout": round(options.time_limit.total_seconds()) if options.time_limit else None,
+    }
+    many = {"region": options.region, "extra": options.extra, "reserve": options.reserve}
+    variables = {"PYTHONUNBUFFERED": "1", **submission.env, "HERORUN_INSTANCE": submission.instance}
+    return [
+        "job",
+        "run",
+        "--no-wait",
+        "--no-terminate-on-exit",
+        f"--job-name={submission.instance}",
+        f"--user={options.user}",
+        f"--max-retries={options.retries if options.restarts == 'backend' else 0}",
+        *(f"--{name}={value}" for name, value in one.items() if value is not None),
+        *(f"--{name}={value}" for name, values in many.items() for value in values),
+        *(["--enable-extra-resources"] if options.extra_resources else []),
+        *options.arguments,
+        *(word for name, value in variables.items() for word in ("-e", name, value)),
+        "--",
+        *("sh", "-c", _script(submission, options, code, admission), "sh"),
+        *submission.argv,
+    ]
+
+
+def _script(submission: Submission, options: Options, code: str, admission: str) -> str:
+    """It becomes the command itself, so that exit code and signal are the command's own."""
+    shared = options.code == "shared"
+    told = shlex.quote(admission) if shared else f'"$PWD/{ADMISSION}"'
+    lines = [
+        *(_demand(name) for name in dict.fromkeys(submission.secrets)),
+        *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if shared else []),
+        'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ HERORUN_ATTEMPT=$((${IRIS_ATTEMPT_ID:-0} + 1))',
+        f"export HERORUN_ADMISSION={told}",
+        f"cd {shlex.quote(f'./{submission.cwd}')} || exit {NO_FOLDER}",
+        'exec "$@"',
+    ]
+    return "; ".join(lines)
+
+
+def _demand(name: str) -> str:
+    said = f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code {NOT_SET}."
+    return f'[ -n "${{{name}-}}" ] || {{ echo "{said}" >&2; exit {NOT_SET}; }}'
+
+
+def unknown_flags(words: Sequence[str], help_text: str) -> list[str]:
+    """Flags that this iris does not have: it would take them for the command's first words, and run that."""
+    known = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
+    ours = (word.partition("=")[0] for word in words[2 : words.index("--")] if word.startswith("--"))
+    return [flag for flag in ours if flag not in known]
+
+
+def shown(program: Sequence[str], words: Sequence[str], secrets: Sequence[str], bundle: bool) -> str:
+    """The request for people."""
+    where = f"# in a copy of the code, with {ADMISSION} beside it\n" if bundle else ""
+    by_name = f"# {', '.join(secrets)} must be set on the cluster\n" if secrets else ""
+    return f"{where}{by_name}{shlex.join([*program, *words])}\n"
+
+
+@contextmanager
+def bundled(folder: Path, code: str, admission: str) -> Iterator[Path]:
+    """A copy of the code with the admission beside it, for as long as the submission takes."""
+    with tempfile.TemporaryDirectory(prefix="bundle-", dir=folder) as top:
+        copy = Path(top) / "code"
+        try:
+            shutil.copytree(code, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+            shutil.copyfile(admission, copy / ADMISSION)
+        except OSError as error:
+            raise WrongUse(f"The code cannot be packed for Iris: {in_words(error)}.") from None
+        yield copy

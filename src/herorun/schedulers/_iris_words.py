@@ -1,0 +1,59 @@
+"""Iris' words for a job's and a task's state, and ours. `JOB_STATE_RUNNING` and `running` are one word.
+
+Source: JobState and TaskState of Iris' job.proto.
+"""
+
+import re
+
+from herorun.core.evidence import JobState
+
+STATES = {
+    "pending": JobState.PENDING,
+    "building": JobState.BUILDING,
+    "assigned": JobState.BUILDING,  # of a task: it has a worker, and does not run yet
+    "running": JobState.RUNNING,
+    "succeeded": JobState.SUCCEEDED,
+    "failed": JobState.FAILED,
+    "cosched_failed": JobState.FAILED,  # of a healthy task whose gang failed
+    "killed": JobState.CANCELLED,
+    "preempted": JobState.PREEMPTED,
+    "worker_failed": JobState.NODE_FAILED,
+    "unschedulable": JobState.UNSCHEDULABLE,
+    # `missing` and `unspecified` are left out: nobody can tell what became of it.
+}
+_TIME = re.compile(r"timeout exceeded|timed out|deadline exceeded", re.IGNORECASE)
+_MEMORY = re.compile(r"\boom\b|oom.?kill|out of memory", re.IGNORECASE)
+_WAITING = ("pending", "assigned", "building")
+
+
+def plain(word: str) -> str:
+    """
+    >>> plain("JOB_STATE_WORKER_FAILED"), plain("running")
+    ('worker_failed', 'running')
+    """
+    return re.sub(r"^(?:job|task)_state_", "", word.strip().lower())
+
+
+def state_of(word: str) -> JobState:
+    """
+    >>> state_of("JOB_STATE_KILLED").value, state_of("zombie").value, state_of("").value
+    ('cancelled', 'unknown', 'unknown')
+    """
+    return STATES.get(plain(word), JobState.UNKNOWN)
+
+
+def refined(state: JobState, error: str) -> JobState:
+    """A failure whose own words say what it was: Iris has no state for a time limit or for memory."""
+    if state is not JobState.FAILED:
+        return state
+    if _TIME.search(error):
+        return JobState.TIMED_OUT
+    return JobState.OUT_OF_MEMORY if _MEMORY.search(error) else state
+
+
+def waits(counts: dict[str, int]) -> JobState | None:
+    """What a job does whose tasks all still wait; None where one runs, or nothing is told of them."""
+    told = {plain(word): count for word, count in counts.items() if count}
+    if not told or told.get("running") or not any(told.get(word) for word in _WAITING):
+        return None
+    return JobState.PENDING if told.get("pending") else JobState.BUILDING

@@ -1,0 +1,333 @@
+"""Iris, spoken to by its own command line, in any of three generations of it.
+
+An instance is the job `/<user>/<instance>`, found by its whole name and the time of its submission. Iris replaces an
+ended job by a new one of its name, so that nothing is submitted under a name that it, or this machine, knows. No secret
+travels: the cluster must have them.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from herorun.core.contract import SLUG
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.schedulers import _kept as keeping
+from herorun.schedulers._iris_judge import gang_of, judge, root_of
+from herorun.schedulers._iris_options import Options as Options
+from herorun.schedulers._iris_rows import (
+    Generation,
+    Listing,
+    Row,
+    beginning_of,
+    detail_words,
+    detailed,
+    generation_of,
+    list_words,
+    listing,
+    log_text,
+    log_words,
+    stop_words,
+    submitted_id,
+)
+from herorun.schedulers._iris_submit import (
+    FORWARDED,
+    bundled,
+    must_be_sound,
+    run_words,
+    selector,
+    shown,
+    unknown_flags,
+)
+from herorun.schedulers._iris_words import state_of
+from herorun.schedulers._kept import Kept
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.system.process import Answer, run
+
+_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+_TAKEN = re.compile(r"already exists", re.IGNORECASE)
+_DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
+_NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
+_EVER = datetime(1970, 1, 2, tzinfo=UTC)
+_USAGE = 2  # exit code of a command line that iris does not take
+
+
+def connect(options: Options, place: Place) -> "Iris":
+    return Iris(options, Path(place.state).absolute() / "iris")
+
+
+class Iris:
+    """The scheduler `iris`."""
+
+    everywhere = True
+    reach = "cluster"
+    secrets_road = "the environment of the Iris cluster's jobs"
+
+    def __init__(self, options: Options, folder: Path) -> None:
+        self._options, self._folder = options, folder
+        self._program = [*options.program, *selector(options)]
+        self._known: Generation | None = None
+        self.secrets_vouched = options.secrets == "on-cluster"
+
+    # --- looking ---------------------------------------------------------------------------------
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return self.find_all({instance: intended_at})[instance]
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """One list for any number of instances, and where it tells no tasks or exit codes, one answer for each that needs them."""
+        for instance in wanted:
+            _must_be_instance(instance)
+        asked_at = now()
+        try:
+            told = self._list(beginning_of(wanted), whole=len(wanted) == 1)
+        except (CouldNotLook, OSError) as error:
+            return dict.fromkeys(wanted, Unsure(str(error)))
+        return {name: self._search(told, name, at, asked_at) for name, at in wanted.items()}
+
+    def _search(self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime) -> Search:
+        try:
+            kept = keeping.kept(self._folder, instance)
+            root = root_of(told.rows, self._id(instance))
+            if root is None:
+                return self._nowhere(told, instance, intended_at, asked_at, kept)
+            return self._judged(told, instance, root, intended_at, kept)
+        except (CouldNotLook, OSError) as error:
+            return Unsure(str(error))
+
+    def _judged(self, told: Listing, instance: str, root: Row, intended_at: datetime, kept: Kept) -> Search:
+        gang = gang_of(told.rows, root.id, self._options.gang)
+        live = [row for row in gang if state_of(row.word).live]
+        if not state_of(root.word).live or not live:
+            root = self._in_detail(root)
+        gang = [self._in_detail(row) if row in live else row for row in gang]
+        return judge(instance, root, gang, kept, intended_at, self._options.gang)
+
+    def _nowhere(
+        self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime, kept: Kept
+    ) -> Search:
+        job = self._id(instance)
+        if told.partial:
+            return Unsure(f"Iris does not list {job}, and its list is not whole: {told.partial}")
+        if kept.id:
+            return Unsure(
+                f"Iris does not list {job}, which was submitted from here: it forgets ended jobs after a while"
+            )
+        if asked_at - intended_at <= self._options.settle:
+            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+        if asked_at - intended_at > self._options.forgets:
+            return Unsure(f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets")
+        return Absent()
+
+    def _in_detail(self, row: Row) -> Row:
+        """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
+        state = state_of(row.word)
+        if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
+            return row
+        if (row.exit_code is not None) if state.ended else row.counts:
+            return row
+        answer = self._ask(detail_words(self._generation(), row.id))
+        return detailed(self._generation(), row, answer.text) if answer.code == 0 else row
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """What is called as an instance of the run: other jobs whose names begin alike, diagnostics say, are not its."""
+        whole = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
+        told = self._list(f"{slug}-")
+        if told.partial:
+            raise CouldNotLook(f"Iris' list of jobs is not whole: {told.partial}")
+        found = ((row, named[1]) for row in told.rows if (named := whole.fullmatch(row.id)))
+        jobs = []
+        for row, name in sorted(found, key=lambda each: (len(each[1]), each[1])):
+            gang = gang_of(told.rows, row.id, self._options.gang)
+            kept = keeping.kept(self._folder, name)
+            answer = judge(name, row, gang, kept, _EVER, self._options.gang)
+            jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
+        return tuple(jobs)
+
+    def tail(self, instance: str, lines: int) -> str:
+        """Of the job and its children; FileNotFoundError where there is no such job."""
+        job = self._id(_must_be_instance(instance))
+        answer = self._ask(log_words(job, lines))
+        if answer.code and not _NO_JOB.search(_said(answer)):
+            raise self._trouble("job logs", answer)
+        if answer.code or (
+            not answer.out.strip() and root_of(self._list(instance, whole=True).rows, job) is None
+        ):
+            raise FileNotFoundError(2, "Iris has no such job", job)
+        told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
+        return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
+
+    # --- acting ----------------------------------------------------------------------------------
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        """What iris is given."""
+        words = run_words(submission, self._options, code, admission)
+        return shown(self._program, words, submission.secrets, self._options.code == "bundle")
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Looks before and after. While another instance of the run may live, nothing is submitted."""
+        instance = _must_be_instance(submission.instance)
+        must_be_sound(submission)
+        self._must_find_secrets(submission)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with locked(
+            self._folder / f"{instance}.lock",
+            self._options.submit_within.total_seconds(),
+            f"another submission of {instance}",
+        ):
+            there = self._there(instance)
+            if there:
+                return there
+            self._must_be_alone(instance)
+            words = run_words(submission, self._options, code, admission)
+            self._must_know(words)
+            keeping.keep_asked(self._folder, instance)
+            self._run(instance, words, code, admission)
+            keeping.keep_id(self._folder, instance, self._id(instance))
+            return self._as_found(instance)
+
+    def stop(self, instance: str, by: str) -> None:
+        """The job and its children."""
+        job = self._there(_must_be_instance(instance))
+        if job is None:
+            raise WrongUse(f"Iris has no job {self._id(instance)}.")
+        if job.state.ended:
+            return
+        if not job.state.live:
+            raise CouldNotLook(f"Whether {instance} runs, Iris cannot say: {job.reason}.")
+        keeping.keep_stop(self._folder, instance, job.id, by)
+        answer = self._ask(stop_words(self._generation(), job.id))
+        if answer.code:
+            keeping.forget_stop(self._folder, instance)
+            if _DENIED.search(_said(answer)):
+                raise WrongUse(f"{job.id} is another user's: only they may end it.")
+            raise self._trouble("job stop", answer)
+
+    def _there(self, instance: str) -> Job | None:
+        """The job of the name, as long as Iris surely remembers it."""
+        found = self.find(instance, now() - self._options.forgets + timedelta(minutes=5))
+        if isinstance(found, Unsure):
+            raise CouldNotLook(f"{found.why}.".replace("..", "."))
+        return found.job if isinstance(found, Found) else None
+
+    def _must_be_alone(self, instance: str) -> None:
+        """A job that waits for hardware, or for another cluster to take it, still starts one day."""
+        others = [job for job in self.live(instance.rpartition("-")[0]) if job.instance != instance]
+        if others:
+            raise WrongUse(
+                f"{instance} was not submitted: {others[0].id} is {others[0].state}. Stop it first, or wait for its end."
+            )
+
+    def _must_find_secrets(self, submission: Submission) -> None:
+        if submission.secrets and not self.secrets_vouched:
+            raise WrongUse(
+                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret travels to an Iris cluster: "
+                'set them there and say [scheduler] secrets = "on-cluster", or take them out of [command] secrets.'
+            )
+
+    def _must_know(self, words: list[str]) -> None:
+        answer = self._ask(["job", "run", "--help"])
+        unknown = unknown_flags(words, answer.text) if answer.code == 0 else []
+        if answer.code:
+            raise self._trouble("job run --help", answer)
+        if unknown:
+            raise WrongUse(
+                f"This iris has no {unknown[0]}: it would take it for the command. Mend [scheduler]."
+            )
+
+    def _run(self, instance: str, words: list[str], code: str, admission: str) -> None:
+        within = self._options.submit_within.total_seconds()
+        try:
+            if self._options.code == "shared":
+                answer = self._ask(words, within, code)
+            else:
+                with bundled(self._folder, code, admission) as folder:
+                    answer = self._ask(words, within, str(folder))
+        except CouldNotLook as error:
+            return self._must_be_taken(instance, error)
+        said = _said(answer)
+        if answer.code == _USAGE:
+            raise WrongUse(f"Iris refuses {instance}: {said}")
+        if answer.code or _TAKEN.search(said):
+            return self._must_be_taken(
+                instance, CouldNotLook(f"{instance} was perhaps not submitted: {said}")
+            )
+        took = submitted_id(answer.text, answer.err.decode("utf-8", "replace"))
+        if took and took != self._id(instance):
+            raise CouldNotLook(
+                f"Iris took {instance} as {took}, not as {self._id(instance)}: end it by hand."
+            )
+        return None
+
+    def _must_be_taken(self, instance: str, error: HerorunError) -> None:
+        """A submission without an answer may have gone through all the same."""
+        try:
+            job = self._there(instance)
+        except HerorunError:
+            job = None
+        if job is None:
+            raise error
+
+    def _as_found(self, instance: str) -> Job:
+        job = self._there(instance)
+        if job is None:
+            raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")
+        return job
+
+    # --- one call ----------------------------------------------------------------------------------
+
+    def _list(self, beginning: str, whole: bool = False) -> Listing:
+        generation = self._generation()
+        answer = self._ask(list_words(generation, self._options.user, beginning, whole))
+        if answer.code == _USAGE:
+            self._known = None  # iris was upgraded under us: the next look asks what it is now
+        if answer.code:
+            raise self._trouble("job list", answer)
+        return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
+
+    def _generation(self) -> Generation:
+        if self._known is None:
+            answer = run([*self._options.program, "job", "list", "--help"], self._timeout, env=_environment())
+            if answer.code:
+                raise self._trouble("job list --help", answer)
+            self._known = generation_of(answer.text)
+        return self._known
+
+    def _ask(self, words: list[str], timeout: float | None = None, folder: str | None = None) -> Answer:
+        env = _environment()
+        if folder:  # the bundle is the folder itself, not what a repository around it tracks
+            env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(folder)
+        return run([*self._program, *words], timeout or self._timeout, cwd=folder, env=env)
+
+    @property
+    def _timeout(self) -> float:
+        return self._options.timeout.total_seconds()
+
+    def _id(self, instance: str) -> str:
+        return f"/{self._options.user}/{instance}"
+
+    def _trouble(self, what: str, answer: Answer) -> CouldNotLook:
+        return CouldNotLook(f"`iris {what}` failed: {_said(answer)}")
+
+
+def _environment() -> dict[str, str]:
+    """What iris would forward, or be misled by, is taken away."""
+    without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
+    return {name: value for name, value in os.environ.items() if name not in without}
+
+
+def _said(answer: Answer) -> str:
+    """The line that says what was wrong: iris' log stands around it."""
+    lines = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"Error: |\w*(?:Error|Exception)\b", line)]
+    return (errors or lines or [answer.complaint])[-1].removeprefix("Error: ")
+
+
+def _must_be_instance(instance: str) -> str:
+    if not _INSTANCE.fullmatch(instance):
+        raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+    return instance

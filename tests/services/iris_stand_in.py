@@ -1,0 +1,213 @@
+"""A stand-in for Iris' command line, of three generations: `iris_stand_in.py GENERATION FOLDER WORDS...`.
+
+It runs the submitted commands for real, keeps its jobs in FOLDER, and prints what each generation prints. What a real
+cluster would do by itself, a test writes down: `others.json` holds further jobs as generation A lists them, `fails.json`
+what fails and how, `environment.json` the variables that the cluster gives to every job.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+
+GENERATION, FOLDER, *WORDS = sys.argv[1:]
+OPTIONS = (
+    "--no-wait --no-terminate-on-exit --terminate-on-exit --job-name --user --max-retries --tpu --gpu --cpu --memory "
+    "--disk --replicas --region --zone --extra --reserve --timeout --enable-extra-resources --env-vars"
+)
+LISTS = {"A": "--state --prefix --json", "B": "--state --prefix", "C": "--state --prefix --limit INTEGER"}
+DETAIL, STOP = {"A": ("summary", "stop"), "B": ("summary", "stop"), "C": ("describe", "cancel")}[GENERATION]
+
+
+def read(name, default):
+    try:
+        with open(os.path.join(FOLDER, name)) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return default
+
+
+def fail(said, code=1):
+    print(said, file=sys.stderr)
+    sys.exit(code)
+
+
+def usage(said):
+    fail(f"Usage: iris job [OPTIONS]\nTry 'iris job --help' for help.\n\nError: {said}", 2)
+
+
+def place(job):
+    return os.path.join(FOLDER, "jobs", job.strip("/").replace("/", "%"))
+
+
+def moment(path):
+    try:
+        return {"epoch_ms": str(int(os.stat(path).st_mtime * 1000))}
+    except FileNotFoundError:
+        return None
+
+
+def status(folder):
+    """As `list --json` of generation A tells it: what is zero is left out."""
+    told = {"job_id": "/" + os.path.basename(folder).replace("%", "/"), "task_count": 1}
+    told["submitted_at"], told["started_at"] = moment(f"{folder}/spec.json"), moment(f"{folder}/log")
+    ended = moment(f"{folder}/exit")
+    if not ended:
+        return {**told, "state": "JOB_STATE_RUNNING", "task_state_counts": {"running": 1}}
+    with open(f"{folder}/exit") as file:
+        code = int(file.read() or 1)
+    word = "killed" if os.path.exists(f"{folder}/killed") else "failed" if code else "succeeded"
+    told.update(state=f"JOB_STATE_{word.upper()}", finished_at=ended, task_state_counts={word: 1})
+    return {**told, "exit_code": code, "error": f"Exit code {code}"} if code else told
+
+
+def everything():
+    jobs = os.path.join(FOLDER, "jobs")
+    names = sorted(os.listdir(jobs)) if os.path.isdir(jobs) else []
+    rows = [status(f"{jobs}/{name}") for name in names if os.path.exists(f"{jobs}/{name}/log")]
+    return rows + read("others.json", [])
+
+
+def friendly(row):
+    return row.get("state", "JOB_STATE_UNSPECIFIED").replace("JOB_STATE_", "").lower()
+
+
+def table(rows):
+    heads = ["JOB ID", "STATE", "SUBMITTED", "REASON"]
+    cells = []
+    for row in rows:
+        when = row.get("submitted_at")
+        when = datetime.fromtimestamp(int(when["epoch_ms"]) / 1000, UTC).isoformat() if when else "-"
+        reason = row.get("error") or row.get("pending_reason") or ""
+        cells.append(
+            [row["job_id"], friendly(row), when, reason[:60] + "..." if len(reason) > 63 else reason]
+        )
+    if not any(cell[3] for cell in cells):
+        heads, cells = heads[:3], [cell[:3] for cell in cells]
+    widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
+    return "\n".join(
+        "  ".join(word.ljust(n) for word, n in zip(line, widths, strict=True)).rstrip()
+        for line in [heads, *cells]
+    )
+
+
+def do_list(words):
+    prefix = words[words.index("--prefix") + 1] if "--prefix" in words else "/"
+    if GENERATION == "A":  # a job's name, and what lies below it
+        whole = prefix.rstrip("/")
+        rows = [r for r in everything() if r["job_id"] == whole or r["job_id"].startswith(whole + "/")]
+    else:
+        rows = [r for r in everything() if r["job_id"].startswith(prefix)]
+    if "--json" in words and GENERATION == "A":
+        print(json.dumps(rows, indent=2))
+    else:
+        print(table(rows) if rows else "No jobs found.")
+
+
+def do_detail(words):
+    (row,) = [r for r in everything() if r["job_id"] == words[-1]] or [None]
+    if row is None:
+        fail(f"Error: Job {words[-1]} not found")
+    word, counts, code = friendly(row), row.get("task_state_counts", {}), row.get("exit_code", 0)
+    total, ended = row.get("task_count", 0), word not in ("running", "pending", "building")
+    if "--json" in words:
+        tasks = [{"task_id": words[-1] + "/0", "state": word, "exit_code": code if ended else None}]
+        told = {"job_id": words[-1], "state": word, "exit_code": code, "error": row.get("error", "")}
+        print(json.dumps({**told, "task_count": total, "task_state_counts": counts, "tasks": tasks}))
+        return
+    print(
+        f"Job: {words[-1]} ({words[-1].split('/')[-1]})\nState: {word}  exit={code}  failures=0  preemptions=0"
+    )
+    print(
+        f"Tasks: {total if ended else 0}/{total} completed  "
+        + "  ".join(f"{k}={v}" for k, v in counts.items())
+    )
+    if row.get("error"):
+        print(f"Error: {row['error']}")
+    print(
+        f"\nTASK  STATE  EXIT  DURATION  PEAK MEM  CUR MEM  ERROR\n   0  {word}  {code if ended else '-'}  1 second  -  -"
+    )
+
+
+def do_run(words):
+    cut = words.index("--")
+    told, command, env = {}, words[cut + 1 :], dict(read("environment.json", {}))
+    rest = iter(words[:cut])
+    for word in rest:
+        if word == "-e":
+            env[next(rest)] = next(rest)
+        elif word.partition("=")[0] not in OPTIONS.split():
+            usage(f"Unknown option {word!r}.")
+        else:
+            told[word.partition("=")[0]] = word.partition("=")[2]
+    job = f"/{told['--user']}/{told['--job-name']}"
+    folder = place(job)
+    if os.path.exists(f"{folder}/spec.json") and not os.path.exists(f"{folder}/exit"):
+        fail(f"connectrpc.errors.ConnectError: Job {job} already exists (state=JOB_STATE_RUNNING)")
+    os.makedirs(folder)
+    with open(f"{folder}/spec.json", "w") as file:
+        json.dump({"words": words, "env": env, "folder": os.getcwd()}, file)
+    where = os.getcwd()
+    if os.path.exists("herorun-admission.json"):  # a bundle, which is unpacked elsewhere
+        where = f"{folder}/bundle"
+        subprocess.run(["cp", "-r", ".", where], check=True)
+    env = {"PATH": os.environ["PATH"], "IRIS_JOB_ID": job, "IRIS_ATTEMPT_ID": "0", **env}
+    watch = '"$@" & echo $! > "$0/pid"; wait $!; echo $? > "$0/exit.new"; mv "$0/exit.new" "$0/exit"'
+    with open(f"{folder}/log", "wb") as log:
+        argv = ["setsid", "sh", "-c", watch, folder, *command]
+        subprocess.Popen(argv, cwd=where, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    print(f"I20260901 00:00:00 iris.cli.job Job submitted: {job}", file=sys.stderr)
+    if read("lost.json", None):
+        fail("connectrpc.errors.ConnectError: deadline exceeded")
+    print(job)
+
+
+def do_stop(words):
+    folder = place(words[-1])
+    if not os.path.exists(f"{folder}/pid") or os.path.exists(f"{folder}/exit"):
+        print("No running jobs matched.")
+        return
+    open(f"{folder}/killed", "w").close()
+    with open(f"{folder}/pid") as file:
+        pid = int(file.read())
+    os.kill(pid, signal.SIGTERM)
+    print(f"Terminated jobs:\n  {words[-1]}")
+
+
+def do_logs(words):
+    folder, count = place(words[-1]), int(words[words.index("--max-lines") + 1])
+    if not os.path.exists(f"{folder}/log"):
+        return
+    with open(f"{folder}/log", "rb") as file:
+        lines = file.read().split(b"\n")
+    lines = lines[:-1] if lines[-1] == b"" else lines
+    for line in lines[-count:]:
+        sys.stdout.buffer.write(b"[12:00:00] task=%s/0 | %s\n" % (words[-1].encode(), line))
+
+
+def main():
+    trouble = read("fails.json", {})
+    words = [word for word in WORDS if not word.startswith(("--cluster=", "--config=", "--controller-url="))]
+    command = " ".join(words[:2])
+    with open(os.path.join(FOLDER, "asked"), "a") as file:
+        file.write(" ".join(word for word in words if "\n" not in word)[:400] + "\n")
+    if "--help" in words:
+        print(f"Usage: iris {command} [OPTIONS]\n  {OPTIONS if command == 'job run' else LISTS[GENERATION]}")
+        return
+    if command in trouble or "all" in trouble:
+        told = trouble.get(command) or trouble["all"]
+        time.sleep(told.get("sleep", 0))
+        print(told.get("out", ""), end="")
+        if told.get("err") or told.get("code"):
+            fail(told.get("err", ""), told.get("code", 0))
+        return
+    verbs = {"list": do_list, "run": do_run, "logs": do_logs, DETAIL: do_detail, STOP: do_stop}
+    if len(words) < 2 or words[1] not in verbs:
+        usage(f"No such command '{command}'.")
+    verbs[words[1]](words[2:])
+
+
+main()
