@@ -138,7 +138,8 @@ def do_run(words):
     rest = iter(words[:cut])
     for word in rest:
         if word == "-e":
-            env[next(rest)] = next(rest)
+            name = next(rest)
+            env[name] = next(rest)
         elif word.partition("=")[0] not in OPTIONS.split():
             usage(f"Unknown option {word!r}.")
         else:

@@ -1,0 +1,96 @@
+"""What a contract may say to the NeMo evaluator launcher, and what its `[command]` means there."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from herorun.core.contract import Duration
+from herorun.core.errors import WrongUse
+from herorun.schedulers._road import Login
+
+OUTPUT = "execution.output_dir"
+_CONFIG = re.compile(r"[^\0\n=]+\.ya?ml")
+_OVERRIDE = re.compile(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTALL)
+_PLAIN = re.compile(r"[\w./@-]+")
+
+
+def _absolute(value: str) -> str:
+    if not value.startswith("/") or "\n" in value:
+        raise ValueError(f"{value!r} must be an absolute path")
+    return value
+
+
+Absolute = Annotated[str, AfterValidator(_absolute)]
+
+
+class Options(Login):
+    """How nel is called, where it writes, and through which login node Slurm is asked about its jobs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    program: tuple[str, ...] = Field(
+        ("nel",),
+        min_length=1,
+        description="How the launcher is called; nel itself always runs on this machine.",
+    )
+    folder: Absolute | None = Field(
+        None,
+        description="Each instance writes into a folder of its name below this one, on the machine where it runs; "
+        "none: `nel` below the output root.",
+    )
+    exec_db: Absolute | None = Field(
+        None,
+        description="The launcher's list of its jobs; none: as NEMO_EVALUATOR_EXEC_DB_FILE says, or in the home.",
+    )
+    programs: Absolute | None = Field(
+        None,
+        description="With nel's Slurm executor: folder of squeue and sacct, where it is not on the PATH there.",
+    )
+    slurm_conf: Absolute | None = Field(
+        None, description="With nel's Slurm executor: the cluster's slurm.conf, where there are several."
+    )
+    settle: Duration = Field(
+        timedelta(minutes=2),
+        description='Time after an intent before "there is no such job" counts: nel takes its time to start.',
+    )
+    timeout: Duration = Field(timedelta(seconds=90), description="Time that one question to nel may take.")
+    submit_within: Duration = Field(timedelta(minutes=10), description="Time that a submission may take.")
+
+
+def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """What `[command] argv` means to nel: the configuration file, then overrides of it.
+
+    >>> config_and_overrides(["eval.yaml", "target.api_endpoint.model_id=tiny"])
+    ('eval.yaml', ('target.api_endpoint.model_id=tiny',))
+    """
+    config, *overrides = argv or ("",)
+    if not _CONFIG.fullmatch(config) or config.startswith("-"):
+        raise WrongUse(
+            f"nel runs evaluations and no commands: [command] argv must be its configuration file, such as eval.yaml, "
+            f"and overrides as key=value after it, and not {config!r}."
+        )
+    wrong = [word for word in overrides if not _OVERRIDE.fullmatch(word)]
+    if wrong:
+        raise WrongUse(
+            f"{wrong[0]!r} in [command] argv is no override for nel: after the file, write key=value."
+        )
+    ours = [word for word in overrides if word.lstrip("+~").partition("=")[0] == OUTPUT]
+    if ours:
+        raise WrongUse(
+            f"{OUTPUT} is herorun's to set, because an instance is found by it: say [scheduler] folder."
+        )
+    return config, tuple(overrides)
+
+
+def quoted(value: str) -> str:
+    """For Hydra's grammar.
+
+    >>> quoted("/out/tiny-1"), quoted("/my out")
+    ('/out/tiny-1', "'/my out'")
+    """
+    if _PLAIN.fullmatch(value):
+        return value
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

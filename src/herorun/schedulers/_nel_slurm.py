@@ -1,0 +1,88 @@
+"""Slurm's own word about the jobs of nel's Slurm executor: one round trip to each login node."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job
+from herorun.core.ports import Found, Unsure
+from herorun.schedulers._kept import Kept
+from herorun.schedulers._nel_options import Options
+from herorun.schedulers._nel_rows import Entry, last_ids
+from herorun.schedulers._road import Road, road_to
+from herorun.schedulers._slurm_judge import Books, judge
+from herorun.schedulers._slurm_rows import Row, programs, sacct_rows, sacct_words, squeue_rows, squeue_words
+
+_ABSENT = 44
+_NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
+_EACH = f"while [ $# -gt 0 ]; do {_NOTED}; done; exit 0"
+_TAIL = f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail -n "$2" -- "$f"'
+
+
+class SlurmJobs:
+    """Asked on the login node that the options name, else on the one that nel itself goes to."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._timeout = options.timeout.total_seconds()
+
+    def jobs(self, wanted: Sequence[Entry]) -> Mapping[str, Job | str]:
+        """Slurm's job of each, or why nothing is known of it."""
+        found: dict[str, Job | str] = {}
+        for host in dict.fromkeys(_login(job) for job in wanted):
+            mine = [job for job in wanted if _login(job) == host]
+            try:
+                found.update(self._on_one(mine))
+            except CouldNotLook as error:
+                found.update({job.id: str(error).rstrip(".") for job in mine})
+        return found
+
+    def _on_one(self, jobs: Sequence[Entry]) -> dict[str, Job | str]:
+        road = self._road(jobs[0])
+        known = [job for job in jobs if job.slurm_id]
+        found: dict[str, Job | str] = {job.id: "nel has written down no Slurm job" for job in jobs}
+        if not known:
+            return found
+        noted = [word for job in known for word in (job.slurm_id, job.folder)]
+        ids = last_ids(road.run(["sh", "-c", _EACH, "sh", *noted], self._timeout).text, known)
+        asked = sorted(set(ids.values()))
+        queue = squeue_rows(self._ask(road, squeue_words()))
+        since = min(job.at for job in known) - timedelta(days=1)
+        books = sacct_rows(self._ask(road, [*sacct_words((), since)[:-1], f"--jobs={','.join(asked)}"]))
+        return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
+
+    def _ask(self, road: Road, words: list[str]) -> str:
+        answer = road.run(programs(self._options.programs, self._options.slurm_conf, *words), self._timeout)
+        if answer.code or (b"error" in answer.err and not answer.out.strip()):
+            raise CouldNotLook(f"{words[0]} on {road.where} failed: {answer.complaint}")
+        return answer.text
+
+    def tail(self, job: Entry, lines: int) -> str | None:
+        """None where it has no log yet."""
+        road = self._road(job)
+        answer = road.run(["sh", "-c", _TAIL, "sh", job.folder, str(max(0, lines))], self._timeout)
+        if answer.code == _ABSENT:
+            return None
+        if answer.code:
+            raise CouldNotLook(f"The log of {job.id} on {road.where} could not be read: {answer.complaint}")
+        return answer.out.decode("utf-8", "replace")
+
+    def _road(self, job: Entry) -> Road:
+        told = self._options
+        if told.host:
+            return road_to(told)
+        host, user = _login(job)
+        return road_to(told.model_copy(update={"host": host or None, "user": told.user or user or None}))
+
+
+def _login(job: Entry) -> tuple[str, str]:
+    return str(job.data.get("hostname") or ""), str(job.data.get("username") or "")
+
+
+def _of(number: str, queue: Sequence[Row], books: Sequence[Row]) -> Job | str:
+    here = [row for row in queue if row.id == number]
+    there = [row for row in books if row.id == number]
+    answer = judge(number, here, there, Books(there), Kept(asked=True, id=number))
+    if isinstance(answer, Found):
+        return answer.job
+    return answer.why if isinstance(answer, Unsure) else f"Slurm does not know job {number}"
