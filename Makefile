@@ -18,13 +18,14 @@ WITH_RAY := .venv-services/.with-ray
 NODE := .node-services/.installed
 NODE_PACKAGES := emulate@0.11.2 @octokit/openapi@23.0.2
 GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
+NEL := .venv-nel/.installed
 SERVERS := gcp-storage-emulator 'moto[server]'
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test services services-ray crash lint types docs docs-check bench wheel pins clean
+.PHONY: help demo test services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -39,6 +40,8 @@ test: $(DEV) $(SERVICES) $(NODE)  ## Run the tests.
 services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
 
 services-ray: $(WITH_RAY)  ## The same with Ray, another 320 MB: without it, the tests on a real Ray head are skipped.
+
+services-nel: $(NEL)  ## The NeMo evaluator launcher, 350 MB, in .venv-nel: without it, the tests of real invocations are skipped.
 
 crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
 	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/crash
@@ -78,10 +81,14 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	$(VENV)-pins/bin/pip install --quiet 'ray[default]'
 	{ echo "# What a Ray head needs beside requirements.txt, in the same environment. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze | grep -vxFf tests/services/requirements.txt; } > tests/services/requirements-ray.txt
+	$(PYTHON) -m venv --clear $(VENV)-pins
+	$(VENV)-pins/bin/pip install --quiet nemo-evaluator-launcher
+	{ echo "# The NeMo evaluator launcher, in an environment of its own. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements-nel.txt
 	rm -rf $(VENV)-pins
 
 clean:  ## Remove the environment and everything that was built.
-	rm -rf .venv .venv-services .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-services .venv-nel .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests templates benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN): requirements.txt pyproject.toml
@@ -115,3 +122,9 @@ $(NODE): Makefile
 		echo "Setting up $(@D): once, and again when the packages change." && \
 		npm install --prefix $(@D) --ignore-scripts --no-package-lock --no-save --no-audit --no-fund --silent $(NODE_PACKAGES) && \
 		find $(GITHUB_API) -type f ! -name api.github.com.json -delete && touch $@
+
+$(NEL): tests/services/requirements-nel.txt $(RUN)
+	@echo "Setting up $(@D): once, and again when its pins change."
+	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	@touch $@

@@ -124,3 +124,134 @@ class TestGenerationA(IrisSuite):
         before = datetime.now(UTC) - timedelta(seconds=1)
         job = rig.run(rig.job("exit 0"))
         assert before <= job.submitted <= job.started <= job.ended <= datetime.now(UTC)
+
+
+# --- what only Iris does ---------------------------------------------------------------------------------
+
+
+def test_the_code_and_the_admission_travel_in_the_bundle(rig: Rig, cluster: Cluster, tmp_path: Path) -> None:
+    """And nothing of it stays behind."""
+    (rig.code / "hello").write_text("hello")
+    (tmp_path / "admission.json").write_text('{"plan": "sha256:1"}\n')
+    state = tmp_path / "state"
+    far = replace(
+        rig,
+        connect=lambda: cluster.adapter(state, code="bundle"),
+        admission=str(tmp_path / "admission.json"),
+    )
+    far.run(far.job('cat "$HERORUN_ADMISSION" "$HERORUN_CODE/hello"; test "$PWD" = "$HERORUN_CODE"'))
+    assert far.tail("tiny-1") == '{"plan": "sha256:1"}\nhello\n'
+    assert not list((state / "iris").glob("bundle-*"))
+
+
+def test_nothing_is_submitted_while_another_instance_may_live(rig: Rig, cluster: Cluster) -> None:
+    """A job that another cluster has not taken yet still starts one day."""
+    cluster.write("others.json", [cluster.row("tiny-1", "PENDING", pending_reason="Pending on peer x")])
+    with pytest.raises(WrongUse, match="/ada/tiny-1 is pending"):
+        rig.submit(rig.job("true", number=2))
+    cluster.write("others.json", [cluster.row("tiny-1", "ZOMBIE")])
+    with pytest.raises(WrongUse, match="/ada/tiny-1 is unknown"):
+        rig.submit(rig.job("true", number=2))
+    assert not (cluster.folder / "jobs").exists()
+
+
+def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) -> None:
+    """Iris would replace the ended job, which it has forgotten here."""
+    rig.run(rig.job("exit 0"))
+    for spec in cluster.folder.glob("jobs/*/log"):
+        spec.unlink()
+    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unsure)
+    with pytest.raises(CouldNotLook, match="submitted from here"):
+        rig.submit(rig.job("exit 0"))
+    assert len(cluster.asked("job run --no-wait")) == 1
+
+
+def test_what_iris_may_have_forgotten_is_not_absent(rig: Rig) -> None:
+    answer = rig.connect().find("tiny-1", datetime.now(UTC) - timedelta(days=2))
+    assert isinstance(answer, Unsure) and "forgotten" in answer.why
+
+
+def test_a_submission_whose_answer_was_lost_is_looked_for(rig: Rig, cluster: Cluster) -> None:
+    cluster.write("lost.json", True)
+    job = rig.submit(rig.job("sleep 30"))
+    assert (job.id, job.state.live) == ("/ada/tiny-1", True)
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ({"code": 2, "err": "Error: --tpu requires --enable-extra-resources."}, WrongUse),
+        ({"code": 1, "err": "x"}, CouldNotLook),
+    ],
+)
+def test_a_refusal_is_for_good_and_anything_else_in_doubt(
+    rig: Rig, cluster: Cluster, told: dict[str, object], error: type[Exception]
+) -> None:
+    cluster.write("fails.json", {"job run": told})
+    with pytest.raises(error, match="tiny-1") as said:
+        rig.submit(rig.job("true"))
+    assert "\n" not in str(said.value)
+    assert rig.connect().find("tiny-1", long_ago()) == Absent()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"code": 1, "err": "ConnectError: unavailable"},
+        {"out": ""},
+        {"out": "Loading config\n"},
+        {"code": 2, "err": "Error: No such option"},
+    ],
+)
+def test_a_query_that_failed_is_never_an_absence(rig: Rig, cluster: Cluster, told: dict[str, object]) -> None:
+    cluster.write("fails.json", {"job list": told})
+    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unsure)
+    with pytest.raises(CouldNotLook):
+        rig.submit(rig.job("true"))
+    assert not cluster.asked("job run")
+
+
+def test_one_list_answers_for_many(rig: Rig, cluster: Cluster) -> None:
+    names = [f"tiny-{number}" for number in range(1, 301)]
+    cluster.write("others.json", [cluster.row(name, "SUCCEEDED") for name in names])
+    answers = rig.connect().find_all(dict.fromkeys(names, long_ago()))
+    assert {answer.job.state for answer in answers.values() if isinstance(answer, Found)} == {
+        JobState.SUCCEEDED
+    }
+    assert len(answers) == 300 and len(cluster.asked("job list --prefix")) == 1
+
+
+def test_diagnostics_whose_names_begin_alike_are_not_the_runs(rig: Rig, cluster: Cluster) -> None:
+    alike = ("tiny-1-diag", "tiny-probe", "tiny-1/train", "tiny2-1")
+    cluster.write("others.json", [cluster.row(name, "RUNNING") for name in alike])
+    assert rig.connect().live("tiny") == ()
+
+
+def test_what_iris_would_forward_by_itself_stays_here(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    monkeypatch.setenv("IRIS_USER", "grace")
+    assert not {"HF_TOKEN", "IRIS_USER"} & iris._environment().keys()
+
+
+def test_the_request_is_shown_as_it_is_sent(rig: Rig, cluster: Cluster) -> None:
+    text = rig.connect().request(rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission)
+    assert "# TRAINING_TOKEN must be set on the cluster" in text
+    rig.run(rig.job("true"))
+    (sent,) = cluster.asked("job run --no-wait")
+    assert sent.partition(" -- ")[0] in text
+
+
+class TestGenerationB:
+    @pytest.fixture
+    def generation(self) -> str:
+        return "B"
+
+    def test_a_job_is_submitted_found_stopped_and_told_by_its_own_words(
+        self, rig: Rig, cluster: Cluster
+    ) -> None:
+        assert rig.run(rig.job("exit 3")).exit_code == 3
+        rig.submit(rig.job("sleep 30", number=2))
+        rig.connect().stop("tiny-2", "ada@box")
+        job = rig.ended("tiny-2")
+        assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
+        assert cluster.asked("job summary") and cluster.asked("job stop")

@@ -1,0 +1,185 @@
+"""The NeMo evaluator launcher: real invocations, whose `docker` is a stand-in that waits to be told how to end."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Submission
+from herorun.schedulers import nel
+from ports.scheduler_suite import SECRET, long_ago
+from services.servers import REQUIRE
+
+PROGRAM = Path(__file__).parents[2] / ".venv-nel" / "bin" / "nel"
+PATIENCE = 120.0
+EVALUATION = """\
+defaults:
+  - execution: local
+  - deployment: none
+  - _self_
+env_vars:
+  TRAINING_TOKEN: host:TRAINING_TOKEN
+target:
+  api_endpoint:
+    url: http://127.0.0.1:9/v1/chat/completions
+    model_id: tiny
+    api_key_name: null
+evaluation:
+  tasks:
+    - name: lm-evaluation-harness.ifeval
+"""
+DOCKER = """\
+#!/bin/sh
+case "$1" in
+  stop|kill) echo 143 > "$0.told" ;;
+  run)
+    echo "evaluating $HERORUN_INSTANCE $HERORUN_ATTEMPT"
+    case "$*" in *"/tiny-2/"*) exit 5 ;; esac
+    echo > "$0.$HERORUN_INSTANCE"
+    until [ -s "$0.told" ]; do sleep 0.1; done
+    exit "$(cat "$0.told")" ;;
+esac
+"""
+
+
+@dataclass
+class Story:
+    """What was seen of three instances: the first is stopped, the second fails, the third succeeds."""
+
+    folder: Path
+    adapter: nel.Nel
+    seen: dict[str, Job]
+
+    def submission(self, instance: str, *overrides: str) -> Submission:
+        argv = ("eval.yaml", *overrides)
+        return Submission(instance, argv, ".", {"HERORUN_INSTANCE": instance}, ("TRAINING_TOKEN",))
+
+    def submit(self, instance: str, *overrides: str) -> Job:
+        code, admission = self.folder / "code", self.folder / "admission.json"
+        return self.adapter.submit(self.submission(instance, *overrides), str(code), str(admission))
+
+    def told(self, word: str) -> Path:
+        return self.folder / "bin" / f"docker.{word}"
+
+    def ended(self, instance: str) -> Job:
+        until = time.monotonic() + PATIENCE
+        while True:
+            found = self.adapter.find(instance, long_ago())
+            assert isinstance(found, Found) and time.monotonic() < until, found
+            if found.job.state.ended:
+                return found.job
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    if not PROGRAM.exists():
+        why = f"there is no {PROGRAM}: `make services-nel` installs it"
+        pytest.fail(why) if os.environ.get(REQUIRE) == "1" else pytest.skip(why)
+    folder = tmp_path_factory.mktemp("nel")
+    (folder / "bin").mkdir()
+    (folder / "code").mkdir()
+    (folder / "code" / "eval.yaml").write_text(EVALUATION)
+    (folder / "bin" / "docker").write_text(DOCKER)
+    (folder / "bin" / "docker").chmod(0o755)
+    options = nel.Options(
+        program=(str(PROGRAM),), exec_db=str(folder / "db" / "exec.v1.jsonl"), settle="100ms", timeout="2m"
+    )
+    adapter = nel.connect(options, Place("tiny", str(folder / "state"), str(folder / "out"), "/repository"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+        patch.setenv("HOME", str(folder / "home"))
+        patch.setenv("TRAINING_TOKEN", SECRET)
+        (folder / "home").mkdir()
+        told = Story(folder, adapter, {})
+        try:
+            _tell(told)
+            yield told
+        finally:
+            told.told("told").write_text("1\n")  # whatever still waits
+
+
+def _tell(story: Story) -> None:
+    seen = story.seen
+    seen["absent"] = story.adapter.find("tiny-1", long_ago())
+    seen["begun"] = story.submit("tiny-1")
+    until = time.monotonic() + PATIENCE
+    while not story.told("tiny-1").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    seen["again"] = story.submit("tiny-1")
+    seen["live"] = story.adapter.live("tiny")
+    story.adapter.stop("tiny-1", "ada@box")
+    seen["stopped"] = story.ended("tiny-1")
+    story.submit("tiny-2")
+    seen["failed"] = story.ended("tiny-2")
+    story.told("told").write_text("0\n")
+    story.submit("tiny-3")
+    seen["succeeded"] = story.ended("tiny-3")
+    seen["many"] = story.adapter.find_all(dict.fromkeys(("tiny-1", "tiny-2", "tiny-3", "tiny-4"), long_ago()))
+
+
+def test_an_invocation_runs_under_its_own_output_directory(story: Story) -> None:
+    assert story.seen["absent"] == Absent()
+    assert story.seen["begun"].state.live
+    assert [job.instance for job in story.seen["live"]] == ["tiny-1"]
+    assert (story.seen["live"][0].state, story.seen["live"][0].running_tasks) == (JobState.RUNNING, 1)
+
+
+def test_submitting_twice_is_one_invocation(story: Story) -> None:
+    assert story.seen["begun"].id == story.seen["again"].id
+    assert len(list((story.folder / "out" / "nel" / "tiny-1").iterdir())) == 1
+
+
+def test_a_kill_is_by_whoever_asked(story: Story) -> None:
+    stopped = story.seen["stopped"]
+    assert (stopped.state, stopped.raw, stopped.stopped_by, stopped.crashed) == (
+        JobState.CANCELLED,
+        "killed",
+        "ada@box",
+        False,
+    )
+
+
+def test_a_failure_keeps_its_exit_code(story: Story) -> None:
+    failed = story.seen["failed"]
+    assert (failed.state, failed.exit_code, failed.raw) == (JobState.FAILED, 5, "failed")
+
+
+def test_a_success_has_its_times_in_order(story: Story) -> None:
+    done = story.seen["succeeded"]
+    assert (done.state, done.exit_code) == (JobState.SUCCEEDED, 0)
+    assert done.submitted.replace(microsecond=0) <= done.started <= done.ended <= datetime.now(UTC)
+
+
+def test_one_answer_tells_of_many(story: Story) -> None:
+    states = [
+        answer.job.state if isinstance(answer, Found) else answer for answer in story.seen["many"].values()
+    ]
+    assert states == [JobState.CANCELLED, JobState.FAILED, JobState.SUCCEEDED, Absent()]
+
+
+def test_the_log_is_the_containers(story: Story) -> None:
+    assert story.adapter.tail("tiny-2", 5).startswith("evaluating tiny-2 1")
+    with pytest.raises(FileNotFoundError):
+        story.adapter.tail("tiny-4", 5)
+
+
+def test_a_secret_is_in_no_trace_but_in_nels_own_private_file(story: Story) -> None:
+    texts = [
+        path for path in story.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+    ]
+    assert {path.name for path in texts} == {".secrets.env"}
+    assert {path.stat().st_mode & 0o077 for path in texts} == {0}
+
+
+def test_what_nel_refuses_is_wrong_use_in_one_sentence(story: Story) -> None:
+    with pytest.raises(WrongUse, match=r"nel refuses tiny-5: .*no_such_key") as told:
+        story.submit("tiny-5", "execution.no_such_key=1")
+    assert "\n" not in str(told.value)
+    assert story.adapter.find("tiny-5", long_ago()) == Absent()

@@ -1,0 +1,244 @@
+"""What the launcher's words mean, and what a contract's command means to it: on recorded answers."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.schedulers import nel
+from herorun.schedulers._kept import Kept
+from herorun.schedulers._nel_judge import judge, local_part, slurm_part
+from herorun.schedulers._nel_options import config_and_overrides
+from herorun.schedulers._nel_rows import (
+    STATES,
+    Entry,
+    Stages,
+    entries,
+    last_ids,
+    of_output,
+    state_of,
+    statuses,
+)
+from ports.scheduler_suite import SECRET, long_ago
+
+RECORDINGS = Path(__file__).parents[1] / "recordings" / "nel"
+AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
+OVER = Stages(AT, AT, 0)
+
+
+def entry(number: int = 0, executor: str = "local", output: str = "/out/tiny-1", **data: object) -> Entry:
+    return Entry("0a1b", f"0a1b.{number}", executor, output, AT, data)
+
+
+def adapter(home: Path, script: str, **options: object) -> nel.Nel:
+    """A launcher that prints what it is told, with a list of jobs as recorded."""
+    (home / "nel").write_text(f"#!/bin/sh\necho \"$*\" >> '{home}/asked'\n{script}\n")
+    (home / "nel").chmod(0o755)
+    told = {
+        "program": [str(home / "nel")],
+        "exec_db": str(home / "exec.jsonl"),
+        "folder": "/out",
+        **options,
+    }
+    return nel.connect(
+        nel.Options.model_validate(told), Place("tiny", str(home / "state"), "/o", "/repository")
+    )
+
+
+def recorded(folder: Path) -> None:
+    (folder / "exec.jsonl").write_bytes((RECORDINGS / "exec.v1.jsonl").read_bytes())
+
+
+# --- the list of jobs ----------------------------------------------------------------------------------
+
+
+def test_a_recorded_invocation_is_found_by_its_output_directory_and_no_other() -> None:
+    known = entries((RECORDINGS / "exec.v1.jsonl").read_text())
+    assert list(of_output(known, "/out/tiny-1")) == ["01047efef1aeb3cc"]
+    assert of_output(known, "/out/tiny") == of_output(known, "/out/tiny-11") == {}
+
+
+def test_the_last_line_of_a_job_counts_and_half_a_line_is_none() -> None:
+    line = (RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0]
+    later = json.dumps({**json.loads(line), "data": {"killed": True}})
+    (only,) = entries(f"{line}\n{later}\n{line[:80]}")
+    assert only.data == {"killed": True}
+
+
+def test_recorded_statuses_are_read_job_by_job() -> None:
+    told = statuses((RECORDINGS / "status.json").read_text())
+    assert told == {"01047efef1aeb3cc.0": "success", "deadbeef": "not_found"}
+
+
+@pytest.mark.parametrize("text", ["", "No jobs found.", "[]", "{}", "[1]", "Traceback"])
+def test_an_answer_without_jobs_is_no_answer(text: str) -> None:
+    with pytest.raises(CouldNotLook):
+        statuses(text)
+
+
+# --- words ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["not_found", "error", "unknown", "", "COMPLETED", "done"])
+def test_what_nel_cannot_tell_is_unknown_whatever_lies_there(word: str) -> None:
+    part = local_part(entry(), word, OVER)
+    assert (part.state, part.raw) == (JobState.UNKNOWN, word)
+
+
+@pytest.mark.parametrize(("word", "state"), STATES.items())
+def test_every_word_has_its_state_and_is_kept(word: str, state: JobState) -> None:
+    assert state_of(word) is state
+    backed = local_part(entry(), word, Stages(AT, AT, 1))
+    assert (backed.state, backed.raw) == (state, word)
+
+
+@pytest.mark.parametrize("told", [Stages(), Stages(AT), OVER])
+def test_a_failure_with_nothing_behind_it_needs_a_second_look(told: Stages) -> None:
+    part = local_part(entry(), "failed", told)
+    assert part.state is JobState.UNKNOWN and "look again" in part.reason
+
+
+def test_slurms_own_word_counts_for_its_executor() -> None:
+    slurm = Job("71", "71", JobState.OUT_OF_MEMORY, "OUT_OF_MEMORY", exit_code=1)
+    part = slurm_part(entry(executor="slurm"), "failed", slurm)
+    assert (part.state, part.raw) == (JobState.OUT_OF_MEMORY, "failed; Slurm OUT_OF_MEMORY")
+    running = slurm_part(entry(executor="slurm"), "failed", Job("71", "71", JobState.RUNNING, "RUNNING"))
+    assert running.state is JobState.RUNNING  # nel's ssh had failed
+
+
+@pytest.mark.parametrize("word", ["failed", "running", "success", "not_found"])
+def test_without_slurms_word_nels_is_not_believed(word: str) -> None:
+    part = slurm_part(entry(executor="slurm"), word, "the login node gave no whole answer")
+    assert part.state is JobState.UNKNOWN and "no whole answer" in part.reason
+
+
+def test_what_nel_starts_again_has_not_ended() -> None:
+    lost = Job("71", "71", JobState.TIMED_OUT, "TIMEOUT")
+    assert slurm_part(entry(executor="slurm"), "pending", lost).state is JobState.PENDING
+    assert slurm_part(entry(executor="slurm"), "failed", lost).state is JobState.TIMED_OUT
+
+
+def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:
+    jobs = [entry(0, "slurm", slurm_job_id="71"), entry(1, "slurm", slurm_job_id="72")]
+    assert last_ids("71 90\nnonsense\n", jobs) == {"71": "90", "72": "72"}
+
+
+# --- an invocation of several tasks ----------------------------------------------------------------------
+
+
+def of(*told: tuple[str, Stages]) -> Job:
+    parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(told)]
+    return judge("tiny-1", "0a1b", parts, Kept(True, "0a1b", "ada@box"))
+
+
+def test_an_invocation_lives_while_a_task_does() -> None:
+    job = of(("success", OVER), ("running", Stages(AT)), ("pending", Stages()))
+    assert (job.state, job.tasks, job.running_tasks, job.exit_code) == (JobState.RUNNING, 3, 1, None)
+
+
+def test_an_invocation_has_succeeded_when_all_have() -> None:
+    assert of(("success", OVER), ("success", OVER)).state is JobState.SUCCEEDED
+    failed = of(("success", OVER), ("failed", Stages(AT, AT, 3)))
+    assert (failed.state, failed.exit_code) == (JobState.FAILED, 3)
+    assert of(("success", OVER), ("failed", Stages())).state is JobState.UNKNOWN
+    assert of(("success", OVER), ("killed", Stages())).stopped_by == "ada@box"
+
+
+# --- the command ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "argv", [("python", "train.py"), (), ("nel", "run"), ("--config=x.yaml",), ("sh", "-c", "x")]
+)
+def test_a_command_is_refused_in_one_sentence(argv: tuple[str, ...]) -> None:
+    with pytest.raises(WrongUse, match="nel runs evaluations and no commands") as told:
+        config_and_overrides(argv)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "word", ["--dry-run", "-t", "ifeval", "execution.output_dir=/x", "++execution.output_dir=/x"]
+)
+def test_a_flag_and_our_own_key_are_no_overrides(word: str) -> None:
+    with pytest.raises(WrongUse):
+        config_and_overrides(("eval.yaml", word))
+
+
+def test_the_request_is_what_is_sent_and_holds_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINING_TOKEN", SECRET)
+    job = Submission("tiny-1", ("eval.yaml", "a.b=c d"), "sub", {"SEED": "7"}, ("TRAINING_TOKEN",))
+    text = adapter(tmp_path, "", folder="/my out").request(job, "/code", "/admission.json")
+    assert "run --config eval.yaml -o 'a.b=c d' -o " in text and "# in /code/sub\n" in text
+    assert "tiny-1" in text and "SEED=7" in text and SECRET not in text
+
+
+# --- failures ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "script", ["exit 1", "echo 'No jobs found.'", "sleep 30", "echo Traceback >&2; exit 1"]
+)
+def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) -> None:
+    recorded(tmp_path)
+    scheduler = adapter(tmp_path, script, timeout="1s")
+    assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+    with pytest.raises(CouldNotLook):
+        scheduler.live("tiny")
+
+
+def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    scheduler = adapter(tmp_path, "exit 1")
+    assert scheduler.find("tiny-2", long_ago()) == Absent()
+    assert isinstance(scheduler.find("tiny-2", datetime.now(UTC)), Unsure)
+    assert scheduler.live("tin") == () and not (tmp_path / "asked").exists()
+
+
+def test_a_missing_launcher_is_told_with_what_to_do(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    found = adapter(tmp_path, "", program=["no-such-nel"]).find("tiny-1", long_ago())
+    assert isinstance(found, Unsure) and "pip install nemo-evaluator-launcher" in found.why
+
+
+def test_an_end_that_nothing_backs_stays_unknown_until_something_does(tmp_path: Path) -> None:
+    """The recorded job's folder is not on this machine."""
+    recorded(tmp_path)
+    answer = json.loads((RECORDINGS / "status.json").read_text())[:1]
+    answer[0]["status"] = "failed"
+    found = adapter(tmp_path, f"echo '{json.dumps(answer)}'").find("tiny-1", long_ago())
+    assert isinstance(found, Found) and (found.job.state, found.job.raw) == (JobState.UNKNOWN, "failed")
+
+
+def test_a_folder_that_is_no_path_is_wrong_use(tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match="an absolute path"):
+        nel.connect(nel.Options(), Place("tiny", str(tmp_path), "s3://bucket/out", "/repository"))
+
+
+SLURM_LINE = "\x1f".join(
+    ("71", "j", "ada", "{}", "{}", "0", "1795303317", "1795303317", "1795303317", "1", "n1", "", "None")
+)
+
+
+def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path) -> None:
+    """nel's job 70 was started again as 71, which Slurm still runs though nel calls it failed."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".slurm_job_id.list").write_text("70\n71\n")
+    (tmp_path / "squeue").write_text(f"#!/bin/sh\nprintf '%s\\n' '{SLURM_LINE.format('RUNNING', '0')}'\n")
+    (tmp_path / "sacct").write_text("#!/bin/sh\nexit 0\n")
+    for name in ("squeue", "sacct"):
+        (tmp_path / name).chmod(0o755)
+    row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
+    row.update(executor="slurm", data={"slurm_job_id": "70", "remote_rundir_path": str(tmp_path / "run")})
+    (tmp_path / "exec.jsonl").write_text(json.dumps(row) + "\n")
+    answer = [{"invocation": row["invocation_id"], "job_id": row["job_id"], "status": "failed", "data": {}}]
+    found = adapter(tmp_path, f"echo '{json.dumps(answer)}'", programs=str(tmp_path)).find(
+        "tiny-1", long_ago()
+    )
+    assert isinstance(found, Found)
+    assert (found.job.state, found.job.raw) == (JobState.RUNNING, "failed; Slurm RUNNING")
