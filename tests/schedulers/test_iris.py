@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from herorun.core.ports import Place
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.schedulers import iris
-from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite
+from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite, long_ago
 
 STAND_IN = Path(__file__).parents[1] / "services" / "iris_stand_in.py"
 
