@@ -192,6 +192,18 @@ def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) 
         scheduler.live("tiny")
 
 
+def test_a_kill_that_ended_nothing_is_no_stop(tmp_path: Path) -> None:
+    """nel exits with 0 all the same."""
+    recorded(tmp_path)
+    row = {"invocation": "01047efef1aeb3cc", "job_id": "01047efef1aeb3cc.0"}
+    running = json.dumps([{**row, "status": "running", "data": {}}])
+    error = json.dumps([{**row, "status": "error", "data": {"error": "docker is gone"}}])
+    scheduler = adapter(tmp_path, f"case $1 in kill) echo '{error}';; *) echo '{running}';; esac")
+    with pytest.raises(CouldNotLook, match="ended nothing: docker is gone"):
+        scheduler.stop("tiny-1", "ada@box")
+    assert not list((tmp_path / "state").rglob("*.stop.json"))
+
+
 def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
     recorded(tmp_path)
     scheduler = adapter(tmp_path, "exit 1")

@@ -71,7 +71,19 @@ def _entry(line: str) -> Entry | None:
 
 
 def statuses(text: str) -> dict[str, str]:
-    """The word for each job of `nel status --json`; of an invocation that nel does not know, under its own id."""
+    """The word for each job of `nel status --json` or `nel kill`; of what nel does not know, under the id asked for."""
+    return {
+        str(each.get("job_id") or each.get("invocation")): str(each.get("status", "")) for each in _told(text)
+    }
+
+
+def errors_in(text: str) -> str:
+    """What went wrong with one of the jobs, in one line."""
+    said = (str(dict(each.get("data") or {}).get("error") or "") for each in _told(text))
+    return " ".join(next((each for each in said if each), "").split())
+
+
+def _told(text: str) -> list[dict[str, Any]]:
     start = re.search(r"^\[", text, re.MULTILINE)
     try:
         told = json.loads(text[start.start() :]) if start else None
@@ -79,7 +91,7 @@ def statuses(text: str) -> dict[str, str]:
         told = None
     if not isinstance(told, list) or not told or not all(isinstance(each, dict) for each in told):
         raise CouldNotLook(f"nel printed something else than jobs: {text.strip()[:120]!r}")
-    return {str(each.get("job_id") or each.get("invocation")): str(each.get("status", "")) for each in told}
+    return told
 
 
 def state_of(word: str) -> JobState:

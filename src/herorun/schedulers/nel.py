@@ -7,6 +7,7 @@ travel by inheritance to nel, which hands them to the containers that its config
 
 import os
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,15 @@ from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_judge import Part, judge, local_part, slurm_part
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
 from herorun.schedulers._nel_options import Options as Options
-from herorun.schedulers._nel_rows import Entry, entries, invocation_in, of_output, stages, statuses
+from herorun.schedulers._nel_rows import (
+    Entry,
+    entries,
+    errors_in,
+    invocation_in,
+    of_output,
+    stages,
+    statuses,
+)
 from herorun.schedulers._nel_slurm import SlurmJobs
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -29,7 +38,9 @@ from herorun.system.process import Answer, run
 
 _INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 _NOT_FOUND = 127
-_PRIVATE = 'umask 077; exec "$@"'  # nel writes secrets into its output directory
+# nel writes secrets into its output directory; and what it starts keeps its outputs open for as long as it runs, so
+# that they are files and no pipes.
+_PRIVATE = 'umask 077; exec "$@" </dev/null >"$0.out" 2>"$0.err"'
 _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 
 
@@ -230,10 +241,19 @@ class Nel:
         if not job.state.live:
             raise CouldNotLook(f"Whether {instance} runs, nel cannot say: {job.reason}.")
         keeping.keep_stop(self._folder, instance, job.id, by)
-        answer = self._ask(["kill", job.id])
-        if answer.code:
+        try:
+            self._kill(job.id)
+        except HerorunError:
             keeping.forget_stop(self._folder, instance)
+            raise
+
+    def _kill(self, invocation: str) -> None:
+        """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""
+        answer = self._ask(["kill", invocation])
+        if answer.code:
             raise CouldNotLook(f"nel kill failed: {_said(answer)}")
+        if "killed" not in statuses(answer.text).values():
+            raise CouldNotLook(f"nel kill ended nothing: {errors_in(answer.text) or _said(answer)}")
 
     def _there(self, instance: str) -> Job | None:
         found = self.find(instance, now() - timedelta(days=30))
@@ -255,14 +275,16 @@ class Nel:
     ) -> Answer:
         env = {"NEMO_EVALUATOR_TELEMETRY_LEVEL": "0", **os.environ, "NO_COLOR": "1", **(more or {})}
         env["NEMO_EVALUATOR_EXEC_DB_FILE"] = str(self._db)
-        argv = ["sh", "-c", _PRIVATE, "sh", *self._options.program, *words]
-        answer = run(argv, timeout or self._options.timeout.total_seconds(), cwd=folder, env=env)
+        with tempfile.TemporaryDirectory(prefix="herorun-nel-") as top:
+            argv = ["sh", "-c", _PRIVATE, f"{top}/nel", *self._options.program, *words]
+            answer = run(argv, timeout or self._options.timeout.total_seconds(), cwd=folder, env=env)
+            out, err = (Path(top, f"nel.{name}").read_bytes() for name in ("out", "err"))
         if answer.code == _NOT_FOUND:
             raise CouldNotLook(
                 f"{self._options.program[0]} was not found on this machine: pip install nemo-evaluator-launcher, "
                 "or name it in [scheduler] program."
             )
-        return answer
+        return Answer(answer.code, out, err)
 
 
 def _read(path: Path) -> str:
