@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Submission
+from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
 from services.servers import REQUIRE
@@ -54,7 +55,7 @@ class Story:
 
     folder: Path
     adapter: nel.Nel
-    seen: dict[str, Job]
+    seen: dict[str, Any]
 
     def submission(self, instance: str, *overrides: str) -> Submission:
         argv = ("eval.yaml", *overrides)
@@ -67,13 +68,17 @@ class Story:
     def told(self, word: str) -> Path:
         return self.folder / "bin" / f"docker.{word}"
 
-    def ended(self, instance: str) -> Job:
+    def ended(self, *instances: str) -> dict[str, Search]:
+        """What one question to nel tells of all of them, once they have ended."""
         until = time.monotonic() + PATIENCE
         while True:
-            found = self.adapter.find(instance, long_ago())
-            assert isinstance(found, Found) and time.monotonic() < until, found
-            if found.job.state.ended:
-                return found.job
+            found = self.adapter.find_all(dict.fromkeys(instances, long_ago()))
+            if all(
+                isinstance(each, Absent) or (isinstance(each, Found) and each.job.state.ended)
+                for each in found.values()
+            ):
+                return dict(found)
+            assert time.monotonic() < until, found
 
 
 @pytest.fixture(scope="module")
@@ -115,13 +120,13 @@ def _tell(story: Story) -> None:
     seen["again"] = story.submit("tiny-1")
     seen["live"] = story.adapter.live("tiny")
     story.adapter.stop("tiny-1", "ada@box")
-    seen["stopped"] = story.ended("tiny-1")
     story.submit("tiny-2")
-    seen["failed"] = story.ended("tiny-2")
     story.told("told").write_text("0\n")
     story.submit("tiny-3")
-    seen["succeeded"] = story.ended("tiny-3")
-    seen["many"] = story.adapter.find_all(dict.fromkeys(("tiny-1", "tiny-2", "tiny-3", "tiny-4"), long_ago()))
+    seen["many"] = story.ended("tiny-1", "tiny-2", "tiny-3", "tiny-4")
+    seen["stopped"], seen["failed"], seen["succeeded"] = (
+        found.job for found in seen["many"].values() if isinstance(found, Found)
+    )
 
 
 def test_an_invocation_runs_under_its_own_output_directory(story: Story) -> None:
