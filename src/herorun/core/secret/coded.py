@@ -1,0 +1,71 @@
+"""Secrets that are written down in another form: base64, hexadecimal digits, `%41`.
+
+A run of such characters is read, and hidden whole where what it says holds a secret. Weights, digests and paths in
+the same characters say nothing that can be read.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+
+# `base64` breaks its lines at 76 characters, mail and PEM at 64: of one text each line alone may say too little.
+_BLOCK = re.compile(r"(?:[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)\s*+)+[A-Za-z0-9+/]{4,76}={0,2}")
+_RUN = re.compile(r"[A-Za-z0-9+/_-]{12,}+={0,2}")
+_PERCENT = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%]*+%[0-9A-Fa-f]{2}[^\s\"'<>]*+")
+_BYTE = re.compile(r"%([2-7][0-9A-Fa-f])")
+_HEX = re.compile(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
+_LOGIN = re.compile(r"[\w.@+$-]{1,64}:[!-~]{3,}")
+_PADDING = {0: "", 2: "==", 3: "="}
+_LEAST_LOGIN = 16
+DEEPEST = 3  # a text in a text in a text
+
+Scrub = Callable[[str], str]
+
+
+def mask_coded(text: str, mask: str, scrub: Scrub) -> str:
+    """The text with every run masked that says, once read, something that `scrub` would change."""
+
+    def masked(found: re.Match[str]) -> str:
+        said = [*_from_base64(found[0]), *_from_hex(found[0])]
+        return mask if any(_tells(each, found[0], scrub) for each in said) else found[0]
+
+    if "\n" in text or "\\n" in text:
+        text = _BLOCK.sub(masked, text)
+    return _RUN.sub(masked, text)
+
+
+def read_percent(text: str, scrub: Scrub) -> str:
+    """The text with `%41` read where that shows a secret, and with that secret masked."""
+
+    def read(found: re.Match[str]) -> str:
+        said = _BYTE.sub(lambda byte: chr(int(byte[1], 16)).replace("\x7f", "%7F"), found[0])
+        clean = scrub(said) if said != found[0] else said
+        return clean if clean != said else found[0]
+
+    return _PERCENT.sub(read, text) if "%" in text else text
+
+
+def _tells(said: str, run: str, scrub: Scrub) -> bool:
+    is_login = len(run) >= _LEAST_LOGIN and _LOGIN.fullmatch(said.strip())
+    return bool(is_login) or scrub(said) != said
+
+
+def _from_base64(run: str) -> list[str]:
+    flat = re.sub(r"\\r|\\n|\s", "", run).rstrip("=").replace("-", "+").replace("_", "/")
+    padding = _PADDING.get(len(flat) % 4)
+    if padding is None:
+        return []
+    return _as_text(lambda: base64.b64decode(flat + padding, validate=True))
+
+
+def _from_hex(run: str) -> list[str]:
+    return _as_text(lambda: bytes.fromhex(run)) if _HEX.fullmatch(run) else []
+
+
+def _as_text(read: Callable[[], bytes]) -> list[str]:
+    try:
+        said = read().decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return []
+    return [said] if all(c.isprintable() or c in "\n\r\t" for c in said) else []

@@ -1,0 +1,117 @@
+"""Secrets that their name tells: `--x-token=`, `password: `, `"api_key": "..."`, `HF_TOKEN 0a1b...`."""
+
+import re
+from collections.abc import Iterator
+
+_NAME = (
+    r"(?:(?:api|access|account|private)[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|auth"
+    r"|x-(?:amz|goog)-signature)"
+)
+# Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
+_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"
+_ASSIGNED = re.compile(
+    # the name, which may be quoted, also with escaped quotes
+    rf"(?P<name>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++)(?:'\"'\"'|\\*+[\"']?)\]?"
+    # what joins them: `=`, `:`, a blank, or the comma of a list of words
+    r"(?P<join>\s*+(?:=>|:=|[=:])\s*+|\s*+,\s*+(?=\\*+[\"'])|\s++(?!-))"
+    # the value: to the closing quote, whatever is in it; without one, to a blank or to what begins the next value
+    r"(?:(?:\$|[bBrRfFuU]{1,2}|(?:[\w.]++\()+)?"
+    r"(?:(?P<quote>[\"'])(?!(?<=')\"'\"')(?P<quoted>(?:\\.|'\"'\"'|(?!(?P=quote))[^\n\\])*+)"
+    r"|(?P<escaped>'\"'\"'|\\++[\"'])(?P<inside>(?:(?!(?P=escaped))[^\n])++))"
+    r"|(?P<bare>(?:[^\s\"',;&}\]\\]|[,;&](?=[^\s\"'\\])(?![\w.-]+[=:])|[}\]](?=[A-Za-z0-9])|\\(?![nrt\"'\\]))++))",
+    re.IGNORECASE,
+)
+# What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, a digest, what is masked.
+_HARMLESS = re.compile(
+    r"sha256:[0-9a-f]{64}|true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+\}?"
+    r"|munge|kerberos|iam|adc|netrc|anon(?:ymous)?|google_default|required|optional|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
+    re.IGNORECASE,
+)
+_SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
+_LAST_WORD = re.compile(_LAST, re.IGNORECASE)
+# Whose key is a secret, however short it is; any other key is one if it looks like it, and is no digest with a prefix.
+_SECRET_KEY = re.compile(
+    r"(?:wandb|comet|neptune|mlflow|tracker|hf|hub|openai|anthropic|aws|s3|gcp|gcs|google|azure|ssh|auth|service"
+    r"|license|sign(?:ing)?|encrypt(?:ion)?|master|deploy|storage|client)[_.-]?key",
+    re.IGNORECASE,
+)
+_RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")
+_MIXED = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.~-]{8,}")
+_LONG = re.compile(r"(?=[^\d]*\d)(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+/=]{32,}")
+_OF_AWS = re.compile(r"aws_(?:secret_access_key|session_token)", re.IGNORECASE)
+_PATH = re.compile(r"[~.]{0,2}/\S*|\w+://\S*")
+_OF_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*")
+# A language model's tokens are no secret: neither the tools and the special ones, nor a number of them.
+_INNOCENT_NAME = re.compile(
+    r"tokeni[sz]\w*|(?<![a-z])(?:bos|eo[sdtm]|pad|unk|sep|cls|mask|image|video|audio|special)[_-]token"
+    r"|token[_-](?:d?types?|embed|shift|mix|drop|per(?![a-z])|level|parallel|shuffl|dispatch|rout|choice|merg|prun|mask)\w*|authors?(?!i[sz])|\w*(?:Error|Exception)",
+    re.IGNORECASE,
+)
+_COUNTING_NAME = re.compile(r"tokens|token[_-](?:ids?|counts?|budget|limit|length)", re.IGNORECASE)
+_COUNT = re.compile(r"[+-]?[\d_]+(?:\.\d+)?(?:e[+-]?\d+)?[kmgtb]?", re.IGNORECASE)
+
+
+def mask_named(text: str, mask: str) -> str:
+    out, done = [], 0
+    for begin, end in _values(text):
+        out += [text[done:begin], mask]
+        done = end
+    return "".join([*out, text[done:]])
+
+
+def told_by_name(text: str) -> tuple[str, ...]:
+    """The values that a name in the text tells as secrets."""
+    return tuple(text[begin:end] for begin, end in _values(text))
+
+
+def _values(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while found := _ASSIGNED.search(text, at):
+        kind = next(kind for kind in ("quoted", "inside", "bare") if found[kind] is not None)
+        value = found[kind]
+        if _is_joined(found, value) and is_secret(found["name"], value):
+            yield found.span(kind)
+            at = found.end(kind)
+        else:  # a quoted value may hold another name with its own
+            at = found.end() if kind == "bare" else found.start(kind)
+
+
+def _is_joined(found: re.Match[str], value: str) -> bool:
+    """Whether the value is the name's, by what stands between the two."""
+    name, sign = found["name"], found["join"].strip()
+    if name.startswith("-"):
+        return not value.startswith("-")
+    if sign == ",":
+        return bool(_OF_ENVIRONMENT.fullmatch(name))
+    if sign:
+        return len(value) > 3 and not (name == "pass" and found["bare"] and value.isalpha())
+    if _OF_AWS.search(name):
+        return len(value) > 15
+    shapes = (_MIXED,) if _OF_ENVIRONMENT.fullmatch(name) else (_RANDOM, _LONG)
+    is_random = any(shape.fullmatch(value) for shape in shapes) and not _PATH.fullmatch(value)
+    return is_random and names_strongly(name)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """`--token abc` and `TOKEN=abc` hold one; `tokens_per_second=9` and `tokenizer=llama` do not."""
+    if not value or _HARMLESS.fullmatch(value):
+        return False
+    if names_strongly(name):
+        return not (_COUNTING_NAME.search(name) and _COUNT.fullmatch(value))
+    found = _LAST_WORD.search(name)
+    if not found or _PATH.fullmatch(value):
+        return False
+    return "key" not in found[0].lower() or bool(_SECRET_KEY.search(name) or _RANDOM.fullmatch(value))
+
+
+def names_strongly(name: str) -> bool:
+    return bool(_SECRET_NAME.search(_INNOCENT_NAME.sub("", name)))
+
+
+def names_one(name: str) -> bool:
+    return names_strongly(name) or bool(_LAST_WORD.search(name))
+
+
+def is_pass_number(name: str, value: int) -> bool:
+    """A number under a name like `password` may be one; under any other name it is a count, an id or a size."""
+    return bool(re.search(r"passw|passphrase|secret", name, re.IGNORECASE)) and abs(value) > 999

@@ -1,0 +1,93 @@
+"""Secrets that their place tells: what stands after a header, in a URL's user part, behind a webhook's address."""
+
+import re
+
+_SLASH = r"(?:\\*+/)"  # JSON may write it with a backslash
+_HOOKS = "|".join(
+    (
+        rf"hooks\.slack(?:-gov)?\.com{_SLASH}(?:services|workflows|triggers){_SLASH}",
+        rf"discord(?:app)?\.com{_SLASH}api{_SLASH}(?:v\d+{_SLASH})?webhooks{_SLASH}",
+        rf"webhook\.office(?:365)?\.com{_SLASH}",
+        rf"api\.telegram\.org{_SLASH}(?:file{_SLASH})?bot",
+        rf"chat\.googleapis\.com{_SLASH}v1{_SLASH}spaces{_SLASH}[^\s\"'?]++\?",
+        rf"hooks\.zapier\.com{_SLASH}hooks{_SLASH}catch{_SLASH}",
+        rf"events\.pagerduty\.com{_SLASH}integration{_SLASH}",
+        rf"maker\.ifttt\.com{_SLASH}trigger{_SLASH}",
+    )
+)
+# The addresses of apprise: all that follows the scheme are tokens, but for what reads like a place.
+_SPEAKS = (
+    r"slack|discord|tgram|msteams|workflows?|mailtos?|ntfys?|pover|pbul|matrixs?|mmosts?|rockets?|gchat|opsgenie"
+    r"|pagerduty|sendgrid|twilio|signals?|wxteams|webex|ifttt|pushy|gotifys?|zulip|spike|splunk|victorops|revolt"
+)
+_REST = r"(?:[^\s\"'&,;)>\]\\]|\\++/)"
+
+# The whole rest is the secret, whatever it looks like.
+_AFTER = re.compile(
+    rf"(?P<head>\bauthorization(?:\\*+[\"']?\s*+[:=]|\\*+[\"']\s*+,)\s*+\\*+[\"']?(?:(?:basic|bearer|digest|negotiate|token|apikey)\s++)?"
+    rf"|\b(?:{_HOOKS})"
+    rf"|(?<![\w+.-])(?:{_SPEAKS}):{_SLASH}{{2}}"
+    r"|[?&;](?:sig|signature)="
+    r"|\bsignature=(?=[0-9a-f]{32})"
+    r"|\blogin\s++\S++\s++(?:account\s++\S++\s++)?password\s++"
+    r"|\bmachine\s++\S++\s++password\s++"
+    r"|\bsshpass\s++-p\s*+[\"']?"
+    r"|\b(?:docker|podman|nerdctl|oras|crane|helm|skopeo)\s(?:[\w -]{0,40}\s)?login\b[^\n|;]{0,200}?\s-p[\s=]*+[\"']?"
+    r"|\b(?:curl|wget)\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user)[\s=]*+[\"']?[^\s:\"']++:"
+    rf")(?P<value>{_REST}++)",
+    re.IGNORECASE,
+)
+_COOKIE = re.compile(
+    r"(?P<head>\b(?:set-)?cookie\\*+[\"']?\s*+:\s*+\\*+[\"']?)(?P<value>[^\r\n\"'\\=]{0,200}=[^\r\n\"'\\]*+)",
+    re.IGNORECASE,
+)
+_ELEMENT = re.compile(
+    r"(?P<head><(?P<name>[\w.:-]*(?:password|passwd|secret|token|api-?_?key)[\w.:-]*)>)(?P<value>[^<\n]++)(?=</(?P=name)>)",
+    re.IGNORECASE,
+)
+# Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
+_USERINFO = re.compile(
+    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{2}})(?P<value>[^/\s'\"?#\\]+)(?=@)", re.IGNORECASE
+)
+# A password may hold what it should not: `/`, `?`, `#`. A port is none.
+_LOOSE_USERINFO = re.compile(
+    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{2}})(?P<value>[^/\s'\"?#:@\\]{{0,200}}+:(?!\d*+(?:/|$))[^\s'\"@]{{1,200}}+)(?=@)",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(
+    r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE
+)
+# What people and libraries say about a key, with the key in it.
+_SPOKEN = re.compile(
+    r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ _-]keys?\b)[^\n]{0,120}?[\s:=\"'`(])"
+    r"(?P<value>(?<![^\s:=\"'`(])(?=[A-Za-z_+*/=-]*\d)[A-Za-z0-9_+*=-]{20,}+)(?![\w:/]|\.\w)",
+    re.IGNORECASE,
+)
+# (what must stand in the lower-cased text for the pattern to be tried at all, the pattern)
+_PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    (("@",), _USERINFO),
+    (("@",), _LOOSE_USERINFO),
+    ((), _AFTER),
+    (("cookie",), _COOKIE),
+    (("</",), _ELEMENT),
+    (("bearer", "basic"), _BEARER),
+    (("login", "key"), _SPOKEN),
+)
+
+
+def mask_places(text: str, mask: str) -> str:
+    small = text.lower()
+    for hints, place in _PLACES:
+        if not hints or any(hint in small for hint in hints):
+            text = place.sub(lambda found: _masked(found, mask), text)
+    return text
+
+
+def _masked(found: re.Match[str], mask: str) -> str:
+    """Masked once: the mask's own end is no part of what may stand in a value."""
+    return found[0] if mask.startswith(found["value"]) else f"{found['head']}{mask}"
+
+
+def told_by_place(text: str) -> tuple[str, ...]:
+    """The values that a place of the text tells as secrets."""
+    return tuple(found["value"] for _, place in _PLACES for found in place.finditer(text))
