@@ -33,7 +33,8 @@ def has_known_shape(text: str) -> bool:
 def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
     """A command line with the values of secret-looking flags masked, `--token value` included."""
     whole = " ".join(argv)
-    told = {*told_by_place(whole), *told_by_name(whole)} - {MASK}
+    values = (*told_by_place(whole), *told_by_name(whole))
+    told = {word for value in values for word in (value, *value.split()) if len(word) > 1} - {MASK}
     out: list[str] = []
     flag = ""
     for part in argv:

@@ -79,17 +79,27 @@ LINES: dict[str, Callable[[Draw], str]] = {
 }
 
 TRAININGS = (
-    "torchrun --nnodes 64 --nproc_per_node 8 --rdzv_backend c10d --rdzv_endpoint gpu1:29500 --rdzv_id 4711 pretrain_gpt.py"
-    " --tensor-model-parallel-size 8 --tokenizer-type GPT2BPETokenizer --vocab-file /data/vocab.json --merge-file m.txt"
-    " --micro-batch-size 1 --use-checkpoint-args --no-load-optim --ckpt-format torch_dist --key-value-heads 8",
-    "python -m levanter.main.train_lm --config_path config/llama_7b.yaml --trainer.wandb.project hero --trainer.num_train_steps"
-    " 1000000 --data.tokenizer meta-llama/Meta-Llama-3-8B --trainer.checkpointer.base_path gs://bucket/checkpoints",
-    "accelerate launch --multi_gpu --main_process_port 29501 run_clm.py --model_name_or_path EleutherAI/pythia-6.9b"
-    " --use_auth_token --hub_model_id lab/model --report_to wandb --max_eval_samples 500 --pad_token '<|pad|>'",
-    "python train.py +experiment=llama3/405b model.num_key_value_heads=8 trainer.max_tokens=15.6e12 data.token_dtype=uint32"
-    " hydra.run.dir=/data/runs/2026-01-01/12-00-00 ++callbacks.passes=3 tokens_per_batch=16777216",
-    "srun --container-image nvcr.io/nvidia/nemo:24.07 --no-container-entrypoint --ntasks-per-node=8 --account=hero_e --partition"
-    " batch --auth=munge bash -c 'python pretrain.py --seed 7 --key step'",
+    (
+        "torchrun --nnodes 64 --nproc_per_node 8 --rdzv_backend c10d --rdzv_endpoint gpu1:29500 --rdzv_id 4711 pretrain_gpt.py"
+        " --tensor-model-parallel-size 8 --tokenizer-type GPT2BPETokenizer --vocab-file /data/vocab.json --merge-file m.txt"
+        " --micro-batch-size 1 --use-checkpoint-args --no-load-optim --ckpt-format torch_dist --key-value-heads 8"
+    ),
+    (
+        "python -m levanter.main.train_lm --config_path config/llama_7b.yaml --trainer.wandb.project hero --trainer.num_train_steps"
+        " 1000000 --data.tokenizer meta-llama/Meta-Llama-3-8B --trainer.checkpointer.base_path gs://bucket/checkpoints"
+    ),
+    (
+        "accelerate launch --multi_gpu --main_process_port 29501 run_clm.py --model_name_or_path EleutherAI/pythia-6.9b"
+        " --use_auth_token --hub_model_id lab/model --report_to wandb --max_eval_samples 500 --pad_token '<|pad|>'"
+    ),
+    (
+        "python train.py +experiment=llama3/405b model.num_key_value_heads=8 trainer.max_tokens=15.6e12 data.token_dtype=uint32"
+        " hydra.run.dir=/data/runs/2026-01-01/12-00-00 ++callbacks.passes=3 tokens_per_batch=16777216"
+    ),
+    (
+        "srun --container-image nvcr.io/nvidia/nemo:24.07 --no-container-entrypoint --ntasks-per-node=8 --account=hero_e --partition"
+        " batch --auth=munge bash -c 'python pretrain.py --seed 7 --key step'"
+    ),
     "docker run -u 1000:1000 --ipc=host -p 8080:8080 -v /data:/data nvcr.io/nvidia/pytorch:24.01-py3 python train.py",
     "deepspeed --hostfile hosts train.py --deepspeed ds.json --text-key content --eos-token-id 128001 --sort_key length",
 )
