@@ -70,7 +70,7 @@ def check_in(
 def _read(path: str) -> dict[str, Any]:
     try:
         found = json.loads(_read_patiently(path))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         _refuse([Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")])

@@ -14,12 +14,12 @@ MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "unknown": ("?", "yel
 
 def show_json(document: Mapping[str, Any]) -> None:
     """One document on standard output, and nothing else there."""
-    sys.stdout.write(json.dumps({"schema": 1, **document}, indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(scrub_tree({"schema": 1, **document}), indent=2, allow_nan=False) + "\n")
 
 
 def show_json_line(document: Mapping[str, Any]) -> None:
     """One document on one line, for a command that prints many (JSON Lines)."""
-    sys.stdout.write(json.dumps({"schema": 1, **document}, allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False) + "\n")
     sys.stdout.flush()
 
 

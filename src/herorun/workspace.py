@@ -34,7 +34,7 @@ from herorun.core.scrub import scrub
 from herorun.record import Record
 from herorun.routed import RoutedStore
 from herorun.system import host
-from herorun.system.files import lock_file, write_whole
+from herorun.system.files import lock_file, make_folders, write_whole
 from herorun.system.git import Repository, find_repository
 
 
@@ -191,7 +191,7 @@ class Run:
 
     def prepare(self) -> None:
         """Make the private state folder, invisible to git."""
-        self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folders(self.state)
         ignore = self.repository.main / ".herorun" / ".gitignore"
         if not ignore.exists():
             write_whole(ignore, b"*\n", 0o644)

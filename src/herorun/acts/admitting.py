@@ -1,11 +1,13 @@
 """The admission: what check-in compares with, written before the job is submitted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from herorun import discover
-from herorun.core.canonical import canonical
+from herorun.core.admission import sealed
+from herorun.core.canonical import canonical, plain
 from herorun.core.code.impact import of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
@@ -13,6 +15,7 @@ from herorun.core.first_party import code_roots
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission
 from herorun.core.requirements import exact_versions
+from herorun.core.scrub import scrub_tree
 from herorun.gather import gather
 from herorun.system.digests import file_digests
 from herorun.system.files import write_whole
@@ -37,7 +40,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "tree": plan.code_tree.value,
         "code": code,
         "argv": submission.argv,
-        "config": plan.config.value,
+        "config": _sealed(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
         "tracker_kind": plan.tracker.value.kind,
@@ -50,6 +53,15 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
     path = run.state / "admissions" / f"{submission.instance}.json"
     write_whole(path, (canonical(admission) + "\n").encode())
     return path
+
+
+def _sealed(value: Any, name: str = "") -> Any:
+    """The config with each secret in it, which somebody signed for, as no more than its digest."""
+    if isinstance(value, Mapping) and value:
+        return {key: _sealed(item, str(key)) for key, item in value.items()}
+    form = plain(value)
+    (clean,) = scrub_tree({name: form}).values()
+    return form if clean == form else sealed(form)
 
 
 def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:

@@ -1,7 +1,6 @@
 """The babysitter's process: the loop over ticks, its heartbeat, and starting it detached."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical import canonical, timestamp
 from herorun.core.errors import CouldNotLook, HandedOver, in_words
+from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
 from herorun.system.clock import now
@@ -68,7 +68,7 @@ def last_heartbeat(run: Run) -> datetime | None:
 
 def _heart(run: Run, name: str) -> datetime | None:
     try:
-        found = json.loads((run.state / "heartbeat.json").read_text())
+        found = read_json((run.state / "heartbeat.json").read_bytes())
         moment = datetime.fromisoformat(found[name])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,7 +1,6 @@
 """Backtests of files: curves as CSV, labels as JSON."""
 
 import csv
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.fold import Names
+from herorun.core.outside import read_json
 from herorun.core.ports import Row
 
 OURS = "herorun"
@@ -118,7 +118,7 @@ def _date(text: str) -> datetime | None:
 def read_labels(path: Path) -> dict[str, Label]:
     """Labels by file name."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = read_json(path.read_text(encoding="utf-8"))
         return {name: _label(entry) for name, entry in told.items()}
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise WrongUse(f"{path} is no file of labels: {error!r}.") from None

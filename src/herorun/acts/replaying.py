@@ -1,6 +1,5 @@
 """Reading what recorded ticks saw, and judging them again."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +9,7 @@ from herorun import __version__
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
 from herorun.core.canonical import plain, timestamp
 from herorun.core.errors import in_words
+from herorun.core.outside import read_json
 from herorun.core.replay import Replay, Result, past_ticks, replay, totals
 from herorun.core.tick import Rules
 from herorun.workspace import Run
@@ -49,7 +49,7 @@ class Evidence:
     def _take(self, line: bytes) -> None:
         """A line that was cut off, or is something else, is no evidence of anything."""
         try:
-            told = json.loads(line)
+            told = read_json(line)
             at, evidence = told["at"], told["evidence"]
         except (ValueError, KeyError, TypeError):
             return

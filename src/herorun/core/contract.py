@@ -578,6 +578,10 @@ def parse_contract(text: str, where: str) -> Contract:
         return contract_from(tomllib.loads(text), where)
     except tomllib.TOMLDecodeError as error:
         raise WrongUse(f"{where} is not valid TOML: {error}.") from None
+    except (RecursionError, ValueError):  # the second: a number of thousands of digits
+        raise WrongUse(
+            f"{where} is no contract: it is nested too deeply, or holds an endless number."
+        ) from None
 
 
 def contract_from(data: Mapping[str, Any], where: str) -> Contract:

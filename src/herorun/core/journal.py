@@ -4,7 +4,6 @@ A line holds `v` (the journal's version), `id` (the event's own digest, the same
 the event's fields, `prev` (the hash of the line before) and `hash` (over all of that).
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -37,6 +36,7 @@ from herorun.core.event import (
 from herorun.core.evidence import End, History, Instance, Unfinished
 from herorun.core.judge import QUESTION, Judge
 from herorun.core.lease import Lease, follows
+from herorun.core.outside import read_json
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health, decided, launched
@@ -92,7 +92,7 @@ def chain(
 def read_line(text: str, place: str) -> Line:
     """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it can be read."""
     try:
-        body = json.loads(text)
+        body = read_json(text)
         version = body["v"]
     except (ValueError, TypeError, KeyError):
         raise BrokenJournal(f"{place}: not a journal line") from None

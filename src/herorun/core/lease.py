@@ -5,11 +5,11 @@ record, where the push that the remote takes counts. A lease is stale when the o
 unchanged for two cadences of its own clock.
 """
 
-import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from herorun.core.canonical import canonical
+from herorun.core.outside import read_json, whole_number
 
 PATH = "_herorun/lease.json"
 STALE = 2  # cadences
@@ -36,8 +36,9 @@ class Lease:
 def read_lease(data: bytes) -> Lease | None:
     """None for a file that is no lease: it is then nobody's to overwrite."""
     try:
-        found = json.loads(data)
-        return Lease(str(found["owner"]), str(found["slug"]), int(found["fence"]), int(found["beat"]))
+        found = read_json(data)
+        fence, beat = whole_number(found["fence"]), whole_number(found["beat"])
+        return Lease(str(found["owner"]), str(found["slug"]), fence, beat)
     except (ValueError, KeyError, TypeError):
         return None
 

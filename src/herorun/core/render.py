@@ -49,6 +49,9 @@ SEAL_FURTHER = ("W&B", "Output root", "Launch command", "Caveats")
 EVENT_LINES = ("Status", "Evidence", "Decision", "Next")
 
 
+_LINK = re.compile(r"\](?=[(\[])")  # what makes a link or an image of the words before it
+
+
 def headline(at: datetime, title: str) -> str:
     """`### 2026-11-21 00:02 UTC - tiny-1`"""
     return f"### {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC - {one_line(title)}"
@@ -58,6 +61,7 @@ def one_line(text: str, most: int = 2000) -> str:
     """Text from outside as one harmless line of Markdown: no line breaks, control characters or HTML."""
     flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
     flat = flat.replace("<", "&lt;").replace(">", "&gt;")
+    flat = _LINK.sub("]\u200b", flat)
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 

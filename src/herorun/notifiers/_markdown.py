@@ -14,7 +14,8 @@ from herorun.core.scrub import scrub
 ROBOT = "🤖"
 _MARK = re.compile(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)
 _FORGED = re.compile(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Of a terminal, and those that turn the direction of what follows.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 

@@ -1,6 +1,5 @@
 """Signs of life of whoever watches the run: the lease over time, and the loop's own heartbeat."""
 
-import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +8,7 @@ from herorun.core.canonical import canonical
 from herorun.core.contract import Contract
 from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, RecordLease
 from herorun.core.lease import PATH, Lease, read_lease
+from herorun.core.outside import parse_time, read_json
 from herorun.core.ports import Place, Store
 from herorun.system.files import is_locked, lock_file, write_whole
 from herorun.system.git import Repository
@@ -41,9 +41,9 @@ def _seen(place: Place, lease: Lease, modified: datetime | None, launcher: Launc
 def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
     beat = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}"
     try:
-        told = json.loads((state / SEEN).read_bytes())
+        told = read_json((state / SEEN).read_bytes())
         if told["beat"] == beat:
-            return datetime.fromisoformat(told["since"])
+            return parse_time(told["since"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # never seen before, or unreadable: it is first seen now
     if state.is_dir():
@@ -55,7 +55,7 @@ def read_heartbeat(repository: Repository, contract: Contract, place: Place) -> 
     """Of the loop that holds the babysitter's lock; one that never wrote has no time."""
     held = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
     try:
-        told = json.loads((Path(place.state) / "heartbeat.json").read_bytes())
-        return Heartbeat(held, datetime.fromisoformat(told["at"]), told.get("pid") == os.getpid())
+        told = read_json((Path(place.state) / "heartbeat.json").read_bytes())
+        return Heartbeat(held, parse_time(told["at"]), told.get("pid") == os.getpid())
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return Heartbeat(held)  # never written, or torn: there is no time to go by

@@ -7,6 +7,7 @@ would else be lost to a mere look, or to a crash. Each has a cursor of its own a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.canonical import canonical, digest
@@ -123,11 +124,25 @@ def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arri
         arrived.add(batch, state.cursor)
         if batch.restarted:
             state = MetricsState()
-        state = fold_rows(state, batch.rows, names, batch.changed_at, keep_closed=not first)
+        state = fold_rows(
+            state, tuple(map(_clean, batch.rows)), names, batch.changed_at, keep_closed=not first
+        )
         state = replace(state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:])
         first = False
         if not batch.rows:
             return state
+
+
+def _clean(row: Row) -> Row:
+    """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
+    if all(_clean_name(name) == name for name in row.values):
+        return row
+    return replace(row, values={_clean_name(name): value for name, value in row.values.items()})
+
+
+@lru_cache(100_000)
+def _clean_name(name: str) -> str:
+    return scrub(name)
 
 
 def names_of(contract: Contract) -> Names:

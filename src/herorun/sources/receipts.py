@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Receipt, Unavailable
+from herorun.core.outside import read_json, whole_number
 from herorun.core.ports import Scheduler, Store
 
 LINE = "HERORUN_RECEIPT "
@@ -49,7 +50,7 @@ def read_receipt(
     if found is None:
         return Nothing(f"{current.name} has not checked in yet")
     text = found.source if found.line else store.read(f"{folder}/{found.source}")
-    return parse_receipt(json.loads(text))
+    return parse_receipt(read_json(text))
 
 
 def read_admitted(receipt: Receipt) -> Admitted:
@@ -84,10 +85,17 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
     found = []
     for number, match in enumerate(map(_LINE.match, lines), start=1):
         try:
-            told = json.loads(match[1]) if match else {}
+            told = read_json(match[1]) if match else {}
             if told.get("instance") == instance:
-                found.append(_Left(int(told["attempt"]), number, int(told.get("rank", 0)), json.dumps(told)))
-        except (ValueError, LookupError, TypeError) as error:
+                found.append(
+                    _Left(
+                        whole_number(told["attempt"]),
+                        number,
+                        whole_number(told.get("rank", 0)),
+                        json.dumps(told),
+                    )
+                )
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             if needed:
                 raise ValueError(f"line {number} of the log's end is a damaged receipt: {error}") from None
     return found
@@ -98,9 +106,14 @@ def parse_receipt(data: Any) -> Receipt:
     try:
         items = tuple((str(i["item"]), str(i["outcome"]), str(i["message"])) for i in data["items"])
         receipt = Receipt(
-            str(data["instance"]), int(data["attempt"]), str(data["outcome"]), items, None, data.get("loaded")
+            str(data["instance"]),
+            whole_number(data["attempt"]),
+            str(data["outcome"]),
+            items,
+            None,
+            data.get("loaded"),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the receipt lacks {error}") from None
     rank = data.get("rank", 0)
     return (

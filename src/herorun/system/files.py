@@ -15,7 +15,7 @@ _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as s
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent, mode)
     aside = _aside(path)
     _write_new(aside, data, mode)
     try:
@@ -31,7 +31,7 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
 
     A reader never sees half of it, except on a file system without hard links.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent, mode)
     aside = _aside(path)
     _write_new(aside, data, mode)
     try:
@@ -39,6 +39,13 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     finally:
         os.unlink(aside)
     sync_folder(path.parent)
+
+
+def make_folders(folder: Path, mode: int = 0o600) -> None:
+    """The folder and those above it, as far as they are missing; closed to others where files of that mode are."""
+    missing = [folder, *folder.parents]
+    for each in reversed([each for each in missing if not each.exists()]):
+        each.mkdir(0o777 if mode & 0o077 else 0o700, exist_ok=True)
 
 
 def _link(aside: Path, path: Path, data: bytes, mode: int) -> None:
@@ -94,7 +101,7 @@ def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Ite
 
 def hold(path: Path, wait: float, what: str) -> int:
     """Take a lock until the returned descriptor is closed; `WrongUse` if somebody else keeps it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + wait
     while True:
@@ -127,7 +134,7 @@ def is_locked(path: Path) -> bool:
 
 def append_line(path: Path, line: str) -> None:
     """Add one line to a private file. A line that was cut off before it stays a line of its own."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "r+b") as file:
         end = file.seek(0, os.SEEK_END)

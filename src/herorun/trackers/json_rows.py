@@ -53,6 +53,8 @@ def _record(line: bytes) -> dict[str, Any] | None:
         record: dict[str, Any] = json.loads(text[max(begin, 0) :])
     except UnicodeDecodeError:
         raise Unusable("not UTF-8") from None
+    except RecursionError:
+        raise Unusable("nested too deeply") from None
     except ValueError:
         raise Unusable("not JSON") from None
     if begin and (begin < 0 or record.get("tracker") != "json_logger"):

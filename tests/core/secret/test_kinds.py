@@ -3,6 +3,8 @@
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import planted
 from herorun.core.scrub import MASK, has_known_shape, scrub, scrub_argv, scrub_tree
@@ -107,3 +109,24 @@ def test_a_command_line_that_is_split_over_words(argv: tuple[str, ...]) -> None:
 
     assert "hunter22" not in " ".join(shown)
     assert len(shown) == len(argv) and shown[0] == argv[0]
+
+
+@given(
+    kind=st.sampled_from([*planted.SHAPED, *planted.PLACES]),
+    code=st.sampled_from(list(planted.CODED)),
+    seed=st.integers(0, 2**32),
+    before=st.text(max_size=40),
+    after=st.text(max_size=40),
+)
+@settings(max_examples=400, deadline=None)
+def test_whatever_stands_around_it_a_secret_goes(
+    kind: str, code: str, seed: int, before: str, after: str
+) -> None:
+    draw = random.Random(seed)
+    shaped = planted.SHAPED.get(kind)
+    text, secret = (each := shaped(draw), each) if shaped else planted.placed(kind, draw)
+    written = planted.CODED[code](text)
+    clean = scrub(f"{before} {written} {after}")
+
+    assert secret not in clean and written not in clean
+    assert scrub(clean) == clean

@@ -26,7 +26,7 @@ _REST = r"(?:[^\s\"'&,;)>\]\\]|\\++/)"
 _AFTER = re.compile(
     rf"(?P<head>\bauthorization(?:\\*+[\"']?\s*+[:=]|\\*+[\"']\s*+,)\s*+\\*+[\"']?(?:(?:basic|bearer|digest|negotiate|token|apikey)\s++)?"
     rf"|\b(?:{_HOOKS})"
-    rf"|(?<![\w+.-])(?:{_SPEAKS}):{_SLASH}{{2}}"
+    rf"|(?<![\w+.-])(?:{_SPEAKS}):{_SLASH}{{1,2}}"
     r"|[?&;](?:sig|signature)="
     r"|\bsignature=(?=[0-9a-f]{32})"
     r"|\blogin\s++\S++\s++(?:account\s++\S++\s++)?password\s++"
@@ -42,16 +42,16 @@ _COOKIE = re.compile(
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(
-    r"(?P<head><(?P<name>[\w.:-]*(?:password|passwd|secret|token|api-?_?key)[\w.:-]*)>)(?P<value>[^<\n]++)(?=</(?P=name)>)",
+    r"(?P<head>(?:<|&lt;)(?P<name>[\w.:-]*(?:password|passwd|secret|token|api-?_?key)[\w.:-]*)(?:>|&gt;))(?P<value>[^<&\n]++)(?=(?:<|&lt;)/(?P=name)(?:>|&gt;))",
     re.IGNORECASE,
 )
 # Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
 _USERINFO = re.compile(
-    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{2}})(?P<value>[^/\s'\"?#\\]+)(?=@)", re.IGNORECASE
+    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#\\]+)(?=@)", re.IGNORECASE
 )
 # A password may hold what it should not: `/`, `?`, `#`. A port is none.
 _LOOSE_USERINFO = re.compile(
-    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{2}})(?P<value>[^/\s'\"?#:@\\]{{0,200}}+:(?!\d*+(?:/|$))[^\s'\"@]{{1,200}}+)(?=@)",
+    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#:@\\]{{0,200}}+:(?!\d*+(?:/|$))[^\s'\"@]{{1,200}}+)(?=@)",
     re.IGNORECASE,
 )
 _BEARER = re.compile(
@@ -69,7 +69,7 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("@",), _LOOSE_USERINFO),
     ((), _AFTER),
     (("cookie",), _COOKIE),
-    (("</",), _ELEMENT),
+    (("</", "&lt;/"), _ELEMENT),
     (("bearer", "basic"), _BEARER),
     (("login", "key"), _SPOKEN),
 )
