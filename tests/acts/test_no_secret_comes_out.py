@@ -158,14 +158,6 @@ def test_what_is_planted_in_any_field_stays_there(
         screen = capfd.readouterr()
 
         assert running == []
-        import sys
-
-        print(
-            "LEAKS",
-            _leaks(told, _kept(story)),
-            _leaks(told, iter([("out", screen.out), ("err", screen.err)])),
-            file=sys.stderr,
-        )
         assert _leaks(told, _kept(story)) == []
         assert _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)])) == []
         assert story.events("Noted") and story.starts  # it was a run

@@ -13,6 +13,7 @@ from typing import Any
 
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.ports import Submission
+from herorun.core.scrub import scrub_tree
 from herorun.schedulers import _supervise
 from herorun.system.files import hold
 
@@ -31,10 +32,13 @@ def request_of(submission: Submission, code: str, admission: str) -> dict[str, A
     }
 
 
+_MARKS = ("instance", "admission", "host")  # what the job's processes are found by, to the letter
+
+
 def order_of(request: Mapping[str, Any], folder: str, lock: int, grace: timedelta) -> dict[str, Any]:
     """What the supervisor is told, through its standard input."""
     return {
-        "request": request,
+        "request": {**scrub_tree(request), **{name: request[name] for name in _MARKS if name in request}},
         "folder": folder,
         "argv": request["argv"],
         "cwd": os.path.join(request["code"], request["cwd"]),
