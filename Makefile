@@ -25,7 +25,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
+.PHONY: help demo test test-back-ends services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -35,7 +35,10 @@ demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
 test: $(DEV) $(SERVICES) $(NODE)  ## Run the tests.
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end"
+
+test-back-ends: $(DEV) $(SERVICES)  ## Run the tests on real back ends: Slurm, Ray, ssh boxes, nel, object stores.
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m back_end
 
 services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
 

@@ -26,6 +26,8 @@ from services.wandb_server import KEY
 from services.wandb_service import WandbService, running
 from stories import SLUG, Story, contract_of, eventually
 
+pytestmark = pytest.mark.back_end
+
 CAPTURE = pytest.CaptureFixture[str]
 PARENT, START = "parent", 100
 LIFECYCLE = {"action": {"type": "Delete"}, "condition": {"age": 14, "matchesPrefix": ["parent/"]}}
@@ -151,7 +153,6 @@ def test_each_store_is_asked_for_what_lies_there(
 # --- the whole run ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_run_on_object_stores_from_launch_to_seal(
     told: Story, gcs: Service, wandb: WandbService, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
 ) -> None:

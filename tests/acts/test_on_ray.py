@@ -11,6 +11,8 @@ from herorun.core.ports import Found
 from services.ray_service import Head
 from stories import CRASH, SLUG, Story
 
+pytestmark = pytest.mark.back_end
+
 PATIENCE = 90.0
 
 

@@ -16,6 +16,8 @@ from herorun.core.ports import Found
 from services.slurm import Cluster
 from stories import WAIT, Story, eventually
 
+pytestmark = pytest.mark.back_end
+
 PID = 'echo $$ > "$data/pid-$HERORUN_INSTANCE"'
 
 

@@ -16,6 +16,8 @@ import herorun
 from services.boxes import Box
 from stories import SLUG, WAIT, Story, contract_of, eventually
 
+pytestmark = pytest.mark.back_end
+
 CAPTURE = pytest.CaptureFixture[str]
 
 
@@ -72,7 +74,6 @@ def starts(box: Box, data: str) -> list[str]:
     return box.ssh(f"cat {data}/started", check=False).stdout.splitlines()
 
 
-@pytest.mark.slow
 def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     told: Story, box: Box, data: str, capsys: CAPTURE
 ) -> None:

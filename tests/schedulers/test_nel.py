@@ -17,6 +17,8 @@ from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
 from services.servers import REQUIRE
 
+pytestmark = pytest.mark.back_end
+
 PROGRAM = Path(__file__).parents[2] / ".venv-nel" / "bin" / "nel"
 PATIENCE = 120.0
 EVALUATION = """\

@@ -23,6 +23,8 @@ from ports.scheduler_suite import Rig, SchedulerSuite, long_ago
 from services.ray_service import Head, own_head
 from services.servers import PYTHON
 
+pytestmark = pytest.mark.back_end
+
 
 def an_adapter(address: str, state: Path, **options: object) -> ray.Ray:
     told = {"address": address, "code": "shared", "settle": "200ms", "grace": "1s", **options}

@@ -18,6 +18,8 @@ from schedulers.test_slurm_stand_ins import stand_in_ssh
 from services.slurm import Cluster
 from stories import eventually
 
+pytestmark = pytest.mark.back_end
+
 
 def adapter(cluster: Cluster, state: Path, **options: object) -> slurm.Slurm:
     """Each folder is a run of its own: many of them share the cluster."""

@@ -12,6 +12,8 @@ from herorun.core.health.queue_reasons import Waiting, why_waiting
 from schedulers.slurm_states import walk
 from services.slurm import Cluster
 
+pytestmark = pytest.mark.back_end
+
 
 @pytest.fixture(scope="session")
 def seen(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:

@@ -18,6 +18,8 @@ from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago
 from services.boxes import Box
 from services.relay import free_port
 
+pytestmark = pytest.mark.back_end
+
 PLACE = Place("tiny", "/state", "/out", "/repository")
 
 

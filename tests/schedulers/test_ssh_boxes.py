@@ -17,6 +17,8 @@ from ports.scheduler_suite import long_ago
 from schedulers.test_ssh import adapter, eventually
 from services.boxes import Box
 
+pytestmark = pytest.mark.back_end
+
 JOBS = "/root/jobs"
 
 

@@ -121,12 +121,11 @@ def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arri
     first = True
     while True:
         batch = tracker.read(state.cursor)
+        batch = replace(batch, rows=tuple(map(_clean, batch.rows)))
         arrived.add(batch, state.cursor)
         if batch.restarted:
             state = MetricsState()
-        state = fold_rows(
-            state, tuple(map(_clean, batch.rows)), names, batch.changed_at, keep_closed=not first
-        )
+        state = fold_rows(state, batch.rows, names, batch.changed_at, keep_closed=not first)
         state = replace(state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:])
         first = False
         if not batch.rows:
