@@ -146,6 +146,7 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.launched(WAIT)
+    assert story.tick() == 0  # tells what it reached so far
     for until in ("step=2", "time=1s"):
         answer = ask(story, capsys, "babysit", SLUG, "--until", until)
         assert answer.code == 0 and "tiny: watched until " in answer.out and "instance   tiny-1" in answer.out
