@@ -37,7 +37,7 @@ CADENCE = timedelta(seconds=570)
 NEW = 100  # rows between two ticks
 TRACKERS: dict[str, tuple[logged.Log, str]] = {
     "jsonl": (logged.jsonl, ""),
-    "wandb_offline": (logged.wandb_offline, 'path = ".."\nid = "long"'),
+    "wandb_offline": (logged.wandb_offline, 'path = "."\nid = "long"'),
     "trackio": (logged.trackio, 'path = "long.db"\nname = "long"'),
     "tensorboard": (logged.tensorboard, 'path = "."'),
 }
@@ -162,7 +162,9 @@ def started(long: Long, size: int, ticks: int = 0) -> Long:
     long.grow(size)
     under = long.run
     while (kept := fetched(under.state / COLUMNS)) is None or kept.rows < size:
-        keep_metrics(under.place, read_metrics(under.tracker, under.contract, under.place))
+        found = read_metrics(under.tracker, under.contract, under.place)
+        assert isinstance(found, Metrics), found
+        keep_metrics(under.place, found)
     for _ in range(2):
         long.tick()
     return long
