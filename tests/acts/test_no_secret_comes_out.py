@@ -131,23 +131,25 @@ def test_what_is_planted_in_any_field_stays_there(
         story.herorun("preflight", SLUG)
         assert story.launch() == 0
         story.ended()
-        story.herorun("note", SLUG, text["note"])
-        story.herorun("pause", SLUG, text["pause"])
+        said = [
+            f"{word}={text['note']}"
+            for word in ("--status", "--evidence", "--decision", "--next", "--caveat")
+        ]
+        assert story.herorun("note", SLUG, *said) == 0
+        assert story.herorun("pause", SLUG, "--until", "2h", "--reason", text["pause"]) == 0
         story.tick("--json")
         (story.work / "config.toml").write_text(
             f"[trainer]\nseed = 8\nnote = {json.dumps(text['changed'])}\n"
         )
         story.publish()
         story.herorun("preflight", SLUG, "--json")
-        story.herorun("resume", SLUG)
+        assert story.herorun("resume", SLUG) == 0
         story.tick()
         story.tick("--json")
         running = _leaks(told, _running())
         for words in (
             ("status", SLUG, "--json"),
             ("status", SLUG),
-            ("report", SLUG),
-            ("doctor",),
             ("logbook", "show", SLUG),
             ("logbook", "verify", SLUG),
             ("triage", str(story.jobs / "tiny-1" / "job.log"), "--json"),

@@ -40,7 +40,7 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
     """Every text in it, under the name that it stands by."""
     match value:
         case str():
-            masked = scrub_tree({name: value})[name] if name else scrub(value)
+            (masked,) = scrub_tree({name: value}).values() if name else (scrub(value),)
             if _tells(value, masked):
                 yield where
         case Mapping():
