@@ -25,11 +25,12 @@ from herorun.core.evidence import (
     RecordLease,
     SourceRun,
     Unavailable,
+    Undelivered,
     Waivers,
 )
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
-from herorun.core.ports import IssueTracker, Layout, Notifier, Place, Scheduler, Store, Tracker
+from herorun.core.ports import Channels, IssueTracker, Layout, Notifier, Place, Scheduler, Store, Tracker
 from herorun.core.scrub import scrub
 from herorun.record import Record
 from herorun.routed import RoutedStore
@@ -124,6 +125,13 @@ class Run:
         return adapter
 
     @cached_property
+    def channels(self) -> Channels:
+        names = self.contract.notify.targets
+        return Channels(
+            tuple(discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in names)
+        )
+
+    @cached_property
     def limits(self) -> dict[str, Any]:
         return discover.limits(self.contract)
 
@@ -176,6 +184,8 @@ class Run:
             Store: self.store,
             Layout: self.layout,
             Launcher: self.launcher,
+            Channels: self.channels,
+            Undelivered: Undelivered(tuple((one.title, one.since, one.why) for one in memory.not_told)),
             Waivers: Waivers(self.waivers),
             Cadence: Cadence(self.contract.babysit.cadence),
             type(memory.history): memory.history,

@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.acts.launch_order import Order
+from herorun.acts.paging import send_page
 from herorun.acts.posting import deliver, intent_to_say, record_link, say
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
+from herorun.core.paging import Urgency, is_the_dri
 from herorun.core.render import command_line, unmentioned
 from herorun.core.scrub import scrub
+from herorun.system import host
 from herorun.system.clock import now
 from herorun.workspace import Run
 
@@ -20,12 +23,15 @@ def announce(run: Run, order: Order, launching: Launching) -> None:
     key = f"post/{launching.key}"
     memory = run.record.memory()
     if key in memory.done:
+        _tell_dri(run, order, key)
         return
     if key not in memory.intended:
         title = f"Hero {'relaunch' if order.relaunch_of else 'launch'} requested: {launching.instance}"
-        run.record.append(
-            Intended(now(), key, memory.attempt(key), title, launch_comment(run, order, launching))
+        words, page = (
+            launch_comment(run, order, launching),
+            Urgency.MUST if _dri_must_know(run, order) else "",
         )
+        run.record.append(Intended(now(), key, memory.attempt(key), title, words, page=page))
     try:
         deliver(run, run.record.memory().intended[key])
     except (HerorunError, OSError) as error:
@@ -33,6 +39,21 @@ def announce(run: Run, order: Order, launching: Launching) -> None:
             raise HerorunError(
                 f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
             ) from None
+    _tell_dri(run, order, key)
+
+
+def _dri_must_know(run: Run, order: Order) -> bool:
+    """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no channel."""
+    names = (run.launcher.user, host.user(), run.repository.config("user.email") or "")
+    return bool(run.channels.all) and (bool(order.relaunch_of) or not is_the_dri(run.contract.dri, names))
+
+
+def _tell_dri(run: Run, order: Order, key: str) -> None:
+    """Before a first launch by somebody else; the page of a relaunch goes out with the tick's others."""
+    if order.relaunch_of:
+        return
+    if why := send_page(run, key):
+        raise HerorunError(f"Nothing was submitted: {run.dri} could not be told of the launch: {why}.")
 
 
 def launch_comment(run: Run, order: Order, launching: Launching) -> str:

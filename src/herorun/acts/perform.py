@@ -5,17 +5,21 @@ has no outcome is settled by asking the world, never by doing it again blindly.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from herorun import discover
 from herorun.acts.leasing import take_lease
 from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
+from herorun.core.asking import QUESTION_WAYS, Reason, choices
+from herorun.core.check import Gate
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, back_off
 from herorun.core.deciding import reason_of
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.paging import urgency
 from herorun.core.ports import Post
 from herorun.core.recovery.choice import not_relaunched
 from herorun.core.render import unmentioned
@@ -38,16 +42,24 @@ def intents(run: Run, actions: Sequence[Action], at: datetime) -> list[Intended]
 
 
 def _intent(run: Run, action: Action, at: datetime) -> Intended:
+    """With a channel beyond the issue, also what the DRI is told by it."""
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
+    matters = urgency(action, checks) if run.channels.all else None
+    return replace(_words(run, action, at), page=matters or "")
+
+
+def _words(run: Run, action: Action, at: datetime) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
             return intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
-        case Escalate(key, title, why, edits):
-            asked = f"{run.dri}: your decision is needed. {run.contract.stop_when}".strip()
+        case Escalate(key, title, why, edits, reason, ways, about):
+            asked = f"{run.dri}: your decision is needed ({reason}). {run.contract.stop_when}".strip()
+            asked = f"{asked}\n\n{choices(ways, run.slug, about)}"
             lines = {
                 "Status": title,
                 "Evidence": why,
-                "Decision": f"ask {run.dri}",
+                "Decision": f"ask {run.dri}: {reason}",
                 "Next": "a person decides",
             }
             words = f"{unmentioned(why)}\n\n{asked}"
@@ -99,7 +111,9 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         if ask and isinstance(error, Blocked):
             title = f"{instance} is not relaunched"
-            perform(run, Escalate(not_relaunched(instance, "gate"), title, f"{why}. {in_words(error)}"))
+            told = f"{why}. {in_words(error)}"
+            key = not_relaunched(instance, "gate")
+            perform(run, Escalate(key, title, told, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS))
         raise
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 

@@ -8,6 +8,7 @@ from typing import Any
 from herorun import __version__, discover
 from herorun.acts.launching import settle_launching
 from herorun.acts.leasing import take_lease
+from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
 from herorun.acts.upgrading import settle_judge
@@ -144,6 +145,7 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         unkept = _journal(run, seen, {**evidence, Hands: hands}, actions, known)
         doubts += [unkept] if unkept else []
         performed = (*asked, *(perform(run, action) for action in actions))
+        doubts += [f"undelivered: {why}" for why in send_pages(run)]
         pushed = run.record.push()
         after = run.record.memory()
     return Turn(

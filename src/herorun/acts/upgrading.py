@@ -3,6 +3,7 @@
 from herorun import __version__
 from herorun.acts.perform import Performed, perform
 from herorun.acts.replaying import replays
+from herorun.core.asking import QUESTION_WAYS, Reason
 from herorun.core.decide import Escalate, Tell
 from herorun.core.event import Replayed
 from herorun.core.journal import Memory
@@ -43,4 +44,5 @@ def _news(run: Run, done: Replayed) -> Tell | Escalate:
         return Tell(done.key, title, f"{done.differ} of {done.ticks} ticks differ: {otherwise}")
     answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
     why = f"{done.why}{f' {otherwise}.' if otherwise else ''} {answer}"
-    return Escalate(done.key, f"herorun {done.version} asks whether it may act", why)
+    title = f"herorun {done.version} asks whether it may act"
+    return Escalate(done.key, title, why, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS)

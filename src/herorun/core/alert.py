@@ -6,7 +6,7 @@ at most two cadences a gap; UNKNOWN neither adds nor resets; a gap over three ca
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -69,13 +69,20 @@ def advance(
     moment: Moment,
     muted: frozenset[Topic] = frozenset(),
 ) -> dict[AlertId, Alert]:
-    """Carry the alerts one tick on. The result holds those that resolved at this tick, as `resolved`."""
+    """Carry the alerts one tick on. The result holds those that resolved at this tick, as `resolved`.
+
+    A waiver silences: what it signs resolves, and says who signed; once it is over, the problem fires anew.
+    """
     before = {key: alert for key, alert in alerts.items() if alert.state is not State.RESOLVED}
     after: dict[AlertId, Alert] = {}
     unseen: set[str] = set()
+    silenced: dict[AlertId, str] = {}
     for finding in findings:
         check, verdict = checks[finding.check], finding.verdict
         key = (check.name, verdict.subject)
+        if finding.waiver is not None and verdict.outcome is Outcome.FAIL and key in before:
+            until = f"{finding.waiver.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            silenced[key] = f"waived by {finding.waiver.approved_by} until {until}: {finding.waiver.reason}"
         if verdict.outcome is Outcome.UNKNOWN or (check.topic in muted and finding.open):
             unseen.add(check.name)  # a muted check may still say that its problem is over
         elif verdict.outcome is Outcome.FAIL and finding.open:
@@ -83,10 +90,10 @@ def advance(
     for key, alert in before.items():
         if key in after:
             continue
-        if alert.check in unseen:
+        if alert.check in unseen and key not in silenced:
             after[key] = alert
         elif alert.firing:
-            after[key] = replace(alert, state=State.RESOLVED)
+            after[key] = replace(alert, state=State.RESOLVED, message=silenced.get(key, alert.message))
     return dict(sorted(after.items()))
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from inspect import getdoc, getmodule
 from typing import Any
 
+from herorun.core.asking import Reason
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, not_applicable, unknown
 
@@ -107,6 +108,7 @@ class Check:
     limits: type[Any] | None
     ask: Callable[..., Verdict | Sequence[Verdict]]
     always: bool = False  # in every `[policy] mode`: to go on would do harm that nobody can undo
+    asks: Reason | None = None  # what of a person, where it escalates
 
     def __call__(self, *evidence: Any) -> Verdict | Sequence[Verdict]:
         return self.ask(*evidence)
@@ -114,6 +116,11 @@ class Check:
     @property
     def severity(self) -> Severity:
         return SEVERITY.get(self.response, Severity.CRITICAL)
+
+    @property
+    def reason(self) -> Reason:
+        """Why a person decides about it: what could not be seen well is unverified, all else needs judgement."""
+        return self.asks or (Reason.UNVERIFIED if self.topic is Topic.MONITOR else Reason.JUDGEMENT)
 
     @property
     def doc(self) -> str:
@@ -155,6 +162,7 @@ def check(
     vetoes_relaunch: bool = False,
     at_relaunch: AtRelaunch = AtRelaunch.SKIP,
     always: bool = False,
+    asks: Reason | None = None,
 ) -> Callable[[Callable[..., Verdict | Sequence[Verdict]]], Check]:
     """Make a function a check; its annotations say which evidence it needs.
 
@@ -184,6 +192,7 @@ def check(
             limits=limits,
             ask=ask,
             always=always,
+            asks=asks,
         )
 
     return decorate

@@ -405,12 +405,32 @@ class Logbook(_Table):
     remote: str | None = Field(None, description="Remote of the record; [code] remote where it is not given.")
 
 
-class Notify(_Table):
-    """Further channels."""
+def _channel(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(
+            "is no name of an environment variable: an address holds a secret, so put it into a variable and name that here"
+        )
+    return name
 
-    targets: tuple[Name, ...] = Field(
-        (), description="Names of environment variables that hold apprise URLs."
+
+class Notify(_Table):
+    """Whom we tell beyond the issue, and how often."""
+
+    targets: tuple[Annotated[str, AfterValidator(_channel)], ...] = Field(
+        (),
+        description="Names of environment variables that hold apprise URLs; the first that takes a page has it.",
     )
+    pages_per_hour: Whole = Field(
+        6, gt=0, description="By one channel; beyond it repeats are counted and told of in the next page."
+    )
+    pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
+
+    @field_validator("targets")
+    @classmethod
+    def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError("names a variable twice")
+        return value
 
 
 class Policy(_Table):
@@ -603,5 +623,6 @@ def explain_errors(error: ValidationError) -> str:
                 lines.append(f"missing key `{key}`")
             case _:
                 message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
-                lines.append(f"`{key}`: {message[:1].lower()}{message[1:]}, not {fault['input']!r:.80}")
+                told = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"
+                lines.append(f"`{key}`: {message[:1].lower()}{message[1:]}{told}")
     return "; ".join(lines) + "."

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from herorun.core.alert import Alert, AlertId, State
-from herorun.core.check import Check, Response, Severity
+from herorun.core.asking import Reason, Way
+from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.recovery.bad_node import steps_in_words
 from herorun.core.recovery.choice import MOST_TRIES, Doubt, doubt, due_at, not_relaunched, why_recoverable
 from herorun.core.recovery.ending import BAD_ACCELERATOR, Ending
@@ -33,6 +34,9 @@ class Escalate:
     title: str
     why: str
     edits: str = ""  # as in `Tell`
+    reason: Reason = Reason.JUDGEMENT
+    ways: tuple[Way, ...] = (Way.ACK,)
+    about: str = ""  # the alert that can be taken note of
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,18 @@ def decide(
     ledger: Ledger,
     now: datetime,
     case: Case | None = None,
+    muted: frozenset[Topic] = frozenset(),
 ) -> list[Action]:
-    """What to do about the alerts, in order: news, escalations, reminders, then at most one intervention."""
+    """What to do about the alerts, in order: news, escalations, reminders, then at most one intervention.
+
+    What is `muted` stays open and is not said again meanwhile.
+    """
     ordered = [alerts[key] for key in sorted(alerts)]
     case = case or Case()
     wanted = [
         *(tell for alert in ordered for tell in _news(alert, checks[alert.check])),
-        *_escalations(ordered, checks, policy),
-        *_again(ordered, checks, policy, ledger, case, now),
+        *_escalations(ordered, checks, policy, case),
+        *_again(ordered, checks, policy, ledger, case, now, muted),
         *_bad_node(policy, case),
         *_intervention(ordered, checks, policy, ledger, case, now),
     ]
@@ -109,7 +117,9 @@ def sticky(alert: Alert) -> str:
     return f"tell/{alert.key}/firing"
 
 
-def _escalations(alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy) -> list[Action]:
+def _escalations(
+    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy, case: Case
+) -> list[Action]:
     """A check that would stop a job asks instead, unless the contract names it."""
     asking = [
         name
@@ -118,10 +128,31 @@ def _escalations(alerts: Sequence[Alert], checks: Mapping[str, Check], policy: P
         or (check.response is Response.STOP and name not in policy.stop_on)
     ]
     return [
-        Escalate(f"escalate/{alert.key}", _named(alert), alert.message)
+        _asked(f"escalate/{alert.key}", _named(alert), alert.message, alert, checks[alert.check], case)
         for alert in alerts
         if alert.firing and alert.check in asking
     ]
+
+
+def _asked(
+    key: str,
+    title: str,
+    why: str,
+    alert: Alert,
+    check: Check,
+    case: Case,
+    found: Doubt | None = None,
+    edits: str = "",
+) -> Escalate:
+    """About an alert: take note of it, or change the job. A job that was not seen to end may still run."""
+    name = f"{alert.check}[{alert.subject}]" if alert.subject else alert.check
+    if check.response is Response.RELAUNCH:
+        reason, ways = (found.reason, found.ways) if found else (check.reason, (Way.RELAUNCH,))
+    elif case.live or case.ending is None:
+        reason, ways = check.reason, (Way.STOP, Way.STOP_AND_RELAUNCH)
+    else:
+        reason, ways = check.reason, (Way.RELAUNCH,)
+    return Escalate(key, title, why, edits, reason, (Way.ACK, *ways), name)
 
 
 def _again(
@@ -131,6 +162,7 @@ def _again(
     ledger: Ledger,
     case: Case,
     now: datetime,
+    muted: frozenset[Topic],
 ) -> list[Action]:
     """What nobody recovers from is said again, until a person takes note, a relaunch or a seal."""
     said: list[Action] = []
@@ -140,14 +172,16 @@ def _again(
         if every is None or not alert.firing or alert.key in ledger.acked or _denied(check, ledger):
             continue
         times = (now - alert.since) // every
-        if times >= 1:
-            why = _with_cause(alert, check, doubt(alerts, checks, policy, ledger, case.ending, now))
+        if times >= 1 and check.topic not in muted:
+            found = doubt(alerts, checks, policy, ledger, case.ending, now)
             hours = times * every // timedelta(hours=1)
-            title = f"{_named(alert)} still fires after {hours} h"
-            key, edited = f"again/{alert.key}/{times}", sticky(alert)
+            key, title = f"again/{alert.key}/{times}", f"{_named(alert)} still fires after {hours} h"
+            why, edited = _with_cause(alert, check, found), sticky(alert)
             critical = check.severity is Severity.CRITICAL
             said.append(
-                Escalate(key, title, why, edited) if critical else Tell(key, title, why, edited, False)
+                _asked(key, title, why, alert, check, case, found, edited)
+                if critical
+                else Tell(key, title, why, edited, False)
             )
     return said
 
@@ -207,7 +241,8 @@ def _intervention(
     why = _reasons(calls)
     if found := doubt(alerts, checks, policy, ledger, case.ending, now):
         key = not_relaunched(ledger.instance, found.kind)
-        return [Escalate(key, f"{ledger.instance} is not relaunched", f"{why}. {found.why}")]
+        title, told = f"{ledger.instance} is not relaunched", f"{why}. {found.why}"
+        return [Escalate(key, title, told, reason=found.reason, ways=found.ways)]
     if now < due_at(min(alert.since for alert in calls), ledger, case.ending):
         return []
     if node := _node_first(policy, ledger, case):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from herorun.core.asking import Reason, Way
 from herorun.core.canonical import digest
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.event import CheckedIn, Decided
@@ -27,7 +28,9 @@ def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
     kept = [action for action in actions if hands.free or isinstance(action, Tell | Escalate)]
     if hands.lost:
         key = f"escalate/lease/{digest(hands.lease)[7:19]}"
-        kept.append(Escalate(key, "the lease is lost", hands.lease))
+        kept.append(
+            Escalate(key, "the lease is lost", hands.lease, reason=Reason.UNVERIFIED, ways=(Way.TAKE,))
+        )
     return kept
 
 

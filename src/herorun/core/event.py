@@ -113,6 +113,9 @@ class Intended:
     lines: Mapping[str, str] = field(default_factory=dict)  # its entry in the logbook, once it is done
     edits: str = ""  # key of an earlier post, whose comment is to say this from then on
     anew: bool = True  # whether it is a comment of its own as well
+    page: str = (
+        ""  # how much it matters to the DRI, who is told by the channels too; empty: it is not sent there
+    )
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from herorun.core.evidence import End, History, Instance, Unfinished
 from herorun.core.judge import QUESTION, Judge
 from herorun.core.lease import Lease, follows
 from herorun.core.outside import read_json
+from herorun.core.paging import PAGE, NotTold, Pages, not_told
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health, decided, launched
@@ -174,6 +175,7 @@ class Memory:
     lease: Lease | None = None  # where the record is its place
     handed: HandedOff | None = None  # the newest
     judge: Judge = field(default_factory=Judge)  # which herorun ticks, and whether it may act
+    pages: Pages = field(default_factory=Pages)  # to the DRI, beyond the issue
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
 
     @property
@@ -248,8 +250,13 @@ class Memory:
         )
 
     @property
+    def not_told(self) -> tuple[NotTold, ...]:
+        """What must be told and reached nobody yet."""
+        return not_told(self.pages, self.queued, self.failed)
+
+    @property
     def unfinished(self) -> Unfinished:
-        waiting = [(i.at, f"{i.key}: {i.what}") for i in self.intended.values()]
+        waiting = [(i.at, f"{i.key}: {i.what}") for i in self.intended.values() if not i.key.startswith(PAGE)]
         if self.unsettled:
             waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
         waiting.sort()
@@ -261,6 +268,8 @@ def fold(events: Iterable[Event], memory: Memory | None = None) -> Memory:
     memory = memory or Memory()
     for event in events:
         memory = _remember(memory, event)
+        if (pages := memory.pages.remember(event)) is not memory.pages:
+            memory = replace(memory, pages=pages)
     return memory
 
 

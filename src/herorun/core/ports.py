@@ -259,6 +259,22 @@ class Notifier(Protocol):
         """The reference of what was said under a key; None if every place was read and it is not there."""
 
 
+class Channel(Notifier, Protocol):
+    """A notifier beyond the issue. It is called by the variable that holds its address, which is never told."""
+
+    name: str
+
+    def problem(self) -> str:
+        """Why nothing can be sent by it, found without sending; empty where nothing is known against it."""
+
+
+@dataclass(frozen=True)
+class Channels:
+    """All of a contract's, in its order."""
+
+    all: tuple[Channel, ...] = ()
+
+
 class IssueTracker(Notifier, Protocol):
     """A notifier with a page of its own for the run."""
 

@@ -81,7 +81,7 @@ def tick(
     settled = all_answered(after.values(), checks, ledger)
     health = run_health(evidence, after.values(), checks)
     actions = [
-        *decide(after, checks, rules.policy, ledger, now, case),
+        *decide(after, checks, rules.policy, ledger, now, case, muted),
         *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
     return Tick(now, health, monitor_health(evidence), findings, after, actions, case.ending, wake, settled)

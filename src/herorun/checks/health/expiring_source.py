@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from pydantic import PositiveFloat
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job, Now, RecoverySource
@@ -25,7 +26,7 @@ class Limits:
     intervals: PositiveFloat = 3.0
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=Reason.LINEAGE)
 def expiring_source(
     source: RecoverySource, contract: Contract, job: Job, now: Now, limits: Limits
 ) -> Verdict:

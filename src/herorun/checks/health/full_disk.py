@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import NonNegativeInt, PositiveFloat
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
@@ -24,6 +25,6 @@ class Limits(Room):
     inodes: NonNegativeInt = 1_000
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR, asks=Reason.CLUSTER)
 def full_disk(disks: Disks, now: Now, limits: Limits) -> list[Verdict]:
     return room(disks, now.at, limits)

@@ -9,6 +9,7 @@ Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 r
 from dataclasses import dataclass
 from datetime import timedelta
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Checkpoints,
@@ -31,7 +32,7 @@ class Limits:
     closing: timedelta = timedelta(minutes=10)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=Reason.UNVERIFIED)
 def missing_artefacts(
     job: Job,
     final: FinalStep,

@@ -7,6 +7,7 @@ Source: marin-community/marin, manage-hero-run: output path mismatch between lau
 new hash in their path and began at step 0.
 """
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.output_keys import output_paths
 from herorun.core.contract import Contract
@@ -26,7 +27,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lineage import is_under
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def moved_output(
     job: Job,
     contract: Contract,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import PositiveFloat, PositiveInt
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
@@ -29,7 +30,7 @@ class Limits:
     least_after: PositiveInt = 50
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdict:
     resume = metrics.resume
     if not history.wrote(metrics) or resume is None:

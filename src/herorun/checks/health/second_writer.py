@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from pydantic import PositiveFloat
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Cadence, Job, LiveJobs, Metrics, Nothing, Now, TrackerIdentity, Unavailable
@@ -26,7 +27,7 @@ class Limits:
     cadences: PositiveFloat = 2.0
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def second_writer(
     job: Job,
     live: LiveJobs,

@@ -8,6 +8,7 @@ Source: marin-community/marin, manage-hero-run: alert immediately; do not rely o
 from dataclasses import dataclass
 from datetime import timedelta
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
@@ -34,7 +35,7 @@ class Limits:
     startup: timedelta = timedelta(minutes=45)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def tracker_identity_drift(
     job: Job,
     contract: Contract,

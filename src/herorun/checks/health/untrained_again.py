@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import PositiveInt
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
@@ -23,7 +24,7 @@ class Limits:
     rows: PositiveInt = 1
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def untrained_again(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows

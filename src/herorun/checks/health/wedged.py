@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from pydantic import PositiveFloat
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, passed
@@ -27,7 +28,7 @@ class Limits:
     least: timedelta = timedelta(seconds=1140)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS, asks=Reason.CLUSTER)
 def wedged(
     job: Job,
     metrics: Metrics | Nothing,

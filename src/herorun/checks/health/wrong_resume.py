@@ -6,6 +6,7 @@ Fix: stop it; see how the trainer picks its checkpoint, and launch again from th
 Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a checkpoint at 3541.
 """
 
+from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Checkpoints,
@@ -21,7 +22,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 from herorun.core.health.resuming import Told, loaded_wrong, rows_wrong, start_of
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def wrong_resume(
     job: Job,
     prior: PriorLaunch,

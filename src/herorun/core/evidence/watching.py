@@ -91,6 +91,20 @@ class OwnSecrets:
 
 
 @dataclass(frozen=True)
+class ChannelState:
+    """The contract's channels, each with why nothing can be sent by it; empty where it can. Never an address."""
+
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Undelivered:
+    """What must be told and reached nobody yet, with since when and why."""
+
+    posts: tuple[tuple[str, datetime, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Hands:
     """What holds the babysitter's hands still, beside the rules; empty where nothing does. No check asks for it."""
 

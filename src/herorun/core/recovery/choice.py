@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from herorun.core.alert import Alert
+from herorun.core.asking import QUESTION_WAYS, Reason, Way
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.recovery.ending import Cause, Ending
@@ -19,6 +20,7 @@ MOST_TRIES = 3  # of one action, before a person is asked instead
 MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
+SPEND = Reason.SPEND
 FINAL = frozenset({"veto", "numeric", "fixed-once"})  # no answer makes these a relaunch
 
 
@@ -29,6 +31,14 @@ class Doubt:
     kind: str
     why: str
     observed: bool = False  # the contract lets nobody but a person act
+    reason: Reason = Reason.JUDGEMENT
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """What a person can answer."""
+        if self.observed:
+            return (Way.RELAUNCH, Way.DENY)
+        return (Way.LAUNCH, Way.DENY) if self.final else QUESTION_WAYS
 
     @property
     def final(self) -> bool:
@@ -78,7 +88,9 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
     vetoes = {a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch}
     if not vetoes and not_relaunched(ledger.instance, "veto") not in ledger.done | ledger.unfinished:
         return []
-    return [Doubt("veto", f"Held back by {', '.join(sorted(vetoes)) or 'what was seen before'}.")]
+    reason = checks[min(vetoes)].reason if vetoes else Reason.JUDGEMENT
+    words = f"Held back by {', '.join(sorted(vetoes)) or 'what was seen before'}."
+    return [Doubt("veto", words, reason=reason)]
 
 
 def _by_contract(policy: Policy) -> list[Doubt]:
@@ -145,10 +157,16 @@ def _spent(policy: Policy, ledger: Ledger, ending: Ending | None, now: datetime)
         most = policy.budget(ending.cause) or 0
         used = sum(cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent)
         if used >= most:
-            found.append(Doubt("budget", f"The budget of {most} relaunches after {ending.cause} is spent."))
+            found.append(
+                Doubt(
+                    "budget", f"The budget of {most} relaunches after {ending.cause} is spent.", reason=SPEND
+                )
+            )
     recent = [at for at in ledger.relaunched if now - at <= policy.window]
     if len(recent) >= policy.relaunches and not (ending and ending.cause.free):
-        found.insert(0, Doubt("budget", f"The budget of {policy.relaunches} relaunches is spent."))
+        found.insert(
+            0, Doubt("budget", f"The budget of {policy.relaunches} relaunches is spent.", reason=SPEND)
+        )
     return [*found[:1], *_hours(policy, ledger, now)]
 
 
@@ -158,15 +176,18 @@ def _hours(policy: Policy, ledger: Ledger, now: datetime) -> list[Doubt]:
         return []
     if policy.accelerators is None:
         why = "[budget] accelerator_hours cannot be counted: [hardware] count is not given."
-        return [Doubt("hours", why)]
+        return [Doubt("hours", why, reason=SPEND)]
     used = hours_used(ledger.spans, policy.accelerators, now)
-    return [Doubt("hours", f"{used:.1f} of {most:g} accelerator-hours are used.")] if used >= most else []
+    why = f"{used:.1f} of {most:g} accelerator-hours are used."
+    return [Doubt("hours", why, reason=SPEND)] if used >= most else []
 
 
 def _tried(ledger: Ledger) -> list[Doubt]:
     tries = ledger.failed.get(f"relaunch/{ledger.instance}")
     if tries and tries.count >= MOST_TRIES:
-        return [Doubt("tries", f"{tries.count} attempts failed; the last one: {tries.why}")]
+        return [
+            Doubt("tries", f"{tries.count} attempts failed; the last one: {tries.why}", reason=Reason.CLUSTER)
+        ]
     return []
 
 

@@ -1,0 +1,94 @@
+"""Sending pages: intended before, done or failed after, by the first channel that takes it.
+
+What waits is folded from the journal, so a page outlives every interruption. A channel cannot be asked what it has
+said: a sending whose outcome nobody knows is repeated once and says so, and is then left to the next channel.
+"""
+
+from herorun.core.contract import say_duration
+from herorun.core.decide import back_off
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, PageBudget, sending_key
+from herorun.core.ports import Channel, Post
+from herorun.core.scrub import scrub
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+def send_pages(run: Run) -> list[str]:
+    """Send all that waits, oldest first; what reached nobody comes back in words."""
+    settle_pages(run)
+    if not run.channels.all:
+        return []
+    down: set[str] = set()
+    doubts = [
+        f"{page.title}: {why}"
+        for page in run.record.memory().pages.waiting.values()
+        if (why := _send(run, page, down))
+    ]
+    folded = run.record.memory().pages.summary(now())
+    if folded is not None and run.record.memory().pages.has_room(
+        run.channels.all[0].name, budget(run), now()
+    ):
+        _send(run, folded, down)
+    return doubts
+
+
+def send_page(run: Run, key: str) -> str:
+    """Send what waits under a post's key, and say why nobody took it; empty where it is told, or was before."""
+    settle_pages(run)
+    page = run.record.memory().pages.waiting.get(key)
+    return _send(run, page, set()) if page else ""
+
+
+def settle_pages(run: Run) -> None:
+    """A sending that was begun and has no outcome was interrupted: perhaps it was said, and nobody can tell."""
+    for key, intended in run.record.memory().intended.items():
+        if key.startswith(PAGE):
+            why = "interrupted; perhaps it was said"
+            run.record.append(Failed(now(), key, intended.attempt, why, interrupted=True))
+
+
+def budget(run: Run) -> PageBudget:
+    told = run.contract.notify
+    return PageBudget(told.pages_per_hour, told.pages_per_day)
+
+
+def _send(run: Run, page: Page, down: set[str]) -> str:
+    """By the first channel that takes it. One that fails is `down` for the rest of this round."""
+    whys = []
+    for channel in run.channels.all:
+        why = f"{channel.name} fails" if channel.name in down else _by(run, channel, page)
+        if not why:
+            return ""
+        down.add(channel.name)
+        whys.append(why)
+    return "; ".join(whys) or "there is no channel"
+
+
+def _by(run: Run, channel: Channel, page: Page) -> str:
+    """Send it by one channel, unless it was tried too often or too lately; say why not."""
+    key, memory = sending_key(channel.name, page.key), run.record.memory()
+    attempt, tries = memory.attempt(key), memory.failed.get(key)
+    if memory.pages.interrupted.get(key, 0) >= MOST_INTERRUPTED:
+        return f"{channel.name} perhaps said it, and was interrupted twice"
+    waits = back_off(tries.count, run.contract.babysit.cadence) if tries and not tries.interrupted else None
+    if tries and waits and now() - tries.last < waits:
+        return f"{tries.why}; it is tried again after {say_duration(waits)}"
+    if memory.pages.is_folded(page, channel.name, budget(run), now()):
+        run.record.append(Done(now(), key, attempt, result=FOLDED))
+        return ""
+    run.record.append(Intended(now(), key, attempt, f"page by {channel.name}: {page.title}"))
+    try:
+        channel.post(Post(page.key, page.title, _words(run, memory.pages.words(page, key))))
+    except (HerorunError, OSError) as error:
+        why = scrub(in_words(error))
+        run.record.append(Failed(now(), key, attempt, why))
+        return why
+    run.record.append(Done(now(), key, attempt, result=SENT))
+    return ""
+
+
+def _words(run: Run, text: str) -> str:
+    begun = run.record.memory().initialised
+    return f"{text}\n\nIssue: {begun.issue}" if begun and begun.issue else text

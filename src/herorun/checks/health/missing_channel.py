@@ -1,0 +1,16 @@
+"""A channel that the contract names cannot be used where the babysitter runs.
+
+Why: a babysitter that was started elsewhere, by cron or after a login, lacks the variable, and its pages reach nobody.
+Fix: start the babysitter where the variable is set; or take its name out of `[notify] targets`.
+"""
+
+from herorun.core.channels import judge_channels
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import ChannelState
+from herorun.core.finding import Verdict
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def missing_channel(state: ChannelState) -> list[Verdict]:
+    """One answer for each name; nothing is sent to find out."""
+    return judge_channels(state)

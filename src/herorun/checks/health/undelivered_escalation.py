@@ -1,0 +1,19 @@
+"""Something that a person must know or decide has reached nobody.
+
+Why: a question that nobody hears is answered by nobody, and the hardware waits or burns on.
+Fix: tell the DRI yourself; mend the channel that the message names (its variable, its service, the network). It is tried again, and goes out as soon as one channel takes it; `herorun ack` withdraws it.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Undelivered
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
+def undelivered_escalation(undelivered: Undelivered) -> Verdict:
+    """One answer for all: they wait for the same channels."""
+    if not undelivered.posts:
+        return passed("all that must be told was told")
+    details = [f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts]
+    rest = f", and {len(details) - 1} more" if len(details) > 1 else ""
+    return failed(f"reached nobody yet: {details[0]}{rest}", *details)

@@ -1,0 +1,12 @@
+"""Whether the channels that the contract names can be used: asked at the launch gate and at each tick."""
+
+from herorun.core.evidence import ChannelState
+from herorun.core.finding import Verdict, failed, passed
+
+
+def judge_channels(state: ChannelState) -> list[Verdict]:
+    """One answer for each name."""
+    return [
+        failed(why, subject=name) if why else passed(f"{name} is set and understood", subject=name)
+        for name, why in state.problems.items()
+    ]

@@ -1,0 +1,213 @@
+"""Who is told beyond the issue, of what, and how often: pages to the DRI, folded from the journal.
+
+A page is a post's own words, sent by the first channel that takes it. The budget folds what was said before and
+nothing else: every crash, relaunch and escalation goes out, however many there are.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from herorun.core.check import Check, Response, Severity
+from herorun.core.decide import Action, Escalate, Tell
+from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
+from herorun.core.recovery.policy import Tries
+
+PAGE = "page/"  # how the keys of sendings begin: `page/<channel>/<key of the post>`
+SENT, FOLDED = "sent", "folded"
+MOST_INTERRUPTED = (
+    2  # sendings of one page by one channel whose outcome nobody knows: said again once, no more
+)
+SILENT = "undelivered-escalation"  # what no channel took needs no page that says so
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+
+
+class Urgency(StrEnum):
+    MUST = "must"  # a crash, a relaunch, an escalation: never folded
+    NEWS = "news"  # folded where the same was said before
+    AGAIN = "again"  # a reminder
+
+
+@dataclass(frozen=True)
+class PageBudget:
+    """Pages by one channel, beyond which repeats are folded."""
+
+    hour: int = 6
+    day: int = 30
+
+
+@dataclass(frozen=True)
+class Page:
+    key: str  # of the post
+    title: str
+    body: str
+    urgency: Urgency
+    at: datetime
+
+    @property
+    def group(self) -> str:
+        """What it is about, whichever incident of it: `check[subject]`."""
+        found = re.fullmatch(r"(?:tell|escalate|again)/(.+)@[^@]+", self.key)
+        return found[1] if found else self.key
+
+
+@dataclass(frozen=True)
+class Sent:
+    at: datetime
+    channel: str
+    group: str
+
+
+@dataclass(frozen=True)
+class Folded:
+    count: int
+    since: datetime
+
+
+def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
+    """How much an action's post matters to the DRI; None for what stands in the issue alone."""
+    found = re.match(r"(?:tell|escalate|again)/([a-z0-9-]+)", action.key)
+    check = checks.get(found[1]) if found else None
+    if check is not None and check.name == SILENT:
+        return None
+    match action:
+        case Escalate():
+            return Urgency.AGAIN if action.key.startswith("again/") else Urgency.MUST
+        case Tell(key) if key.endswith(("/finished", "/bad-node")):
+            return Urgency.NEWS
+        case Tell(key) if check is not None and check.severity is Severity.CRITICAL:
+            if key.endswith("/resolved"):
+                return Urgency.NEWS
+            return None if check.response is Response.ESCALATE else Urgency.MUST  # the escalation says it
+    return None
+
+
+def sending_key(channel: str, post: str) -> str:
+    return f"{PAGE}{channel}/{post}"
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What was paged, and what waits for it."""
+
+    waiting: Mapping[str, Page] = field(default_factory=dict)  # by the post's key, oldest first
+    told: frozenset[str] = frozenset()  # the posts that a channel took, or that were folded
+    sent: tuple[Sent, ...] = ()  # of the last day
+    folded: Mapping[str, Folded] = field(default_factory=dict)  # by group, since the last page
+    interrupted: Mapping[str, int] = field(default_factory=dict)  # by sending
+
+    def remember(self, event: Event) -> "Pages":
+        match event:
+            case Intended() if event.page and event.key not in self.told:
+                page = Page(event.key, event.what, event.body, Urgency(event.page), event.at)
+                return replace(self, waiting={**self.waiting, event.key: page})
+            case Done() if event.key.startswith(PAGE):
+                return self._told(event)
+            case Failed() if event.key.startswith(PAGE) and event.interrupted:
+                times = self.interrupted.get(event.key, 0) + 1
+                return replace(self, interrupted={**self.interrupted, event.key: times})
+            case Ordered() if event.word in (Word.ACK, Word.APPROVE, Word.DENY):
+                return self._without(key for key in self.waiting if any(a in key for a in event.about))
+        return self
+
+    def _told(self, event: Done) -> "Pages":
+        _, channel, key = event.key.split("/", 2)
+        page = self.waiting.get(key)
+        after = replace(self._without([key]), told=self.told | {key})
+        group = page.group if page else key
+        if event.result == FOLDED:
+            before = self.folded.get(group, Folded(0, page.at if page else event.at))
+            return replace(after, folded={**self.folded, group: replace(before, count=before.count + 1)})
+        kept = (one for one in self.sent if event.at - one.at < DAY)
+        return replace(after, sent=(*kept, Sent(event.at, channel, group)), folded={})
+
+    def _without(self, keys: Iterable[str]) -> "Pages":
+        gone = set(keys)
+        return replace(self, waiting={key: page for key, page in self.waiting.items() if key not in gone})
+
+    def has_room(self, channel: str, budget: PageBudget, now: datetime) -> bool:
+        """Whether the channel's budget takes one more repeat."""
+        ages = [now - one.at for one in self.sent if one.channel == channel]
+        return sum(age < HOUR for age in ages) < budget.hour and sum(age < DAY for age in ages) < budget.day
+
+    def is_folded(self, page: Page, channel: str, budget: PageBudget, now: datetime) -> bool:
+        """A repeat beyond the budget is counted, and told of in the next page."""
+        if page.urgency is Urgency.MUST:
+            return False
+        before = {one.group for one in self.sent if now - one.at < DAY} | self.folded.keys()
+        repeats = page.urgency is Urgency.AGAIN or page.group in before
+        return repeats and not self.has_room(channel, budget, now)
+
+    def summary(self, now: datetime) -> Page | None:
+        """What was folded, as a page of its own for when the budget has room again and nothing else is said."""
+        if not self.folded or self.waiting:
+            return None
+        since = min(one.since for one in self.folded.values())
+        count = sum(one.count for one in self.folded.values())
+        key = f"folded/{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return Page(key, f"{count} more since {_clock(since)}", "", Urgency.AGAIN, now)
+
+    def words(self, page: Page, sending: str) -> str:
+        """What is sent: the post's words, what was folded since the last page, and whether it may be a repeat."""
+        _, _, rest = page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
+        more = [
+            f"{one.count} more of {group} since {_clock(one.since)}."
+            for group, one in sorted(self.folded.items())
+        ]
+        doubt = "This may be a repeat: herorun was interrupted while it sent it."
+        parts = [rest, "\n".join(more), doubt if self.interrupted.get(sending) else ""]
+        return "\n\n".join(part for part in parts if part) or page.title
+
+
+def _clock(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@dataclass(frozen=True)
+class NotTold:
+    """A page or an escalation that reached nobody yet."""
+
+    title: str
+    since: datetime
+    why: str
+
+
+def not_told(
+    pages: Pages, queued: Mapping[str, Intended], failed: Mapping[str, Tries]
+) -> tuple[NotTold, ...]:
+    """What must be told and was tried in vain: by every channel, or in the issue where there is no channel."""
+    tries = {key: one for key, one in failed.items() if key.startswith(PAGE)}
+    last = max((tries[key].last for key in tries if key.split("/", 2)[2] in pages.waiting), default=None)
+    missed = [
+        NotTold(page.title, page.at, _whys(tries, page.key))
+        for page in pages.waiting.values()
+        if last is not None and page.at <= last and page.urgency is not Urgency.NEWS
+    ]
+    posts = [
+        NotTold(one.what, one.at, failed[key].why if key in failed else "")
+        for key, one in queued.items()
+        if key.startswith("escalate/") and f"/{SILENT}" not in key
+        if key not in pages.told and key not in pages.waiting
+    ]
+    return (*missed, *posts)
+
+
+def _whys(tries: Mapping[str, Tries], post: str) -> str:
+    named = [(key.split("/", 2)[1], one.why) for key, one in tries.items() if key.split("/", 2)[2] == post]
+    return "; ".join(f"{channel}: {why}" for channel, why in named) or "the channels took nothing before it"
+
+
+def is_the_dri(dri: str | None, names: Iterable[str | None]) -> bool:
+    """Whether whoever launches goes by the DRI's name. Without a DRI it is the launching user.
+
+    >>> is_the_dri("@Dri", ["dri"])
+    True
+    """
+
+    def plain(name: str) -> str:
+        return name.strip().lstrip("@").casefold()
+
+    return dri is None or plain(dri) in {plain(name) for name in names if name}

@@ -1,0 +1,150 @@
+"""A channel beyond the issue, by apprise: Slack, Discord, e-mail, a webhook and whatever else it knows.
+
+The address holds a secret. It is read from the environment when it is needed and never told: every message names
+the variable, and apprise's own words, which may quote the address, are judged and dropped.
+
+A channel cannot be asked what it has said: as with a terminal, `find` knows this process alone.
+"""
+
+import contextlib
+import logging
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.ports import Place, Post
+from herorun.core.scrub import scrub
+from herorun.system.deadline import within
+
+DEADLINE = 45.0  # seconds for one post; apprise waits 4 s for each answer, and up to 15 s for a mail server
+MOST = 30_000  # characters; apprise cuts further, to what each service takes
+INSTALL = "apprise is not installed: `pip install 'herorun[notify]'`"
+_SAID: set[tuple[str, str, str, str]] = (
+    set()
+)  # (state folder, run, channel, key), for the life of the process
+_HTTP = re.compile(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    variable: str = ""
+
+
+def connect(options: Options, place: Place) -> "AppriseChannel":
+    if not options.variable:
+        raise WrongUse("A channel is named in [notify] targets: no page of a run can lie there.")
+    return AppriseChannel(options.variable, place)
+
+
+class AppriseChannel:
+    """See `core.ports.Channel`. A reference is the variable's name."""
+
+    def __init__(self, variable: str, place: Place) -> None:
+        self.name = variable
+        self._run = (place.state, place.slug)
+
+    def problem(self) -> str:
+        if not os.environ.get(self.name):
+            return f"{self.name} is not set, or is empty"
+        try:
+            return "" if self._service() is not None else self._strange
+        except ImportError:
+            return INSTALL
+
+    def post(self, post: Post) -> str:
+        said = (*self._run, self.name, post.key)
+        if said not in _SAID:
+            if why := self.problem():
+                raise OSError(why)
+            with _muted():
+                sent = within(DEADLINE, lambda: self._send(post))
+            if why := _why(sent):
+                raise OSError(f"{self.name} did not take it: {why}")
+            _SAID.add(said)
+        return self.name
+
+    def find(self, key: str) -> str | None:
+        return self.name if (*self._run, self.name, key) in _SAID else None
+
+    @property
+    def _strange(self) -> str:
+        return f"{self.name} holds no address that apprise knows"
+
+    def _service(self) -> Any:
+        """What apprise makes of the address; None where it makes nothing of it."""
+        import apprise
+
+        asset = apprise.AppriseAsset(app_id="herorun", app_desc="herorun", app_url="", async_mode=False)
+        with _muted():
+            service = apprise.Apprise.instantiate(os.environ.get(self.name, ""), asset=asset)
+        if service is not None:
+            service.overflow_mode = apprise.OverflowMode.TRUNCATE
+        return service
+
+    def _send(self, post: Post) -> Any:
+        import apprise
+
+        try:
+            service = self._service()
+            if service is None:
+                raise CouldNotLook(f"{self._strange}.")
+            sender = apprise.Apprise(asset=service.asset)
+            sender.add(service)
+            title = _plain(f"{self._run[1]}: {post.title}").replace("\n", " ")
+            return sender.notify(
+                body=_plain(post.body)[:MOST] or title,
+                title=title,
+                notify_type=apprise.NotifyType.WARNING,
+                body_format=apprise.NotifyFormat.TEXT,
+            )
+        except CouldNotLook:
+            raise
+        except Exception as error:  # whatever a plug-in raises may quote the address
+            raise OSError(f"{self.name} did not take it: apprise failed ({type(error).__name__})") from None
+
+
+def _plain(text: str) -> str:
+    """Secrets out, and nothing left that a service reads as a mention, a control character or half a letter."""
+    text = scrub(text.encode("utf-8", "replace").decode().replace("\r\n", "\n"))
+    text = "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text)
+    text = re.sub(r"<(?=[!@#&])", "<\u200b", text)
+    return re.sub(r"@(?=everyone\b|here\b|channel\b)", "@\u200b", text)
+
+
+def _why(sent: Any) -> str:
+    """Why a post was not taken, in words of ours; empty where it was. Apprise's result is false on failure."""
+    if sent:
+        return ""
+    status = getattr(getattr(sent, "status", None), "name", "")
+    told = " ".join(
+        entry.message
+        for result in getattr(sent, "results", ())
+        for attempt in result.attempts
+        for entry in attempt.logs
+    )
+    if found := _HTTP.search(told):
+        return f"it answered {found[1]}"
+    if status == "TIMEOUT":
+        return "it did not answer in time"
+    if re.search(r"connection|socket|timed? ?out", told, re.IGNORECASE):
+        return "it could not be reached, or did not answer in time"
+    return "it was refused"
+
+
+@contextlib.contextmanager
+def _muted() -> Iterator[None]:
+    """Apprise's own log quotes addresses, and reaches standard error where nobody set logging up."""
+    logger = logging.getLogger("apprise")
+    before, logger.propagate = logger.propagate, False
+    silent = logging.NullHandler()
+    logger.addHandler(silent)
+    try:
+        yield
+    finally:
+        logger.removeHandler(silent)
+        logger.propagate = before
