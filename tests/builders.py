@@ -11,6 +11,7 @@ from herorun.core.evidence import (
     Bundle,
     Cadence,
     Candidate,
+    ChannelState,
     Checkpoints,
     CodeChange,
     Container,
@@ -57,6 +58,7 @@ from herorun.core.evidence import (
     TrackerAlerts,
     TrackerEnvironment,
     TrackerIdentity,
+    Undelivered,
     Unfinished,
     WaiverUse,
     Watch,
@@ -255,12 +257,23 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         RecoverySource(f"{ROOT}/step-100", 100),
         SaveTime(40.0),
         TrackerAlerts(),
+        Undelivered(),
     ]
     given: dict[Any, Any] = {type(value): value for value in values}
     return given | dict.fromkeys(_NOT_YET, Nothing("there is none in a healthy first launch"))
 
 
-_NOT_YET = (Bundle, CodeChange, Container, ContractDrift, PriorLaunch, Snapshot, SourceRun, TrackerIdentity)
+_NOT_YET = (
+    Bundle,
+    ChannelState,
+    CodeChange,
+    Container,
+    ContractDrift,
+    PriorLaunch,
+    Snapshot,
+    SourceRun,
+    TrackerIdentity,
+)
 
 
 def answers(check: Check, *changes: Any, limits: Any = None) -> list[Verdict]:

@@ -6,12 +6,14 @@ import pytest
 
 from builders import EVERY, MINUTE, NOON
 from herorun.core.alert import Alert, State
-from herorun.core.check import Gate, Response, check
+from herorun.core.asking import Reason, Way
+from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Recovery
 from herorun.core.decide import Case, Escalate, Relaunch, Stop, Tell, back_off, decide
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.recovery.choice import MOST_TRIES
+from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Ledger, Policy, Tries
 
 HOUR = 60 * MINUTE
@@ -261,3 +263,60 @@ def test_a_new_instance_has_keys_of_its_own():
 
 def test_a_day_is_the_default_window():
     assert Policy().window == timedelta(hours=24) and Policy().relaunches == 6
+
+
+# --- what a person is asked -------------------------------------------------------------------------
+
+
+def asked(*alerts, **told):
+    (one,) = [action for action in act(*alerts, **told) if isinstance(action, Escalate)]
+    return one
+
+
+def test_an_escalation_says_why_a_person_decides():
+    assert asked(alert("spike")).reason is Reason.JUDGEMENT
+    assert make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is Reason.UNVERIFIED
+    assert make("moved", Response.ESCALATE, asks=Reason.LINEAGE).reason is Reason.LINEAGE
+
+
+def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
+    spike = alert("spike", subject="loss")
+    live = asked(spike, case=Case(live=True))
+    assert live.ways == (Way.ACK, Way.STOP, Way.STOP_AND_RELAUNCH)
+    assert live.about == "spike[loss]"
+    assert asked(spike).ways == live.ways  # it was not seen to end
+    ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
+    assert asked(spike, case=Case(ending=ended)).ways == (Way.ACK, Way.RELAUNCH)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason", "ways"),
+    [
+        ({"policy": Policy(recovery=Recovery.ASK)}, Reason.JUDGEMENT, (Way.APPROVE, Way.DENY)),
+        ({"policy": Policy(recovery=Recovery.OBSERVE)}, Reason.JUDGEMENT, (Way.RELAUNCH, Way.DENY)),
+        ({"policy": Policy(relaunches=0)}, Reason.SPEND, (Way.APPROVE, Way.DENY)),
+        ({"policy": Policy(accelerator_hours=1.0)}, Reason.SPEND, (Way.APPROVE, Way.DENY)),
+        (
+            {"failed": {"relaunch/tiny-1": Tries(MOST_TRIES, NOON - HOUR, "no room")}},
+            Reason.CLUSTER,
+            (Way.APPROVE, Way.DENY),
+        ),
+    ],
+)
+def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(told, reason, ways):
+    question = asked(alert("crashed"), **told)
+    assert (question.reason, question.ways) == (reason, ways)
+
+
+def test_a_veto_is_final_and_asks_what_the_vetoing_check_asks():
+    *_, question = (a for a in act(alert("crashed"), alert("spike")) if isinstance(a, Escalate))
+    assert (question.reason, question.ways) == (Reason.JUDGEMENT, (Way.LAUNCH, Way.DENY))
+
+
+def test_what_is_muted_is_not_said_again():
+    long_ago = alert("blind", since=NOON - 5 * HOUR)
+    done = {"done": frozenset({f"tell/{long_ago.key}/firing", f"escalate/{long_ago.key}"})}
+    checks = CHECKS | {"blind": make("blind", Response.ESCALATE, topic=Topic.PROGRESS)}
+    given = {long_ago.id: long_ago}, checks, Policy(), Ledger(instance="tiny-1", **done), NOON
+    assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
+    assert decide(*given, muted=frozenset({Topic.PROGRESS})) == []

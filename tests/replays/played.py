@@ -31,10 +31,11 @@ from herorun.core.evidence import (
     Receipt,
     RecordLease,
     Triage,
+    Undelivered,
     Unfinished,
 )
 from herorun.core.journal import Memory, fold
-from herorun.core.ports import Layout, Place
+from herorun.core.ports import Channels, Layout, Place
 from herorun.core.ports import Scheduler as SchedulerPort
 from herorun.core.ports import Store as StorePort
 from herorun.core.ports import Tracker as TrackerPort
@@ -132,12 +133,14 @@ class Replay:
         return {
             Contract: self.contract,
             Place: self.place,
+            Channels: Channels(),
             **self.ports,
             Layout: discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place),
             Launcher: Launcher("dri@here", "Dri"),
             Cadence: Cadence(self.contract.babysit.cadence),
             Now: Now(now),
             History: memory.history,
+            Undelivered: Undelivered(),
             Unfinished: memory.unfinished,
             FinalStep: _final_step(memory),
             PriorLaunch: _prior_launch(memory),

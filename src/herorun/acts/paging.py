@@ -8,7 +8,7 @@ from herorun.core.contract import say_duration
 from herorun.core.decide import back_off
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
-from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, PageBudget, sending_key
+from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, PageBudget, by, sending_key
 from herorun.core.ports import Channel, Post
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
@@ -58,23 +58,32 @@ def _send(run: Run, page: Page, down: set[str]) -> str:
     """By the first channel that takes it. One that fails is `down` for the rest of this round."""
     whys = []
     for channel in run.channels.all:
-        why = f"{channel.name} fails" if channel.name in down else _by(run, channel, page)
+        why = f"{channel.name} fails" if channel.name in down else _waits(run, channel, page)
         if not why:
-            return ""
-        down.add(channel.name)
+            why = _by(run, channel, page)
+            if not why:
+                return ""
+            down.add(channel.name)
         whys.append(why)
     return "; ".join(whys) or "there is no channel"
 
 
-def _by(run: Run, channel: Channel, page: Page) -> str:
-    """Send it by one channel, unless it was tried too often or too lately; say why not."""
+def _waits(run: Run, channel: Channel, page: Page) -> str:
+    """Why a channel is left out now: it was tried too lately, or was interrupted too often; empty if it is not."""
     key, memory = sending_key(channel.name, page.key), run.record.memory()
-    attempt, tries = memory.attempt(key), memory.failed.get(key)
+    tries = memory.failed.get(key)
     if memory.pages.interrupted.get(key, 0) >= MOST_INTERRUPTED:
         return f"{channel.name} perhaps said it, and was interrupted twice"
-    waits = back_off(tries.count, run.contract.babysit.cadence) if tries and not tries.interrupted else None
-    if tries and waits and now() - tries.last < waits:
-        return f"{tries.why}; it is tried again after {say_duration(waits)}"
+    if tries is None or tries.interrupted:
+        return ""
+    pause = back_off(tries.count, run.contract.babysit.cadence)
+    return f"{tries.why}; it is tried again after {say_duration(pause)}" if now() - tries.last < pause else ""
+
+
+def _by(run: Run, channel: Channel, page: Page) -> str:
+    """Send it by one channel, or count it where the budget folds it; say why it failed."""
+    key, memory = sending_key(channel.name, page.key), run.record.memory()
+    attempt = memory.attempt(key)
     if memory.pages.is_folded(page, channel.name, budget(run), now()):
         run.record.append(Done(now(), key, attempt, result=FOLDED))
         return ""
@@ -82,7 +91,7 @@ def _by(run: Run, channel: Channel, page: Page) -> str:
     try:
         channel.post(Post(page.key, page.title, _words(run, memory.pages.words(page, key))))
     except (HerorunError, OSError) as error:
-        why = scrub(in_words(error))
+        why = by(channel.name, scrub(in_words(error)))
         run.record.append(Failed(now(), key, attempt, why))
         return why
     run.record.append(Done(now(), key, attempt, result=SENT))

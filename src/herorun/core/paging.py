@@ -109,6 +109,8 @@ class Pages:
             case Failed() if event.key.startswith(PAGE) and event.interrupted:
                 times = self.interrupted.get(event.key, 0) + 1
                 return replace(self, interrupted={**self.interrupted, event.key: times})
+            case Failed() if event.key.startswith("submit/"):
+                return self._without([f"post/{event.key}"])  # nothing was launched
             case Ordered() if event.word in (Word.ACK, Word.APPROVE, Word.DENY):
                 return self._without(key for key in self.waiting if any(a in key for a in event.about))
         return self
@@ -197,7 +199,12 @@ def not_told(
 
 def _whys(tries: Mapping[str, Tries], post: str) -> str:
     named = [(key.split("/", 2)[1], one.why) for key, one in tries.items() if key.split("/", 2)[2] == post]
-    return "; ".join(f"{channel}: {why}" for channel, why in named) or "the channels took nothing before it"
+    return "; ".join(by(*one) for one in named) or "the channels took nothing before it"
+
+
+def by(channel: str, why: str) -> str:
+    """Why a channel failed, with its name on it."""
+    return why if channel in why else f"{channel}: {why}"
 
 
 def is_the_dri(dri: str | None, names: Iterable[str | None]) -> bool:

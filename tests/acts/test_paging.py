@@ -1,0 +1,222 @@
+"""Pages by the real command line, over a web service on loopback: what goes out, what waits, and what is said of it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from herorun.core.event import Event, Failed, Intended
+from herorun.core.paging import PAGE
+from herorun.notifiers.channel import AppriseChannel
+from herorun.system.clock import now
+from services.channel_servers import WebService, web_service
+from stories import CRASH, Story
+
+HIDDEN = "tok3n-h1dden"
+TOLD: dict[str, Any] = {"notify": {"targets": ["ALERTS", "MAIL"]}, "babysit": {"cadence": "1s"}}
+ASKING = TOLD | {"babysit": {"cadence": "1s", "recovery": "ask"}}
+
+
+@pytest.fixture
+def service() -> Iterator[WebService]:
+    with web_service() as server:
+        yield server
+
+
+@pytest.fixture
+def paged(story: Story, service: WebService, monkeypatch: pytest.MonkeyPatch) -> Story:
+    """A run whose DRI, who launches it, has two channels."""
+    monkeypatch.setenv("ALERTS", f"json://{service.place}/first-{HIDDEN}")
+    monkeypatch.setenv("MAIL", f"json://{service.place}/second-{HIDDEN}")
+    story.sign(**TOLD)
+    return story
+
+
+def said(service: WebService) -> list[str]:
+    return [body["title"] for _, body in service.taken]
+
+
+def issue(story: Story) -> str:
+    return (story.state / "issue.md").read_text()
+
+
+def sendings(story: Story) -> list[Event]:
+    return [line.event for line in story.lines if _is_sending(line.event)]
+
+
+def _is_sending(event: Event) -> bool:
+    return getattr(event, "key", "").startswith(PAGE)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebService) -> None:
+    paged.order("tiny-2", "true")
+    paged.launched(CRASH)
+    assert said(service) == []  # the DRI launched it
+    paged.tick()
+    paged.ended("tiny-2")
+    assert said(service) == ["tiny: crashed [tiny-1] (critical)", "tiny: Hero relaunch requested: tiny-2"]
+    assert {path for path, _ in service.taken} == {f"/first-{HIDDEN}"}
+    paged.tick()
+    assert said(service)[2:] == ["tiny: tiny-2 finished"]
+
+
+def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
+    paged: Story, service: WebService
+) -> None:
+    paged.sign(**ASKING)
+    paged.launched(CRASH)
+    paged.tick()
+    words = service.taken[-1][1]["message"]
+    for text in (words, issue(paged)):
+        assert "your decision is needed (judgement)" in text
+        assert "- `herorun approve tiny`: " in text
+        assert "- `herorun deny tiny`: " in text
+    assert "Issue: " in words
+
+
+def test_somebody_else_launches_and_the_dri_is_told_before(paged: Story, service: WebService) -> None:
+    paged.sign(**TOLD, dri="@other")
+    assert paged.init() == 0
+    service.fault = 500
+    assert paged.launch() == 1
+    assert paged.starts == []
+    service.fault = None
+    assert paged.launch() == 0
+    paged.ended("tiny-2")
+    assert said(service) == ["tiny: Hero launch requested: tiny-2"]
+    paged.tick()
+    assert "tiny: Hero launch requested: tiny-1" not in said(service)  # it never was
+
+
+def test_a_channel_that_fails_is_followed_by_the_next(
+    paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALERTS", f"json://127.0.0.1:1/{HIDDEN}")
+    paged.launched(CRASH)
+    paged.tick()
+    assert {path for path, _ in service.taken} == {f"/second-{HIDDEN}"}
+    assert [e.key.split("/")[1] for e in sendings(paged) if isinstance(e, Failed)] == ["ALERTS"]
+
+
+def test_what_reaches_nobody_is_a_finding_and_is_sent_later(
+    paged: Story, service: WebService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paged.sign(**ASKING)
+    paged.launched(CRASH)
+    service.fault = 500
+    paged.tick()
+    capsys.readouterr()
+    assert paged.tick("--json") == 1
+    seen = told(capsys)
+    (finding,) = [f for f in seen["findings"] if f["check"] == "undelivered-escalation"]
+    assert finding["outcome"] == "fail"
+    assert "ALERTS did not take it: it answered 500" in finding["message"]
+    assert "undelivered-escalation" in issue(paged)
+    assert any(doubt.startswith("undelivered: ") for doubt in seen["doubts"])
+    service.fault = None
+    eventually_ticked(paged, service)
+    assert "tiny: Escalation: tiny-1 is not relaunched" in said(service)
+    assert len(set(said(service))) == len(said(service))
+    capsys.readouterr()
+    paged.tick("--json")
+    (finding,) = [f for f in told(capsys)["findings"] if f["check"] == "undelivered-escalation"]
+    assert finding["outcome"] == "pass"
+
+
+def eventually_ticked(story: Story, service: WebService) -> None:
+    """Tick until the back-off of a second or two is over."""
+    for _ in range(40):
+        story.tick()
+        if not story.run.record.memory().pages.waiting:
+            return
+    raise AssertionError(f"still waiting after {service.asked} requests")
+
+
+def test_an_interrupted_sending_is_repeated_once_and_says_so(
+    paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paged.launched(CRASH)
+    with monkeypatch.context() as patch:
+        patch.setattr(AppriseChannel, "post", _interrupt)
+        assert paged.tick() == 130
+        assert paged.tick() == 130
+    paged.tick()
+    crash = [(path, body["message"]) for path, body in service.taken if "crashed" in body["title"]]
+    ((path, _),) = crash
+    assert path == f"/second-{HIDDEN}"  # the first was interrupted twice, and perhaps said it
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_one_that_was_interrupted_once_says_that_it_may_be_a_repeat(
+    paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paged.launched(CRASH)
+    with monkeypatch.context() as patch:
+        patch.setattr(AppriseChannel, "post", _interrupt)
+        assert paged.tick() == 130
+    paged.tick()
+    assert "may be a repeat" in service.taken[0][1]["message"]
+    assert all("may be a repeat" not in body["message"] for _, body in service.taken[1:])
+
+
+def test_no_address_reaches_the_record_the_issue_the_state_or_the_screen(
+    paged: Story, service: WebService, capfd: pytest.CaptureFixture[str]
+) -> None:
+    service.fault = 500
+    paged.launched(CRASH)
+    paged.tick()
+    paged.tick("--json")
+    record = "\n".join(line.text for line in paged.run.record.lines())
+    files = [path.read_bytes().decode(errors="replace") for path in paged.state.rglob("*") if path.is_file()]
+    for text in (record, issue(paged), *files, *capfd.readouterr()):
+        assert HIDDEN not in text
+    assert "ALERTS" in record
+
+
+def test_without_channels_nothing_is_paged(story: Story) -> None:
+    story.launched(CRASH)
+    story.tick()
+    assert sendings(story) == []
+    assert not any(e.event.page for e in story.run.record.lines() if isinstance(e.event, Intended))
+
+
+def test_a_channel_that_cannot_be_used_stops_a_launch(
+    paged: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("MAIL")
+    monkeypatch.setenv("ALERTS", f"nope://{HIDDEN}")
+    paged.init()
+    capsys.readouterr()
+    assert paged.herorun("preflight", "tiny", "--json") == 1
+    out = capsys.readouterr().out
+    found = {
+        f["subject"]: f["message"] for f in json.loads(out)["findings"] if f["check"] == "missing-channel"
+    }
+    assert found == {
+        "ALERTS": "ALERTS holds no address that apprise knows",
+        "MAIL": "MAIL is not set, or is empty",
+    }
+    assert HIDDEN not in out
+
+
+def test_repeats_beyond_the_budget_are_told_of_later(paged: Story, service: WebService) -> None:
+    paged.sign(**ASKING | {"notify": {"targets": ["ALERTS"], "pages_per_hour": 1}})
+    paged.launched(CRASH)
+    paged.tick()
+    before = said(service)
+    run = paged.run
+    reminder = Intended(
+        now(), "again/crashed[tiny-1]@2026-01-01T00:00:00Z/1", 1, "still", "words", page="again"
+    )
+    run.record.append(reminder)
+    paged.tick()
+    assert said(service) == before
+    assert run.record.memory().pages.folded["crashed[tiny-1]"].count == 1

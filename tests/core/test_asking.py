@@ -1,0 +1,29 @@
+"""What a person is asked: the reason, and choices that can be typed as they stand."""
+
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
+from herorun import cli
+from herorun.core.asking import Way, choices, command_of
+
+
+@pytest.mark.parametrize("way", list(Way))
+def test_every_choice_is_a_command_that_there_is(way: Way) -> None:
+    words = shlex.split(command_of(way, "tiny", "stalled-steps[tiny-1]"))
+    told = CliRunner().invoke(cli.herorun, [words[1], "--help"])
+    assert told.exit_code == 0
+    assert all(word in told.output for word in words if word.startswith("--"))
+
+
+def test_an_odd_subject_cannot_leave_its_word() -> None:
+    command = command_of(Way.ACK, "tiny", "full-disk[$(reboot) '; `x`]")
+    assert shlex.split(command) == ["herorun", "ack", "tiny", "full-disk[$(reboot) '; `x`]"]
+
+
+def test_one_choice_a_line() -> None:
+    assert choices([Way.APPROVE, Way.DENY], "tiny").splitlines() == [
+        "- `herorun approve tiny`: yes: it goes on at the next tick",
+        "- `herorun deny tiny`: no: it stays as it is",
+    ]

@@ -1,0 +1,252 @@
+"""Who is told beyond the issue: what matters, what the budget folds, and what reached nobody."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON
+from herorun.core.canonical import timestamp
+from herorun.core.check import Gate, Response, check
+from herorun.core.decide import Escalate, Relaunch, Tell
+from herorun.core.event import Done, Failed, Intended, Ordered, Word
+from herorun.core.evidence import Gaps
+from herorun.core.finding import Verdict
+from herorun.core.journal import fold
+from herorun.core.paging import FOLDED, SENT, PageBudget, Urgency, is_the_dri, sending_key, urgency
+
+HOUR = 60 * MINUTE
+BUDGET = PageBudget(hour=2, day=4)
+
+
+def make(name, response):
+    def ask(gaps: Gaps) -> Verdict:
+        raise NotImplementedError
+
+    ask.__name__ = name
+    return check(Gate.HEALTH, response)(ask)
+
+
+CHECKS = {
+    c.name: c
+    for c in (
+        make("crashed", Response.RELAUNCH),
+        make("stalled_steps", Response.ESCALATE),
+        make("burning", Response.STOP),
+        make("slow", Response.WARN),
+        make("undelivered_escalation", Response.ESCALATE),
+    )
+}
+
+
+def alert_key(name="stalled-steps", at=NOON):
+    return f"{name}[tiny-1]@{timestamp(at)}"
+
+
+def post(key, page=Urgency.MUST, at=NOON, title="what"):
+    return Intended(at, key, 1, title, f"**{title}**\n\nthe words", page=page)
+
+
+def sent(key, at=NOON, channel="ALERTS", result=SENT):
+    return Done(at, sending_key(channel, key), 1, result=result)
+
+
+def failed(key, at=NOON, channel="ALERTS", interrupted=False, why="it answered 500"):
+    return Failed(at, sending_key(channel, key), 1, why, interrupted)
+
+
+def pages(*events):
+    return fold(events).pages
+
+
+def waiting(*events):
+    return list(pages(*events).waiting)
+
+
+# --- what matters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("action", "matters"),
+    [
+        (Tell(f"tell/{alert_key('crashed')}/firing", "t", "w"), Urgency.MUST),
+        (Tell(f"tell/{alert_key('burning')}/firing", "t", "w"), Urgency.MUST),
+        (Tell(f"tell/{alert_key()}/firing", "t", "w"), None),  # its escalation says it
+        (Escalate(f"escalate/{alert_key()}", "t", "w"), Urgency.MUST),
+        (Escalate("escalate/relaunch/tiny-1/budget", "t", "w"), Urgency.MUST),
+        (Escalate(f"again/{alert_key()}/2", "t", "w"), Urgency.AGAIN),
+        (Tell(f"tell/{alert_key('crashed')}/resolved", "t", "w"), Urgency.NEWS),
+        (Tell("tell/tiny-1/finished", "t", "w"), Urgency.NEWS),
+        (Tell("tell/tiny-1/day-1", "t", "w"), None),
+        (Tell(f"tell/{alert_key('slow')}/firing", "t", "w"), None),
+        (Tell(f"again/{alert_key('slow')}/1", "t", "w"), None),
+        (Escalate(f"escalate/{alert_key('undelivered-escalation')}", "t", "w"), None),
+        (Relaunch("relaunch/tiny-1", "tiny-1", "w"), None),  # its announcement says it
+    ],
+)
+def test_what_the_dri_is_told_of(action, matters):
+    assert urgency(action, CHECKS) is matters
+
+
+# --- what waits -------------------------------------------------------------------------------------
+
+
+def test_a_page_waits_until_one_channel_has_it():
+    key = f"escalate/{alert_key()}"
+    assert waiting(post(key)) == [key]
+    assert waiting(post(key), failed(key)) == [key]
+    assert waiting(post(key), failed(key), sent(key, channel="MAIL")) == []
+
+
+def test_a_post_without_a_page_waits_for_nothing():
+    assert waiting(post("tell/tiny-1/day-1", page="")) == []
+
+
+def test_a_post_that_is_intended_again_is_paged_once():
+    key = f"escalate/{alert_key()}"
+    assert waiting(post(key), sent(key), post(key)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "order"),
+    [
+        (f"again/{alert_key()}/1", Ordered(NOON, "dri", Word.ACK, (alert_key(),))),
+        (
+            "escalate/relaunch/tiny-1/budget",
+            Ordered(NOON, "dri", Word.DENY, ("escalate/relaunch/tiny-1/budget",)),
+        ),
+    ],
+)
+def test_what_a_person_has_answered_is_not_sent_any_more(key, order):
+    assert waiting(post(key), order) == []
+    assert waiting(post("tell/tiny-1/finished"), order) == ["tell/tiny-1/finished"]
+
+
+def test_a_launch_that_did_not_happen_is_not_paged_later():
+    key = "post/submit/tiny-1"
+    assert waiting(post(key), Failed(NOON, "submit/tiny-1", 1, "no room")) == []
+
+
+# --- the budget -------------------------------------------------------------------------------------
+
+
+def two_incidents():
+    """A flapping alert, told twice within the hour, and firing a third time."""
+    keys = [f"tell/{alert_key(at=NOON + n * MINUTE)}/resolved" for n in range(3)]
+    told = [
+        e for n, key in enumerate(keys[:2]) for e in (post(key, Urgency.NEWS), sent(key, NOON + n * MINUTE))
+    ]
+    return told, keys[2]
+
+
+def test_repeats_beyond_the_budget_are_folded():
+    told, third = two_incidents()
+    seen = pages(*told, post(third, Urgency.NEWS))
+    assert seen.is_folded(seen.waiting[third], "ALERTS", BUDGET, NOON + 2 * MINUTE)
+    assert not seen.is_folded(seen.waiting[third], "MAIL", BUDGET, NOON + 2 * MINUTE)  # has its own budget
+    assert not seen.is_folded(seen.waiting[third], "ALERTS", BUDGET, NOON + 2 * HOUR)
+    assert not seen.is_folded(seen.waiting[third], "ALERTS", PageBudget(3, 4), NOON + 2 * MINUTE)
+
+
+def test_the_day_has_its_own_budget():
+    told, third = two_incidents()
+    seen = pages(*told, post(third, Urgency.NEWS))
+    assert seen.is_folded(seen.waiting[third], "ALERTS", PageBudget(2, 2), NOON + 2 * HOUR)
+
+
+def test_what_is_new_is_never_folded():
+    told, _ = two_incidents()
+    other = f"tell/{alert_key('wedged')}/resolved"
+    seen = pages(*told, post(other, Urgency.NEWS))
+    assert not seen.is_folded(seen.waiting[other], "ALERTS", BUDGET, NOON + 2 * MINUTE)
+
+
+def test_crashes_and_escalations_are_never_folded():
+    keys = [f"escalate/{alert_key(at=NOON + n * MINUTE)}" for n in range(20)]
+    seen = pages(*(e for key in keys[:-1] for e in (post(key), sent(key))), post(keys[-1]))
+    assert not seen.is_folded(seen.waiting[keys[-1]], "ALERTS", BUDGET, NOON + 20 * MINUTE)
+
+
+def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
+    again = [f"again/{alert_key()}/{n}" for n in range(7)]
+    events = [
+        e
+        for n, key in enumerate(again)
+        for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent(key, result=FOLDED))
+    ]
+    key = f"escalate/{alert_key('wedged')}"
+    seen = pages(*events, post(key))
+    words = seen.words(seen.waiting[key], sending_key("ALERTS", key))
+    assert words == "the words\n\n7 more of stalled-steps[tiny-1] since 2026-01-01 12:00 UTC."
+    after = pages(*events, post(key), sent(key), post("tell/x"))
+    assert after.words(after.waiting["tell/x"], "page/ALERTS/tell/x") == "the words"
+
+
+def test_what_was_folded_is_told_by_itself_when_nothing_else_is():
+    key = f"again/{alert_key()}/1"
+    folded = [post(key, Urgency.AGAIN), sent(key, result=FOLDED)]
+    page = pages(*folded).summary(NOON + HOUR)
+    assert page.title == "1 more since 2026-01-01 12:00 UTC"
+    assert pages(*folded, sent(page.key)).summary(NOON + HOUR) is None
+    assert pages(*folded, post("tell/x")).summary(NOON + HOUR) is None  # it tells
+
+
+def test_sendings_older_than_a_day_are_forgotten():
+    seen = pages(post("tell/x"), sent("tell/x"), post("tell/y"), sent("tell/y", NOON + timedelta(days=1)))
+    assert [one.group for one in seen.sent] == ["tell/y"]
+
+
+def test_a_sending_that_was_interrupted_says_so():
+    key = f"escalate/{alert_key()}"
+    seen = pages(post(key), failed(key, interrupted=True))
+    assert seen.interrupted == {sending_key("ALERTS", key): 1}
+    assert "may be a repeat" in seen.words(seen.waiting[key], sending_key("ALERTS", key))
+    assert "may be a repeat" not in seen.words(seen.waiting[key], sending_key("MAIL", key))
+
+
+# --- what reached nobody ----------------------------------------------------------------------------
+
+
+def test_what_no_channel_took_is_not_told():
+    key = f"escalate/{alert_key()}"
+    (missed,) = fold([post(key), failed(key, why="ALERTS did not take it: it answered 500")]).not_told
+    assert (missed.title, missed.since) == ("what", NOON)
+    assert missed.why == "ALERTS did not take it: it answered 500"
+
+
+def test_what_was_not_tried_yet_is_not_missed():
+    assert fold([post(f"escalate/{alert_key()}")]).not_told == ()
+
+
+def test_news_need_reach_nobody():
+    key = f"tell/{alert_key()}/resolved"
+    assert fold([post(key, Urgency.NEWS), failed(key)]).not_told == ()
+
+
+def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_told():
+    key = f"escalate/{alert_key()}"
+    lost = Failed(NOON, key, 1, "the post failed: no answer")
+    assert fold([post(key), lost, sent(key)]).not_told == ()
+    (missed,) = fold([post(key, page=""), lost]).not_told  # without a channel
+    assert missed.why == "the post failed: no answer"
+
+
+def test_that_something_is_undelivered_is_not_missed_itself():
+    key = f"escalate/{alert_key('undelivered-escalation')}"
+    assert fold([post(key, page=""), Failed(NOON, key, 1, "no answer")]).not_told == ()
+
+
+# --- the DRI ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dri", "names", "same"),
+    [
+        (None, [], True),
+        ("@dri", ["Dri"], True),
+        ("dri@example.org", ["Other", "dri@example.org"], True),
+        ("@dri", ["driver"], False),
+        ("@dri", ["", None], False),
+    ],
+)
+def test_who_the_dri_is(dri, names, same):
+    assert is_the_dri(dri, names) is same

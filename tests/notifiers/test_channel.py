@@ -1,0 +1,180 @@
+"""Channels by apprise, for real: the contract suite over a web service on loopback, then each kind of service."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place, Post
+from herorun.notifiers import channel
+from ports.notifier_suite import NotifierSuite, a_post
+from services.channel_servers import Mailbox, WebService, mail_server, web_service
+
+ADDRESS = "tok3n-h1dden"  # a part of the address that nobody may see
+
+
+@pytest.fixture
+def service() -> Iterator[WebService]:
+    with web_service() as server:
+        yield server
+
+
+@pytest.fixture
+def mail() -> Iterator[tuple[Mailbox, str]]:
+    with mail_server() as told:
+        yield told
+
+
+class Bench:
+    def __init__(self, folder: Path, service: WebService, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._place = Place("tiny", str(folder), "/data/tiny", ".")
+        self._service, self._patch = service, monkeypatch
+        self.point_at(f"json://{service.place}/{ADDRESS}")
+
+    def point_at(self, address: str) -> None:
+        self._patch.setenv("ALERTS", address)
+
+    def connect(self) -> channel.AppriseChannel:
+        return channel.connect(channel.Options(variable="ALERTS"), self._place)
+
+    def said(self) -> str:
+        return "\n".join(f"{body['title']}\n{body['message']}" for _, body in self._service.taken)
+
+    def cut_off(self) -> None:
+        self._service.server_close()
+        self.point_at(f"json://127.0.0.1:1/{ADDRESS}")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, service: WebService, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(tmp_path, service, monkeypatch)
+
+
+class TestChannel(NotifierSuite):
+    can_be_asked = False
+
+    @pytest.fixture
+    def bench(self, tmp_path: Path, service: WebService, monkeypatch: pytest.MonkeyPatch) -> Bench:
+        return Bench(tmp_path, service, monkeypatch)
+
+
+def complaint(bench: Bench, capfd: pytest.CaptureFixture[str]) -> str:
+    """Why a post failed. Neither it nor what reached the screen says anything of the address."""
+    with pytest.raises(OSError, match=r".") as caught:
+        bench.connect().post(a_post())
+    assert ADDRESS not in repr(caught.value) + "".join(capfd.readouterr())
+    assert bench.connect().find(a_post().key) is None
+    return str(caught.value)
+
+
+def test_a_webhook_gets_the_run_and_the_words(bench: Bench, service: WebService) -> None:
+    bench.connect().post(a_post())
+    ((path, body),) = service.taken
+    assert path == f"/{ADDRESS}"
+    assert (body["title"], body["message"]) == ("tiny: tiny-1 crashed", "It ended.")
+
+
+def test_slack_gets_it(bench: Bench, service: WebService, monkeypatch: pytest.MonkeyPatch) -> None:
+    from apprise.plugins.slack import NotifySlack
+
+    monkeypatch.setattr(NotifySlack, "webhook_url", f"http://{service.place}/services")
+    bench.point_at("https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ")
+    bench.connect().post(a_post(body="see <!channel> & <b>"))
+    ((path, body),) = service.taken
+    assert path == "/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
+    assert "tiny-1 crashed" in str(body)
+    assert "<!channel>" not in str(body)
+
+
+def test_discord_gets_it_and_pages_nobody_else(
+    bench: Bench, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from apprise.plugins.discord import NotifyDiscord
+
+    monkeypatch.setattr(NotifyDiscord, "notify_url", f"http://{service.place}/api/webhooks")
+    bench.point_at("https://discord.com/api/webhooks/4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_jsabcdefghijkl")
+    bench.connect().post(a_post(body="@everyone " + "a line\n" * 2_000))
+    ((path, body),) = service.taken
+    assert path.startswith("/api/webhooks/4174216298/")
+    assert "tiny-1 crashed" in str(body)
+    assert "@everyone" not in str(body)
+    assert len(body["content"]) <= 2_000
+
+
+def test_a_mail_is_sent(bench: Bench, mail: tuple[Mailbox, str]) -> None:
+    box, place = mail
+    bench.point_at(f"mailto://{place}/?from=run@example.org&to=dri@example.org&mode=insecure")
+    bench.connect().post(a_post(body="loss < 3 & rising\n- `herorun ack tiny`"))
+    ((subject, to, text),) = box.mails
+    assert (subject, to) == ("tiny: tiny-1 crashed", ["dri@example.org"])
+    assert "herorun ack tiny" in text
+
+
+def test_a_mail_that_is_refused_is_not_said(
+    bench: Bench, mail: tuple[Mailbox, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    box, place = mail
+    box.refuses = True
+    bench.point_at(f"mailto://{place}/?from={ADDRESS}@example.org&to=dri@example.org&mode=insecure")
+    assert "ALERTS did not take it" in complaint(bench, capfd)
+
+
+def test_a_service_that_fails_names_its_answer(
+    bench: Bench, service: WebService, capfd: pytest.CaptureFixture[str]
+) -> None:
+    service.fault = 500
+    assert complaint(bench, capfd) == "ALERTS did not take it: it answered 500"
+    service.fault = None
+    bench.connect().post(a_post())
+    assert len(service.taken) == 1
+
+
+def test_a_service_that_is_not_there(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    bench.point_at(f"json://127.0.0.1:1/{ADDRESS}")
+    assert "could not be reached" in complaint(bench, capfd)
+
+
+def test_a_service_that_hangs_is_given_up(
+    bench: Bench, service: WebService, capfd: pytest.CaptureFixture[str]
+) -> None:
+    service.fault = "hang"
+    bench.point_at(f"json://{service.place}/{ADDRESS}?rto=0.2")
+    assert "did not answer in time" in complaint(bench, capfd)
+
+
+def test_a_call_that_never_ends_is_left_behind(
+    bench: Bench, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.fault = "hang"
+    monkeypatch.setattr(channel, "DEADLINE", 0.1)
+    with pytest.raises(Exception, match=r"no answer within 0\.1 s"):
+        bench.connect().post(a_post())
+
+
+@pytest.mark.parametrize("address", ["nope://{}", "slack://{}", "{}", "json://"])
+def test_an_address_that_apprise_does_not_know_is_named_by_its_variable(
+    bench: Bench, capfd: pytest.CaptureFixture[str], address: str
+) -> None:
+    bench.point_at(address.format(ADDRESS))
+    assert bench.connect().problem() == "ALERTS holds no address that apprise knows"
+    assert complaint(bench, capfd) == "ALERTS holds no address that apprise knows"
+
+
+def test_a_variable_that_is_not_set_is_a_problem(bench: Bench) -> None:
+    assert bench.connect().problem() == ""
+    bench.point_at("")
+    assert bench.connect().problem() == "ALERTS is not set, or is empty"
+
+
+def test_without_apprise_the_extra_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    assert "pip install 'herorun[notify]'" in bench.connect().problem()
+    with pytest.raises(OSError, match=r"herorun\[notify\]"):
+        bench.connect().post(Post("k", "t", "b"))
+
+
+def test_no_page_of_a_run_lies_in_a_channel(tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match="targets"):
+        channel.connect(channel.Options(), Place("tiny", str(tmp_path), "/data/tiny", "."))
