@@ -27,7 +27,7 @@ from herorun import cli, gather
 from herorun.core.codec import read
 from herorun.core.event import Noted
 from herorun.core.journal import Line
-from herorun.notifiers import terminal
+from herorun.notifiers import channel, terminal
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -322,6 +322,7 @@ def story(home: Path) -> Iterator[Story]:
 def forget() -> None:
     """What a process forgets when it ends."""
     terminal._SAID.clear()
+    channel._SAID.clear()
     gather._reading.clear()
 
 

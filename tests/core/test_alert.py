@@ -126,6 +126,17 @@ def test_a_waived_finding_ends_its_alert():
     after = carry(carry({}, [one(FAIL)]), [one(FAIL, waiver=waiver)], NOON + EVERY)
 
     assert [a.state for a in after.values()] == [State.RESOLVED]
+    assert [a.message for a in after.values()] == ["waived by @dri until 2026-01-02 12:00 UTC: declared"]
+
+
+def test_a_waiver_silences_for_its_time_whatever_else_cannot_be_seen():
+    waiver = Waiver("ill", "declared", "@dri", NOON + timedelta(days=1), "a")
+    before = carry({}, [one(FAIL, "a")])
+    silent = carry(before, [one(FAIL, "a", waiver), one(UNKNOWN, "b")], NOON + EVERY)
+    assert [a.state for a in silent.values()] == [State.RESOLVED]
+    assert carry(silent, [one(FAIL, "a", waiver)], NOON + 2 * EVERY) == {}
+    anew = carry({}, [one(FAIL, "a")], NOON + timedelta(days=1))
+    assert [(a.state, a.since) for a in anew.values()] == [(State.FIRING, NOON + timedelta(days=1))]
 
 
 def test_the_key_changes_when_the_alert_begins_anew():

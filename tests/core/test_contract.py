@@ -242,3 +242,26 @@ def test_what_enters_the_plan():
     assert plan_part(least(goal="other", dri="@x", waiver=[WAIVER], babysit={"cadence": "1m"})) == before
     assert plan_part(least(final_step=7)) != before
     assert plan_part(least(runtime={"container": "sha256:1"})) != before
+
+
+def test_channels_are_named_by_their_variables():
+    assert least(notify={"targets": ["HERORUN_SLACK", "mail2"]}).notify.targets == ("HERORUN_SLACK", "mail2")
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [
+        ["slack://T1JJ3T3L2/A1BRTD4JD/s3cr3t-t0ken"],
+        "slack://T1JJ3T3L2/A1BRTD4JD/s3cr3t-t0ken",
+        ["OK", {"url": "s3cr3t-t0ken"}],
+        ["A B s3cr3t-t0ken"],
+    ],
+)
+def test_an_address_in_the_contract_is_an_error_that_names_the_key_and_never_the_address(targets):
+    said = complaint(notify={"targets": targets})
+    assert "`notify.targets" in said
+    assert "s3cr3t" not in said
+
+
+def test_a_channel_is_named_once():
+    assert "twice" in complaint(notify={"targets": ["A", "A"]})
