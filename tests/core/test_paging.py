@@ -121,6 +121,11 @@ def test_what_a_person_has_answered_is_not_sent_any_more(key, order):
     assert waiting(post("tell/tiny-1/finished"), order) == ["tell/tiny-1/finished"]
 
 
+def test_the_oldest_waits_first():
+    late, early = post("tell/a", at=NOON + MINUTE), post("tell/b")
+    assert [page.key for page in pages(late, early).in_order] == ["tell/b", "tell/a"]
+
+
 def test_a_launch_that_did_not_happen_is_not_paged_later():
     key = "post/submit/tiny-1"
     assert waiting(post(key), Failed(NOON, "submit/tiny-1", 1, "no room")) == []

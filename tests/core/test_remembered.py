@@ -7,7 +7,7 @@ import pytest
 
 from builders import NOON
 from herorun.core.alert import Alert, State
-from herorun.core.event import Decided, Done, Initialised, Intended
+from herorun.core.event import Decided, Done, Failed, Initialised, Intended
 from herorun.core.journal import Memory, fold
 from herorun.core.remembered import Remembered, from_bytes, remembered, to_bytes
 from herorun.core.taint import Health, launched
@@ -29,6 +29,10 @@ def a_memory() -> Memory:
             Intended(NOON, "tell/a", 1, "tell", "words"),
             Intended(NOON, "tell/b", 1, "tell"),
             Done(NOON, "tell/b", 1, result="said"),
+            *(Intended(NOON, f"escalate/{n}@x", 1, "ask", "words", page="must") for n in range(3)),
+            Done(NOON, "page/ALERTS/escalate/0@x", 1, result="sent"),
+            Done(NOON, "page/ALERTS/escalate/1@x", 1, result="folded"),
+            Failed(NOON, "page/ALERTS/escalate/2@x", 1, "interrupted", interrupted=True),
         ]
     )
     return replace(begun, health=replace(begun.health, closed=launched(begun.health, NOON, 3).closed))
@@ -41,6 +45,8 @@ def kept(memory: Memory) -> Remembered:
 def test_it_comes_back_as_it_was() -> None:
     one = kept(a_memory())
     assert from_bytes(to_bytes(one, "1.0"), "1.0") == one
+    pages = one.memory.pages
+    assert all((pages.waiting, pages.told, pages.sent, pages.folded, pages.interrupted))
     assert set(one.memory.alerts) == {alert.id for alert in ALERTS} and one.memory.health.open
 
 

@@ -23,7 +23,7 @@ def send_pages(run: Run) -> list[str]:
     down: set[str] = set()
     doubts = [
         f"{page.title}: {why}"
-        for page in run.record.memory().pages.waiting.values()
+        for page in run.record.memory().pages.in_order
         if (why := _send(run, page, down))
     ]
     folded = run.record.memory().pages.summary(now())

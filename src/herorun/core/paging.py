@@ -93,7 +93,7 @@ def sending_key(channel: str, post: str) -> str:
 class Pages:
     """What was paged, and what waits for it."""
 
-    waiting: Mapping[str, Page] = field(default_factory=dict)  # by the post's key, oldest first
+    waiting: Mapping[str, Page] = field(default_factory=dict)  # by the post's key
     told: frozenset[str] = frozenset()  # the posts that a channel took, or that were folded
     sent: tuple[Sent, ...] = ()  # of the last day
     folded: Mapping[str, Folded] = field(default_factory=dict)  # by group, since the last page
@@ -114,6 +114,11 @@ class Pages:
             case Ordered() if event.word in (Word.ACK, Word.APPROVE, Word.DENY):
                 return self._without(key for key in self.waiting if any(a in key for a in event.about))
         return self
+
+    @property
+    def in_order(self) -> list[Page]:
+        """What waits, oldest first; what was decided at once, in the order of its keys."""
+        return sorted(self.waiting.values(), key=lambda page: (page.at, page.key))
 
     def _told(self, event: Done) -> "Pages":
         _, channel, key = event.key.split("/", 2)
@@ -185,7 +190,7 @@ def not_told(
     last = max((tries[key].last for key in tries if key.split("/", 2)[2] in pages.waiting), default=None)
     missed = [
         NotTold(page.title, page.at, _whys(tries, page.key))
-        for page in pages.waiting.values()
+        for page in pages.in_order
         if last is not None and page.at <= last and page.urgency is not Urgency.NEWS
     ]
     posts = [
