@@ -71,7 +71,7 @@ def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
     paged.sign(**ASKING)
     paged.launched(CRASH)
     paged.tick()
-    words = service.taken[-1][1]["message"]
+    (words,) = [body["message"] for _, body in service.taken if "Escalation" in body["title"]]
     for text in (words, issue(paged)):
         assert "your decision is needed (judgement)" in text
         assert "- `herorun approve tiny`: " in text
