@@ -111,7 +111,7 @@ def _keep_rows(columns: Writer, look: Look) -> None:
     if columns.cursor == arrived.before:
         columns.append(arrived.rows, arrived.after, look.names, now())
         return
-    batch = look.tracker.read(columns.cursor)
+    batch = _clean(look.tracker.read(columns.cursor))
     if batch.restarted:
         columns.begin_anew()
     columns.append(batch.rows, batch.cursor, look.names, now())
@@ -120,8 +120,7 @@ def _keep_rows(columns: Writer, look: Look) -> None:
 def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arrived) -> MetricsState:
     first = True
     while True:
-        batch = tracker.read(state.cursor)
-        batch = replace(batch, rows=tuple(map(_clean, batch.rows)))
+        batch = _clean(tracker.read(state.cursor))
         arrived.add(batch, state.cursor)
         if batch.restarted:
             state = MetricsState()
@@ -132,10 +131,14 @@ def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arri
             return state
 
 
-def _clean(row: Row) -> Row:
+def _clean(batch: Rows) -> Rows:
     """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
-    if all(_clean_name(name) == name for name in row.values):
-        return row
+    if all(_clean_name(name) == name for row in batch.rows for name in row.values):
+        return batch
+    return replace(batch, rows=tuple(map(_clean_row, batch.rows)))
+
+
+def _clean_row(row: Row) -> Row:
     return replace(row, values={_clean_name(name): value for name, value in row.values.items()})
 
 

@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from herorun import __version__
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Job, Nothing, Unavailable
 from herorun.core.ports import LogPart, Place, Scheduler
+from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.follow import OwnLog, follow, pass_over
 from herorun.sources._catalogue import catalogue_of
@@ -50,9 +51,9 @@ def keep_own_log(place: Place, seen: object) -> None:
     """What was read and `seen` need not be read again. Without this nothing is lost but time."""
     log, version = _read.get(place.state, (None, ""))
     if log is not None and log is seen:
-        carry = base64.b64encode(log.scan.carry).decode()
-        plain = replace(log, scan=replace(log.scan, carry=b""), skipped=0)
-        kept = {"version": version, "carry": carry, "log": plain}
+        begun = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        form = scrub_tree(plain(replace(log, scan=replace(log.scan, carry=b""), skipped=0)))
+        kept = {"version": version, "carry": base64.b64encode(begun).decode(), "log": form}
         write_whole(Path(place.state) / CACHE, (canonical(kept) + "\n").encode())
 
 

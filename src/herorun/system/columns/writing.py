@@ -30,7 +30,7 @@ from herorun.system.columns.files import (
     generation_folders,
     number_of,
 )
-from herorun.system.files import sync_folder, write_whole
+from herorun.system.files import make_folders, sync_folder, write_whole
 
 # An open file is full when it has one of these: a tick looks at the head of each of its blocks.
 FULL_ROWS = 32_768
@@ -92,7 +92,7 @@ class Writer:
 
     def _add(self, block: Block) -> None:
         if not self._generation.exists():
-            self._generation.mkdir(parents=True, mode=0o700)
+            make_folders(self._generation)
             sync_folder(self._folder)
             self._forget_older()
         if not self._blocks and len(block) >= FULL_ROWS:
