@@ -1,6 +1,7 @@
 """The run's issue as a folder of Markdown files, one for each thing said: for a drive that a team shares."""
 
 import hashlib
+import os
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -8,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.ports import Place, Post
 from herorun.core.render import one_line
 from herorun.core.scrub import scrub
-from herorun.system.files import create_whole
+from herorun.system.files import create_whole, write_whole
 
 ROBOT = "🤖"
 
@@ -39,9 +40,18 @@ class IssueFolder:
     def post(self, post: Post) -> str:
         if self._first() is None:
             raise FileNotFoundError(f"{self._folder} holds no issue yet: `herorun init` opens it")
-        body = _text(post.body).removeprefix(ROBOT).strip()
-        self._say(_name(post.key), f"{ROBOT} **{_line(post.title)}**\n\n{body}\n")
-        return str(self._folder / _name(post.key))
+        if self.find(post.key) is None:
+            self._say(_name(post.key), _page(post))
+        return self.find(post.key) or str(self._folder / _name(post.key))
+
+    def edit(self, post: Post) -> str:
+        """In the place of what was said under the key before, and as old as that; anew where nothing was."""
+        path = self._folder / _name(post.key)
+        if path.name in self._names():
+            said_at = path.stat().st_mtime_ns
+            write_whole(path, _page(post).encode("utf-8", "backslashreplace"))
+            os.utime(path, ns=(said_at, said_at))
+        return self.post(post)
 
     def find(self, key: str) -> str | None:
         for name in (_name(key), f"issue-{_name(key)}"):
@@ -66,6 +76,11 @@ class IssueFolder:
             return [path.name for path in self._folder.iterdir()]
         except FileNotFoundError:
             return []
+
+
+def _page(post: Post) -> str:
+    body = _text(post.body).removeprefix(ROBOT).strip()
+    return f"{ROBOT} **{_line(post.title)}**\n\n{body}\n"
 
 
 def _name(key: str) -> str:

@@ -21,7 +21,8 @@ class Bench:
         return self.connect("other")
 
     def said(self) -> str:
-        return "\n".join(path.read_text() for path in sorted((self._top / "tiny" / "issue").iterdir()))
+        pages = (self._top / "tiny" / "issue").iterdir()
+        return "\n".join(page.read_text() for page in sorted(pages, key=lambda page: page.stat().st_mtime_ns))
 
     def cut_off(self) -> None:
         place = self._top / "tiny" / "issue"
