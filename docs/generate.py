@@ -349,6 +349,7 @@ pattern = "flux capacitor .* broke"  # a regular expression of Python, in any ca
 person = true                      # whether a person may be needed; false by default
 advice = "Mend it."
 source = "the flux driver"         # optional
+printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
 ```"""
 
 

@@ -43,3 +43,11 @@ class Offered:
     hardware: Mapping[str, Any] = field(default_factory=dict)  # the keys of `[hardware]` that it knows
     time_limit: float | None = None  # seconds
     partial: str = ""  # why some of it is not told
+
+
+@dataclass(frozen=True)
+class PrintedPatterns:
+    """Whether the packages that print what the catalogue waits for still hold its words, by the row's id."""
+
+    found: Mapping[str, str] = field(default_factory=dict)  # id -> package and version
+    lost: Mapping[str, str] = field(default_factory=dict)  # id -> why no line can match it

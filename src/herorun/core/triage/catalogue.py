@@ -23,6 +23,7 @@ class Signature:
     source: str
     hedged: bool  # matched against the whole line, behind "this might be caused by" too
     confirms: tuple[str, ...]  # of a confirmation: the faint signatures and `exit-N` that it settles
+    printed_by: str = ""  # the Python package that prints it, where the row says so
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ _KEYS = {
     "source",
     "hedged",
     "confirms",
+    "printed_by",
 }
 
 
@@ -92,6 +93,7 @@ def _signature(row: Mapping[str, Any], name: str) -> Signature:
         str(row.get("source", "")),
         bool(row.get("hedged", False)),
         tuple(row.get("confirms", ())),
+        str(row.get("printed_by", "")),
     )
 
 

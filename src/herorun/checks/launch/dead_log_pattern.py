@@ -1,0 +1,20 @@
+"""A log pattern that the run relies on can no longer match.
+
+Why: a watch that waits for words which the installed version does not print sees nothing, and takes that for health.
+Fix: look up what the installed version prints, and mend the row of the `[babysit] catalogue`, or its `printed_by`.
+Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed by the deployed jaxlib.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import PrintedPatterns
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
+    """One answer for each row that names the package that prints it."""
+    dead = [
+        failed(f"no line can match {name} of the catalogue: {why}", subject=name)
+        for name, why in sorted(patterns.lost.items())
+    ]
+    return dead or [passed(f"{len(patterns.found)} log patterns stand in what is installed")]
