@@ -117,10 +117,11 @@ def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue() -> None:
 
 
 def test_a_job_that_is_being_stopped_lives_until_it_has_ended(rig: Rig) -> None:
-    rig.submit(rig.job("trap '' TERM; echo up; sleep 0.3"))
+    rig.submit(rig.job("trap '' TERM; echo up; until [ -e go ]; do sleep 0.01; done"))
     while "up" not in rig.tail("tiny-1"):
         time.sleep(0.01)
     rig.connect().stop("tiny-1", "ada@box")
     found = rig.connect().find("tiny-1", long_ago())
     assert isinstance(found, Found) and found.job.state is JobState.RUNNING
+    (rig.code / "go").touch()
     assert rig.ended("tiny-1").stopped_by == "ada@box"

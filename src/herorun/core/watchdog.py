@@ -53,7 +53,7 @@ def watchdog(
         "the last look that could see was" if seen else f"nobody has looked since {current.name} was launched"
     )
     said = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
-    key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S}"
+    key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S.%f}"
     return Watchdog(slug, Watched.STALE if now >= due else Watched.FRESH, said, seen, due, key)
 
 
