@@ -26,6 +26,8 @@ def read_printed_patterns(
     contract: Contract, place: Place, installed: Installed | Nothing
 ) -> PrintedPatterns | Nothing:
     """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does: without regard to case."""
+    if contract.babysit.catalogue is None:
+        return Nothing("the contract adds no rows to the catalogue")
     rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
     if not rows:
         return Nothing("no row of the catalogue says which package prints it")
