@@ -12,8 +12,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.ports import Submission
+from herorun.schedulers._asked import secret_values
 from herorun.system.files import write_whole
 
 _FILE = "environment.json"
@@ -36,12 +37,7 @@ _OWN = (
 
 def environment(submission: Submission, admission: str, jobs: Path) -> dict[str, str]:
     """What the job gets: the launch's environment without what would mislead it, and the submission's on top."""
-    missing = [name for name in submission.secrets if name not in os.environ]
-    if missing:
-        raise WrongUse(
-            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
-            "or take it out of [command] secrets."
-        )
+    secret_values(submission)  # a missing one is said before anything starts
     inherited = {
         name: value
         for name, value in os.environ.items()

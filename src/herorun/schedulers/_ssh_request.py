@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.ports import Submission
 from herorun.schedulers import _processes, _ssh_look, _ssh_start, _supervise
 from herorun.system import _far_end
@@ -72,17 +72,6 @@ def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
         f"secrets: {names} (by standard input)",
     ]
     return "\n".join(lines) + "\n"
-
-
-def secret_values(submission: Submission) -> dict[str, str]:
-    """From this environment; a missing one is said before anything starts."""
-    missing = [name for name in submission.secrets if name not in os.environ]
-    if missing:
-        raise WrongUse(
-            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
-            "or take it out of [command] secrets."
-        )
-    return {name: os.environ[name] for name in submission.secrets}
 
 
 def admission_there(path: str, code: str) -> str:

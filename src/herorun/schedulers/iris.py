@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from herorun.core.contract import SLUG
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
+from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_options import Options as Options
 from herorun.schedulers._iris_rows import (
@@ -48,7 +48,6 @@ from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.process import Answer, run
 
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 _TAKEN = re.compile(r"already exists", re.IGNORECASE)
 _DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
 _NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
@@ -81,7 +80,7 @@ class Iris:
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
         """One list for any number of instances, and where it tells no tasks or exit codes, one answer for each that needs them."""
         for instance in wanted:
-            _must_be_instance(instance)
+            must_be_instance(instance)
         asked_at = now()
         try:
             told = self._list(beginning_of(wanted), whole=len(wanted) == 1)
@@ -150,7 +149,7 @@ class Iris:
 
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
-        job = self._id(_must_be_instance(instance))
+        job = self._id(must_be_instance(instance))
         answer = self._ask(log_words(job, lines))
         if answer.code and not _NO_JOB.search(_said(answer)):
             raise self._trouble("job logs", answer)
@@ -170,7 +169,7 @@ class Iris:
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after. While another instance of the run may live, nothing is submitted."""
-        instance = _must_be_instance(submission.instance)
+        instance = must_be_instance(submission.instance)
         must_be_sound(submission)
         self._must_find_secrets(submission)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -192,7 +191,7 @@ class Iris:
 
     def stop(self, instance: str, by: str) -> None:
         """The job and its children."""
-        job = self._there(_must_be_instance(instance))
+        job = self._there(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"Iris has no job {self._id(instance)}.")
         if job.state.ended:
@@ -325,9 +324,3 @@ def _said(answer: Answer) -> str:
     lines = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"Error: |\w*(?:Error|Exception)\b", line)]
     return (errors or lines or [answer.complaint])[-1].removeprefix("Error: ")
-
-
-def _must_be_instance(instance: str) -> str:
-    if not _INSTANCE.fullmatch(instance):
-        raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
-    return instance

@@ -15,17 +15,16 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.canonical import canonical
-from herorun.core.contract import SLUG, Duration
+from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
+from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines, part_of
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.system.clock import now
 from herorun.system.files import create_whole
-
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 
 
 class Options(BaseModel):
@@ -129,8 +128,7 @@ class Local:
         folder.end_rest(group, self._options.grace.total_seconds())
 
     def _folder(self, instance: str) -> Folder:
-        if not _INSTANCE.fullmatch(instance):
-            raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+        must_be_instance(instance)
         return Folder(self._jobs, instance)
 
     def _claim(self, folder: Folder, submission: Submission, code: str, admission: str) -> Job | None:

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from shlex import join
 
-from herorun.core.contract import SLUG
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
+from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_judge import Part, judge, local_part, slurm_part
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
@@ -36,7 +36,6 @@ from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.process import Answer, run
 
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 _NOT_FOUND = 127
 # nel writes secrets into its output directory; and what it starts keeps its outputs open for as long as it runs, so
 # that they are files and no pipes.
@@ -68,7 +67,7 @@ class Nel:
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
         """One `nel status` for any number of instances, and one look at Slurm for those that run there."""
         for instance in wanted:
-            _must_be_instance(instance)
+            must_be_instance(instance)
         asked_at = now()
         try:
             known = self._entries()
@@ -146,7 +145,7 @@ class Nel:
 
     def tail(self, instance: str, lines: int) -> str:
         """Of each task the log that was written last; FileNotFoundError where there is none."""
-        found = list(of_output(self._entries(), self._output(_must_be_instance(instance))).values())
+        found = list(of_output(self._entries(), self._output(must_be_instance(instance))).values())
         jobs = found[0] if found else []
         ends = [(job, self._end(job, lines)) for job in jobs]
         told = [(job, end) for job, end in ends if end is not None]
@@ -176,7 +175,7 @@ class Nel:
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after."""
-        instance = _must_be_instance(submission.instance)
+        instance = must_be_instance(submission.instance)
         words = self._words(submission)
         missing = [name for name in submission.secrets if not os.environ.get(name)]
         if missing:
@@ -233,7 +232,7 @@ class Nel:
 
     def stop(self, instance: str, by: str) -> None:
         """`nel kill`: of a local job it stops the container, and what the container has started elsewhere runs on."""
-        job = self._there(_must_be_instance(instance))
+        job = self._there(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"There is no job {instance} in {self._db}.")
         if job.state.ended:
@@ -301,9 +300,3 @@ def _said(answer: Answer) -> str:
     return (errors or lines or [answer.complaint])[-1].partition(": ")[2] or (
         errors or lines or [answer.complaint]
     )[-1]
-
-
-def _must_be_instance(instance: str) -> str:
-    if not _INSTANCE.fullmatch(instance):
-        raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
-    return instance

@@ -15,11 +15,12 @@ from urllib.parse import quote, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from herorun.core.canonical import canonical
-from herorun.core.contract import SLUG, Duration
+from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._ray_answers import Record, Stop
 from herorun.schedulers._ray_call import Dashboard
 from herorun.schedulers._ray_cluster import began, hardware_of
@@ -30,7 +31,6 @@ from herorun.schedulers._ray_package import package, plan_of
 from herorun.schedulers._ray_request import PLAN, Needs, Where, request_of
 from herorun.system.clock import now
 
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
 _TAKEN = re.compile(r"submission_id .* already exists")
 
@@ -262,8 +262,7 @@ class Ray:
     # --- the cluster ------------------------------------------------------------------------------
 
     def _name(self, instance: str) -> str:
-        if not _INSTANCE.fullmatch(instance):
-            raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+        must_be_instance(instance)
         return f"{self._options.prefix}{instance}"
 
     def _look(self) -> Look:

@@ -4,7 +4,6 @@ A job is found by its name, the instance's, and by a comment that names the run:
 to each answers for any number of jobs. Secrets travel by name (see `_slurm_submit`).
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -12,13 +11,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical import digest
-from herorun.core.contract import SLUG
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _kept as keeping
+from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Road, road_to
 from herorun.schedulers._slurm_far import FarFiles, HereFiles, files_for
@@ -50,7 +49,6 @@ from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.process import Answer
 
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 _REFUSED = re.compile(
     r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
     r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
@@ -99,7 +97,7 @@ class Slurm:
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
         """One squeue, and one sacct where something has ended or is not there, for any number of instances."""
         for instance in wanted:
-            _must_be_instance(instance)
+            must_be_instance(instance)
         asked_at = now()
         try:
             queue = _by_name(self._queue(wanted))
@@ -148,7 +146,7 @@ class Slurm:
 
     def tail(self, instance: str, lines: int) -> str:
         """FileNotFoundError where it has no log, or none yet."""
-        path = self._files.log(_must_be_instance(instance))
+        path = self._files.log(must_be_instance(instance))
         try:
             found = self._files.tail(path, lines)
         except FileNotFoundError:
@@ -177,9 +175,9 @@ class Slurm:
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after: of two jobs of one name the one with the lower number stays."""
-        instance = _must_be_instance(submission.instance)
+        instance = must_be_instance(submission.instance)
         must_be_sound(submission)
-        secrets = _values(submission)
+        secrets = secret_values(submission)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(self._folder / f"{instance}.lock", self._timeout, f"another submission of {instance}"):
             there = self._there(instance)
@@ -337,27 +335,11 @@ class Slurm:
         return rows[0].tag if rows and rows[0].tag else Tag(self._run, "0" * 12, 0)
 
 
-def _must_be_instance(instance: str) -> str:
-    if not _INSTANCE.fullmatch(instance):
-        raise WrongUse(f"{instance!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
-    return instance
-
-
 def _by_name(rows: Iterable[Row]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row.name, []).append(row)
     return found
-
-
-def _values(submission: Submission) -> dict[str, str]:
-    missing = [name for name in submission.secrets if name not in os.environ]
-    if missing:
-        raise WrongUse(
-            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
-            "or take it out of [command] secrets."
-        )
-    return {name: os.environ[name] for name in submission.secrets}
 
 
 def _refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:

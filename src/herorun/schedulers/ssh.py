@@ -10,7 +10,6 @@ import base64
 import errno
 import json
 import os
-import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,18 +17,17 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from herorun.core.contract import SLUG, Duration
+from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _ssh_request as build
+from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._ssh_seen import asked_for, job_seen
 from herorun.system.clock import now
 from herorun.system.far import far_to
 from herorun.system.road import ssh_argv
-
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
 
 
 class Options(Login):
@@ -100,7 +98,7 @@ class Ssh:
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance; what cannot be run is a job that failed, with the reason."""
         name = _instance(submission.instance)
-        secrets = build.secret_values(submission)
+        secrets = secret_values(submission)
         order = self._order(submission, code, admission)
         sent = build.admission_there(admission, order["request"]["code"]) if self._ships else ""
         private = _json({"secrets": secrets, "admission": sent})
@@ -230,8 +228,7 @@ class Ssh:
 
 
 def _instance(name: str) -> str:
-    if not _INSTANCE.fullmatch(name):
-        raise WrongUse(f"{name!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+    must_be_instance(name)
     return name
 
 

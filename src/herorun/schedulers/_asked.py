@@ -1,0 +1,28 @@
+"""What every scheduler demands of what it is asked: an instance's whole name, and secrets that are set."""
+
+import os
+import re
+
+from herorun.core.contract import SLUG
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Submission
+
+_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+
+
+def must_be_instance(name: str) -> str:
+    """The name, where it is one: it becomes a folder, a job's name, a word of a command."""
+    if not _INSTANCE.fullmatch(name):
+        raise WrongUse(f"{name!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+    return name
+
+
+def secret_values(submission: Submission) -> dict[str, str]:
+    """From this environment, by name; a missing one is said before anything starts."""
+    missing = [name for name in submission.secrets if name not in os.environ]
+    if missing:
+        raise WrongUse(
+            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
+            "or take it out of [command] secrets."
+        )
+    return {name: os.environ[name] for name in submission.secrets}
