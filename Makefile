@@ -22,7 +22,8 @@ NEL := .venv-nel/.installed
 SERVERS := gcp-storage-emulator 'moto[server]'
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# Without its bytecode each of the many processes that the tests start would compile all that it imports.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 export PIP_REQUIRE_VIRTUALENV := 1
 
 .PHONY: help demo test test-back-ends services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
