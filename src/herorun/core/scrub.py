@@ -1,6 +1,7 @@
 """Secrets out, the rest readable. Whatever is recorded, posted or printed passes here first."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from herorun.core.secret.coded import DEEPEST, mask_coded, read_percent
@@ -9,10 +10,16 @@ from herorun.core.secret.places import mask_places, told_by_place
 from herorun.core.secret.shapes import has_shape, mask_shapes
 
 MASK = "[scrubbed]"
+_SHORT = 1000  # characters: the names and sentences that each tick says again, and no log
 
 
 def scrub(text: str) -> str:
     """The text with everything that looks like a secret masked. Digests, SHAs and paths stay."""
+    return _scrub_again(text) if len(text) <= _SHORT else _scrub(text, 0)
+
+
+@lru_cache(maxsize=8192)
+def _scrub_again(text: str) -> str:
     return _scrub(text, 0)
 
 
