@@ -1,12 +1,13 @@
 """The health checks that are not about curves, on real jobs: what is told, and what is left alone."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from herorun.core.evidence import JobState
-from stories import CRASH, WAIT, Story
+from stories import CRASH, WAIT, Story, eventually
 
 
 def look(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -102,3 +103,31 @@ def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
 
     assert firing(seen) == ["wrong-resume"]
     assert seen["run"] == "degraded"
+
+
+HBM = "XlaRuntimeError: RESOURCE_EXHAUSTED: Program hbm requirement 16.30G"
+CAUGHT = f"""echo '{HBM}'
+until [ -e "$data/caught" ]; do sleep 0.02; done
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "step $n"; done
+{WAIT}"""
+
+
+def test_a_running_job_whose_log_fails_is_told_and_never_relaunched_and_steps_end_it(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story = Story(home).begin(babysit={"thresholds": {"failing-log": {"still": "1ms"}}})
+    try:
+        story.order("tiny-1", CAUGHT)
+        assert (story.init(), story.launch()) == (0, 0)
+        log = story.jobs / "tiny-1" / "job.log"
+        eventually(lambda: log.exists() and HBM in log.read_text())
+        told = look(story, capsys)
+
+        assert (told["run"], firing(told)) == ("degraded", ["error-in-log", "failing-log"])
+        assert {action["action"] for action in told["actions"]} == {"tell", "escalate"}
+        (story.data / "caught").touch()
+        eventually(lambda: "step 20" in log.read_text())
+        assert firing(look(story, capsys)) == ["not-checked-in"]  # this job never does
+        assert len(story.starts) == 1
+    finally:
+        story.end()

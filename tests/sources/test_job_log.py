@@ -10,7 +10,7 @@ from herorun.core.evidence import JobLog, Nothing
 from herorun.core.ports import Place
 from herorun.schedulers import local
 from herorun.sources.job_log import read_job_log
-from herorun.sources.own_log import read_own_log
+from herorun.sources.own_log import keep_own_log, read_own_log
 
 
 @pytest.fixture
@@ -22,10 +22,9 @@ def log(tmp_path: Path) -> Path:
 def read(log: Path) -> JobLog | Nothing:
     home = log.parents[2]
     scheduler = local.connect(local.Options(), Place("tiny", str(home), "/data/tiny", "."))
-    own = read_own_log(
-        scheduler, a_job(), a_history(), a_contract(), Place("tiny", str(home), "/data/tiny", ".")
-    )
-    return own if isinstance(own, Nothing) else read_job_log(own)
+    place = Place("tiny", str(home), "/data/tiny", ".")
+    own = read_own_log(scheduler, a_job(), a_history(), a_contract(), place)
+    return own if isinstance(own, Nothing) else read_job_log(own, a_contract(), place)
 
 
 def test_when_it_last_changed(log: Path) -> None:
@@ -84,6 +83,54 @@ def test_a_sign_that_the_job_has_left_far_behind_is_over(log: Path) -> None:
     assert read(log).wedges == ("OwnerDiedError",)
     log.write_text("OwnerDiedError\n" + "step 1\n" * 2000)
     assert read(log).wedges == ()
+
+
+OUT_OF_MEMORY = "XlaRuntimeError: RESOURCE_EXHAUSTED: Program hbm requirement 16.30G\n"
+
+
+def told(log: Path) -> JobLog:
+    found = read(log)
+    assert isinstance(found, JobLog)
+    return found
+
+
+def test_what_it_complains_of_while_it_lives_with_line_words_and_time(log: Path) -> None:
+    log.write_text("step 1\n" + OUT_OF_MEMORY)
+    os.utime(log, (NOON.timestamp(), NOON.timestamp()))
+    (complaint,) = told(log).complaints
+
+    assert (complaint.failure_class, complaint.weight, complaint.line) == ("hbm-exhaustion", "cause", 2)
+    assert complaint.excerpt == OUT_OF_MEMORY.strip()
+    assert complaint.since == NOON
+
+
+def test_since_when_it_is_known_does_not_move_with_the_log(log: Path) -> None:
+    log.write_text(OUT_OF_MEMORY)
+    os.utime(log, (NOON.timestamp(), NOON.timestamp()))
+    place = Place("tiny", str(log.parents[2]), "/data/tiny", ".")
+    scheduler = local.connect(local.Options(), place)
+    keep_own_log(place, read_own_log(scheduler, a_job(), a_history(), a_contract(), place))
+    with log.open("a") as more:
+        more.write("other ranks wait\n")
+    (complaint,) = told(log).complaints
+
+    assert complaint.since == NOON
+
+
+def test_twenty_steps_after_it_say_that_it_was_survived(log: Path) -> None:
+    log.write_text(OUT_OF_MEMORY + "".join(f"step {n} loss 2.5\n" for n in range(19)))
+    assert told(log).complaints
+    log.write_text(OUT_OF_MEMORY + "".join(f"step {n} loss 2.5\n" for n in range(20)))
+    assert told(log).complaints == ()
+
+
+def test_a_crowded_host_counts_for_a_while_though_steps_are_made(log: Path) -> None:
+    log.write_text("warning: cpu contention detected\n" + "step 1\n" * 1999)
+    crowded = told(log).crowded
+    assert crowded is not None
+    assert (crowded.failure_class, crowded.line) == ("host-contention", 1)
+    log.write_text("warning: cpu contention detected\n" + "step 1\n" * 2000)
+    assert told(log).crowded is None
 
 
 def test_no_log_is_nothing_yet(log: Path) -> None:

@@ -1,9 +1,43 @@
-"""The current instance's own log: when it last changed, which tracker runs it names, where it saves, signs of a wedge."""
+"""The current instance's own log: when it last changed, what it complains of, which tracker runs it names, where it saves,
+signs of a wedge.
+"""
 
-from herorun.core.evidence import JobLog
+from herorun.core.contract import Contract
+from herorun.core.evidence import Complaint, JobLog
+from herorun.core.ports import Place
+from herorun.core.scrub import scrub
+from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.follow import OwnLog
+from herorun.core.triage.match import Match
+from herorun.sources._catalogue import catalogue_of
 
 
-def read_job_log(log: OwnLog) -> JobLog:
+def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog:
     """What the one reading of the log has told of a job that may still live."""
-    return JobLog(log.changed_at, log.signs.runs, log.saves, log.wedges, log.skipped)
+    return job_log_of(catalogue_of(contract, place), log)
+
+
+def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
+    crowded = log.crowded
+    return JobLog(
+        log.changed_at,
+        log.signs.runs,
+        log.saves,
+        log.wedges,
+        log.skipped,
+        tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
+        _complaint(catalogue, log, crowded) if crowded else None,
+    )
+
+
+def _complaint(catalogue: Catalogue, log: OwnLog, match: Match) -> Complaint:
+    known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
+    return Complaint(
+        match.failure.value,
+        match.strength.name.lower(),
+        match.line,
+        scrub(match.excerpt.strip())[:300],
+        f"{match.where.file}:{match.where.line}" if match.where else "",
+        known.advice if known else "",
+        dict(log.known).get(match.fingerprint),
+    )

@@ -19,6 +19,7 @@ from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.follow import OwnLog, follow, pass_over
 from herorun.sources._catalogue import catalogue_of
+from herorun.system.clock import now
 from herorun.system.files import write_whole
 
 CACHE = "own-log.json"
@@ -58,6 +59,7 @@ def keep_own_log(place: Place, seen: object) -> None:
 
 
 def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
+    before = log
     for part in _parts(scheduler, log):
         if part.restarted:
             log = OwnLog(log.instance)
@@ -67,7 +69,7 @@ def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
         log = replace(
             follow(known, log, part.data), offset=part.offset, mark=part.mark, changed_at=part.changed_at
         )
-    return log
+    return log.dated(log.changed_at or now(), before)
 
 
 def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:

@@ -8,6 +8,19 @@ from herorun.core.lease import Lease
 
 
 @dataclass(frozen=True)
+class Complaint:
+    """A line of the job's log that would explain its end, if it ended."""
+
+    failure_class: str  # as triage names it
+    weight: str  # how much it explains: cause, bug, symptom or faint
+    line: int
+    excerpt: str
+    where: str = ""  # file and line of the user's code, of an exception
+    advice: str = ""
+    since: datetime | None = None  # when it stood there at the latest
+
+
+@dataclass(frozen=True)
 class JobLog:
     """The current instance's own log."""
 
@@ -16,6 +29,8 @@ class JobLog:
     saves: tuple[str, ...] = ()  # the newest paths that it says checkpoints are saved to
     wedges: tuple[str, ...] = ()  # newest lines that speak of lost owners, lost nodes or missing resources
     skipped: int = 0  # bytes that this look passed over, because more was new than one look reads
+    complaints: tuple[Complaint, ...] = ()  # since the log last told of many steps: one of each class
+    crowded: Complaint | None = None  # what it said of late of a crowded host
 
 
 @dataclass(frozen=True)

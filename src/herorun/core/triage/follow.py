@@ -13,6 +13,7 @@ from herorun.core.health.wedge import WORDS, signal_in
 from herorun.core.scrub import scrub
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.judge import Judgement, judge
+from herorun.core.triage.match import Match
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan
 from herorun.core.triage.seen import Seen, see
 from herorun.core.triage.sieve import Sieve
@@ -53,6 +54,7 @@ class OwnLog:
     signs: Signs = field(default_factory=Signs)
     changed_at: datetime | None = None
     skipped: int = 0  # bytes that the last look passed over
+    known: tuple[tuple[str, datetime], ...] = ()  # complaints, each with when it stood there at the latest
 
     @property
     def wedges(self) -> tuple[str, ...]:
@@ -63,6 +65,19 @@ class OwnLog:
     def saves(self) -> tuple[str, ...]:
         """Where it said of late that it saves."""
         return self._recent(self.signs.saves)
+
+    @property
+    def crowded(self) -> Match | None:
+        """What it said of late of a crowded host."""
+        told = self.seen.crowded
+        return told if told and told.line > self.scan.lines - RECENT else None
+
+    def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
+        """What it complains of stands there since `before` knew it, else since `at`."""
+        times = dict(before.known)
+        return replace(
+            self, known=tuple((m.fingerprint, times.get(m.fingerprint, at)) for m in self.seen.lately)
+        )
 
     def _recent(self, signs: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
         return tuple(text for line, text in signs if line > self.scan.lines - RECENT)
@@ -79,7 +94,7 @@ def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
 
 def pass_over(log: OwnLog, offset: int) -> OwnLog:
     """Go on further down, within a line perhaps; what was said before stays known."""
-    state = Scan(lines=log.scan.lines, said=log.scan.said, inside=True)
+    state = Scan(lines=log.scan.lines, said=log.scan.said, inside=True, watch=log.scan.watch)
     return replace(log, offset=offset, scan=state, skipped=offset - log.offset)
 
 

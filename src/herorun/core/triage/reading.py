@@ -15,9 +15,10 @@ from herorun.core.triage.frames import (
     raised_by,
     with_frame,
 )
+from herorun.core.triage.kinds import Role
 from herorun.core.triage.lines import Line, readable
 from herorun.core.triage.match import Match, of_exception, of_line
-from herorun.core.triage.progress import Watch, can_survive
+from herorun.core.triage.progress import Watch
 
 STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
 
@@ -41,7 +42,7 @@ def look(now: Reading, raw: bytes, number: int, inside: bool) -> None:
             now.found += of_line(now.catalogue, line, number)
         else:
             _read(now, line, number)
-    if any(can_survive(match) for match in now.found[before:]):
+    if any(match.role is Role.ROOT for match in now.found[before:]):
         now.watch = Watch(on=True)
 
 

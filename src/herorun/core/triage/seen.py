@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from herorun.core.triage.kinds import Role
+from herorun.core.triage.kinds import FailureClass, Role
 from herorun.core.triage.match import Match
 from herorun.core.triage.progress import can_survive
 
@@ -19,6 +19,8 @@ class Seen:
     confirmation: Match | None = None
     benign: Match | None = None
     survived: Match | None = None  # a root that the training went on after
+    lately: tuple[Match, ...] = ()  # of each class the root of what was said since the training last went on
+    crowded: Match | None = None  # the newest line that speaks of a crowded host
     before: "Seen | None" = None  # the attempt before this one
 
 
@@ -34,6 +36,9 @@ def _after(seen: Seen, match: Match) -> Seen:
         case Role.RESTART:
             return Seen(seen.attempt + 1, match.line, before=replace(seen, before=None))
         case Role.ROOT:
+            seen = replace(seen, lately=_with(seen.lately, match))
+            if match.failure is FailureClass.HOST_CONTENTION:
+                seen = replace(seen, crowded=match)
             return replace(seen, root=match) if _explains(match, seen.root) else seen
         case Role.CASCADE:
             return seen if seen.cascade else replace(seen, cascade=match)
@@ -54,8 +59,17 @@ def _explains(match: Match, root: Match | None) -> bool:
     return match.strength == root.strength and match.earlier == root.line
 
 
+def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
+    """A handful, since there are no more classes."""
+    known = next((other for other in lately if other.failure is match.failure), None)
+    if not _explains(match, known):
+        return lately
+    return (*(other for other in lately if other is not known), match)
+
+
 def _went_on(seen: Seen) -> Seen:
     """What did not stop the training is not why it stopped."""
+    seen = replace(seen, lately=())
     if seen.root and can_survive(seen.root):
         return replace(seen, root=None, cascade=None, survived=seen.root)
     return replace(seen, cascade=None)

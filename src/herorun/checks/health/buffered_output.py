@@ -1,0 +1,48 @@
+"""The job goes on, and its log stands still.
+
+Why: block-buffered output looks like a hang, and the lines that say why a job died are lost with it.
+Fix: set PYTHONUNBUFFERED=1 in `[command] env`, or run `python -u`, at the next launch. The job itself is well.
+Source: the babysitters' patterns for rented boxes: a frozen log beside newer checkpoints is a buffer, not a hang.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Checkpoints, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.running import not_running
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much older than the newest sign of life the log is."""
+
+    behind: timedelta = timedelta(minutes=15)
+
+
+@check(Gate.HEALTH, Response.INFO, topic=Topic.MONITOR)
+def buffered_output(
+    job: Job,
+    log: JobLog,
+    metrics: Metrics | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    now: Now,
+    limits: Limits,
+) -> Verdict:
+    if verdict := not_running(job):
+        return verdict
+    if log.changed_at is None:
+        return not_applicable(f"nobody can tell when the log of {job.instance} changed", subject=job.instance)
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    signs = {
+        "a step was reported": metrics.advanced_at if isinstance(metrics, Metrics) else None,
+        f"checkpoint {newest.step if newest else 0} was saved": newest.modified if newest else None,
+    }
+    for what, at in signs.items():
+        if at and log.changed_at + limits.behind < at <= now.at:
+            said = (
+                f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, and {what} at {at:%H:%M} UTC"
+            )
+            return failed(f"{said}: its output is buffered", subject=job.instance)
+    return passed(f"the log of {job.instance} goes on with the job", subject=job.instance)

@@ -1,0 +1,22 @@
+"""The log of the running job says that something else crowds its host.
+
+Why: a noisy neighbour, throttled processors or used-up threads slow every step, and it looks like a bug of the run.
+Fix: compare the job's cgroup with the machine, cap its threads to the cores it has, and ask for a host of its own.
+Source: the babysitters' patterns for rented boxes: load average and nr_throttled before the trainer is blamed.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Job, JobLog
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.complaints import in_words
+from herorun.core.health.running import not_running
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
+def crowded_host(job: Job, log: JobLog) -> Verdict:
+    """It counts for the next 2,000 lines of the log, whether or not steps come after it."""
+    if verdict := not_running(job):
+        return verdict
+    if log.crowded is None:
+        return passed(f"the log of {job.instance} speaks of no crowded host", subject=job.instance)
+    return failed(f"{job.instance}: {in_words(log.crowded)}. {log.crowded.advice}", subject=job.instance)

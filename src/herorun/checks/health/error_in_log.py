@@ -1,0 +1,30 @@
+"""The log of the running job holds an error, and nothing after it says that the training went on.
+
+Why: a dead rank, a lost node or an exhausted memory stands in the log long before the scheduler ends the job.
+Fix: read the line. It is over once the log tells of 20 more steps or a row comes after it: then it was caught.
+Source: marin-community/marin, job-monitoring loop: a traceback, an HBM report or a dead node in the log is looked at at
+once; "noisy shutdown traces are not decisive", so this alone only tells.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Unavailable
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.complaints import idle_since, in_words, worst_complaint
+from herorun.core.health.running import not_running
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
+def error_in_log(
+    job: Job, log: JobLog | Nothing, metrics: Metrics | Nothing | Unavailable, history: History
+) -> Verdict:
+    """Without rows the log's own steps decide alone."""
+    if verdict := not_running(job):
+        return verdict
+    worst = worst_complaint(log)
+    if worst is None:
+        return passed(f"the log of {job.instance} holds no error that counts", subject=job.instance)
+    seen = Nothing() if isinstance(metrics, Unavailable) else metrics
+    if idle_since(worst, job, seen, history) is None:
+        return passed(f"steps came after {in_words(worst)}", subject=job.instance)
+    advice = f". {worst.advice}" if worst.advice else ""
+    return failed(f"{job.instance} runs; {in_words(worst)}{advice}", subject=job.instance)

@@ -1,0 +1,72 @@
+"""The job is running, its log says what would end it, and no step came after.
+
+Why: a scheduler calls a job RUNNING whose accelerators have no memory left, or whose ranks have died, until a time-out of
+hours ends it; its log knows at once.
+Fix: read the line; stop the job and launch it again with what it asks for. A running job is stopped only where the
+contract's `[babysit] stop_on` names this check.
+Source: marin-community/marin, job-monitoring loop: HBM reports and tracebacks are failures while the job still runs.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Cadence, FinalStep, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.complaints import idle_since, in_words, worst_complaint
+from herorun.core.health.running import not_running
+from herorun.core.health.signs import Patience
+
+
+@dataclass(frozen=True)
+class Limits(Patience):
+    """What explains an end (exhausted memory, a dead device, a lost node) may be followed by `still` without a step.
+
+    An exception may have been caught: there the next row has the time that `stalled-steps` gives it, see `Patience`.
+    """
+
+    still: timedelta = timedelta(minutes=2)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
+def failing_log(
+    job: Job,
+    log: JobLog | Nothing,
+    metrics: Metrics | Nothing,
+    history: History,
+    final: FinalStep | Nothing | Unavailable,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
+) -> Verdict:
+    """What may be the echo of another rank's failure is left to `error-in-log`, `wedged` and `stalled-steps`."""
+    if verdict := not_running(job):
+        return verdict
+    worst = worst_complaint(log)
+    if worst is None or worst.weight == "symptom":
+        return passed(f"the log of {job.instance} names nothing that ends it", subject=job.instance)
+    since = idle_since(worst, job, metrics, history)
+    if since is None or now.at - since <= _most(worst.weight, job, metrics, history, final, cadence, limits):
+        return passed(f"{job.instance} moved lately; {in_words(worst)}", subject=job.instance)
+    idle = (now.at - since) // timedelta(minutes=1)
+    advice = f". {worst.advice}" if worst.advice else ""
+    return failed(
+        f"{job.instance} runs and made no step for {idle} min; {in_words(worst)}{advice}",
+        subject=job.instance,
+    )
+
+
+def _most(
+    weight: str,
+    job: Job,
+    metrics: Metrics | Nothing,
+    history: History,
+    final: FinalStep | Nothing | Unavailable,
+    cadence: Cadence,
+    limits: Limits,
+) -> timedelta:
+    if weight == "cause":
+        return limits.still
+    if isinstance(metrics, Metrics) and history.wrote(metrics):
+        return limits.between_rows(metrics, final, cadence)
+    return limits.idle

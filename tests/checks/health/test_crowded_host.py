@@ -1,0 +1,26 @@
+import pytest
+
+from builders import NOON, a_job, answer
+from herorun.checks.health.crowded_host import crowded_host
+from herorun.core.check import Response
+from herorun.core.evidence import Complaint, JobLog, JobState
+from herorun.core.finding import Outcome
+
+SAID = Complaint("host-contention", "symptom", 9, "load average: 312", advice="Cap threads.", since=NOON)
+
+
+def test_a_noisy_neighbour_is_told_while_the_job_runs():
+    verdict = answer(crowded_host, JobLog(crowded=SAID))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == "tiny-1: host-contention in line 9 of its log: load average: 312. Cap threads."
+    assert crowded_host.response is Response.WARN
+
+
+def test_a_quiet_log():
+    assert answer(crowded_host, JobLog()).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("state", [JobState.PENDING, JobState.FAILED])
+def test_a_job_that_does_not_run(state):
+    assert answer(crowded_host, a_job(state), JobLog(crowded=SAID)).outcome is Outcome.NOT_APPLICABLE

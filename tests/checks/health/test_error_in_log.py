@@ -1,0 +1,24 @@
+"""What it shares with `failing-log` is tested there."""
+
+from builders import NOON, a_job, answer
+from herorun.checks.health.error_in_log import error_in_log
+from herorun.core.evidence import Complaint, JobLog
+from herorun.core.finding import Outcome
+
+
+def test_it_says_the_class_the_line_and_the_excerpt():
+    bug = Complaint("code-bug-small", "bug", 40, "NameError: g", "train.py:7", "Look at it.", NOON)
+    verdict = answer(error_in_log, a_job(), JobLog(complaints=(bug,)))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert (
+        verdict.message
+        == "tiny-1 runs; code-bug-small in line 40 of its log (train.py:7): NameError: g. Look at it."
+    )
+
+
+def test_a_faint_sign_is_not_worth_a_word():
+    assert (
+        answer(error_in_log, JobLog(complaints=(Complaint("data", "faint", 1, "?", since=NOON),))).outcome
+        is Outcome.PASS
+    )
