@@ -19,7 +19,7 @@ NODE := .node-services/.installed
 NODE_PACKAGES := emulate@0.11.2 @octokit/openapi@23.0.2
 GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
-SERVERS := gcp-storage-emulator 'moto[server]'
+SERVERS := gcp-storage-emulator 'moto[server]' trackio
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 # Without its bytecode each of the many processes that the tests start would compile all that it imports.
