@@ -73,7 +73,7 @@ def shown(path: str, run: dict[str, Any]) -> dict[str, Any]:
         "displayName": run.get("displayName", name),
         "state": run.get("state", "running"),
         "config": json.dumps({**config, **run.get("internal", {})}),
-        "summaryMetrics": "{}",
+        "summaryMetrics": json.dumps(run.get("summary", {})),
         "systemMetrics": "{}",
         "tags": [],
         "createdAt": run.get("createdAt", "2026-01-01T00:00:00Z"),

@@ -45,6 +45,7 @@ def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:
 
     assert isinstance(found, JobLog)
     assert found.runs == ("lab/hero/tiny", "lab/hero/tiny-2")
+    assert found.server == "https://wandb.ai"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,18 @@ def test_a_true_run_is_read_as_its_writer_left_it(
     assert all(row.at and row.at.tzinfo is UTC for row in rows)
 
 
+def test_its_own_address_and_what_its_panel_shows(wandb: WandbService, wandb_reader: Reader) -> None:
+    summary = {
+        "_step": 2, "_timestamp": 1.8e9, "train/loss": 2.5, "eval/loss": "NaN", "lr": 0.1, "loss": {"min": 1.0},
+    }  # fmt: skip
+    wandb.put({PATH: a_run(summary=summary)})
+
+    found = tracker(wandb, wandb_reader).identify()
+
+    assert found.url == f"{wandb.url}/ent/proj/runs/tiny"
+    assert found.summary == {"_step": 2.0, "_timestamp": 1.8e9, "train/loss": 2.5}
+
+
 def test_the_truth_table_stands_on_what_the_client_does(wandb: WandbService, tmp_path: Path) -> None:
     wandb.put({f"ent/proj/{name}": a_run(rows=2) for name in "abc"})
 

@@ -27,6 +27,7 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         log.skipped,
         tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
         _complaint(catalogue, log, crowded) if crowded else None,
+        log.signs.server,
     )
 
 

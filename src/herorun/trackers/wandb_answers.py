@@ -63,6 +63,8 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
         last_step=run.get("last_step"),
         heartbeat=run.get("heartbeat", ""),
         config=run.get("config", {}),
+        url=run.get("url", ""),
+        summary=run.get("summary", {}),
         parent=_state(parent) if forks else None,
         parent_last_step=parent.get("last_step"),
     )

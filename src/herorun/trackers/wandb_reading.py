@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from math import isfinite
 from threading import Thread
 from time import monotonic
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 NAMESAKES = 20  # runs that are looked at, at most
 PATIENCE = 1.0  # seconds for the service to end
 PAGE = 1000  # steps asked for at once
+KEY_NUMBERS = 50  # of a summary
 
 
 class Refused(Exception):
@@ -125,6 +127,19 @@ def _facts(run: Any) -> dict[str, Any] | None:
         "heartbeat": run.heartbeatAt or "",
         "created": run.createdAt or "",
         "config": dict(run.config),
+        "url": run.url,
+        "summary": _key_numbers(run.summary_metrics),
+    }
+
+
+def _key_numbers(summary: Mapping[str, Any]) -> dict[str, float]:
+    """The step, the time and the losses of a run's summary, as far as they are plain numbers."""
+    keys = [key for key in sorted(summary) if key in ("_step", "_timestamp") or "loss" in key.lower()]
+    told = {key: summary[key] for key in keys[:KEY_NUMBERS]}
+    return {
+        key: float(value)
+        for key, value in told.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     }
 
 

@@ -3,10 +3,18 @@ from datetime import timedelta
 
 import pytest
 
-from builders import EVERY, MINUTE, NOON, a_checkpoint, a_contract, a_job, answers
+from builders import EVERY, MINUTE, NOON, a_checkpoint, a_contract, a_job, answers, some_metrics
 from herorun.checks.health.stale_tracker_run import stale_tracker_run
 from herorun.core.check import Hold, Response
-from herorun.core.evidence import Cadence, Checkpoints, JobState, TrackerIdentity, TrackerState
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    JobState,
+    Metrics,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
@@ -71,3 +79,25 @@ def test_what_cannot_be_seen_is_unknown():
 
 def test_it_warns_at_the_third_look():
     assert (stale_tracker_run.response, stale_tracker_run.hold) == (Response.WARN, Hold(ticks=3))
+
+
+def shown(at=NOON, step=99, loss=2.5, row=2.5):
+    summary = {"_timestamp": at.timestamp(), "_step": step, "train/loss": loss}
+    rows = some_metrics(100, advanced_at=NOON, last={"train/loss": row})
+    return stale(rows, summary=summary)
+
+
+def test_a_panel_that_stands_still_while_the_rows_go_on():
+    assert shown(at=NOON - 45 * MINUTE) == [(Outcome.PASS, "")]
+    assert shown(at=NOON - 46 * MINUTE) == [(Outcome.FAIL, "summary")]
+
+
+def test_a_panel_that_shows_another_loss_at_the_same_step():
+    assert shown(row=2.502) == [(Outcome.PASS, "")]
+    assert shown(row=2.6) == [(Outcome.FAIL, "train/loss")]
+    assert shown(row=2.6, step=98) == [(Outcome.PASS, "")]
+
+
+def test_without_rows_the_panel_is_not_judged():
+    told = {"_timestamp": 1.0, "_step": 99}
+    assert stale({Metrics: Unavailable("503")}, summary=told) == [(Outcome.PASS, "")]

@@ -37,6 +37,26 @@ def test_another_run_in_the_jobs_own_log(run, subject):
     assert drift(known(), JobLog(runs=("lab/hero/tiny", run))) == [(Outcome.FAIL, subject)]
 
 
+def linked(server, contract=WANDB, url="https://wandb.ai/lab/hero/runs/tiny"):
+    log = JobLog(runs=("lab/hero/tiny",), server=server)
+    return [(v.outcome, v.subject) for v in answers(tracker_identity_drift, contract, known(url=url), log)]
+
+
+def test_a_log_that_links_to_another_server():
+    assert linked("https://wandb.ai") == [(Outcome.PASS, "")]
+    assert linked("https://wandb.example.org") == [(Outcome.FAIL, "url")]
+    assert linked("https://wandb.example.org", url="") == [(Outcome.PASS, "")]
+    assert linked("") == [(Outcome.PASS, "")]
+
+
+def test_a_server_may_have_the_other_name_that_the_contract_gives_it():
+    inside = {"command": {"env": {"WANDB_BASE_URL": "http://wandb.inside:8080"}}}
+    told = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None}, **inside)
+
+    assert linked("http://wandb.inside:8080", told) == [(Outcome.PASS, "")]
+    assert linked("http://wandb.other:8080", told) == [(Outcome.FAIL, "url")]
+
+
 def test_another_display_name():
     (verdict,) = answers(tracker_identity_drift, WANDB, known(display_name="tiny-copy"))
 

@@ -7,7 +7,8 @@ Source: marin-community/marin, manage-hero-run: validate state, timestamp and st
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from math import isclose
 
 from pydantic import PositiveFloat
 
@@ -19,9 +20,12 @@ from herorun.core.evidence import (
     History,
     Job,
     JobState,
+    Metrics,
+    Nothing,
     Now,
     TrackerIdentity,
     TrackerState,
+    Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.saves import job_start
@@ -45,12 +49,13 @@ def stale_tracker_run(
     contract: Contract,
     identity: TrackerIdentity,
     checkpoints: Checkpoints,
+    metrics: Metrics | Nothing | Unavailable,
     history: History,
     now: Now,
     cadence: Cadence,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each sign: state, heartbeat, last step."""
+    """One answer for each sign: state, heartbeat, last step, and the losses and their time that its panel shows."""
     start = job_start(job, history)
     if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
         return [unknown(f"could not look: {identity.why or 'the job is in doubt'}")]
@@ -63,6 +68,7 @@ def stale_tracker_run(
         *_state(identity),
         *_heartbeat(contract, identity, now, most),
         *_step(contract, identity, checkpoints, now, most),
+        *_summary(contract, identity, metrics, most),
     ]
     return found or [passed(f"the tracker's run is {identity.state}")]
 
@@ -96,3 +102,25 @@ def _step(
         return []
     newest = max(c.step for c in later)
     return [failed(f"the tracker is at step {reached}, and checkpoint {newest} is complete", subject="step")]
+
+
+def _summary(
+    contract: Contract, identity: TrackerIdentity, metrics: Metrics | Nothing | Unavailable, most: timedelta
+) -> list[Verdict]:
+    """What people look at, against the rows: it must move with them and, at one step, say the same."""
+    if not isinstance(metrics, Metrics):
+        return []
+    shown, step = identity.summary.get("_timestamp"), identity.summary.get("_step")
+    found = []
+    if shown is not None and metrics.advanced_at - (at := datetime.fromtimestamp(shown, UTC)) > most:
+        said = f"the tracker's summary stands still since {at:%Y-%m-%d %H:%M} UTC, and its rows go on"
+        found.append(failed(said, subject="summary"))
+    if step is None or step != metrics.step - 1 + contract.tracker.first_step:
+        return found
+    for name, value in identity.summary.items():
+        row = (metrics.last or {}).get(name)
+        if name.startswith("_") or row is None or isclose(value, row, rel_tol=1e-3):
+            continue
+        said = f"at step {step:g} the tracker's summary says {name} {value:.6g}, and its row {row:.6g}"
+        found.append(failed(said, subject=name))
+    return found

@@ -25,7 +25,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.identity.drift import name_drift, receipt_drift, reported_drift
+from herorun.core.identity.drift import name_drift, receipt_drift, reported_drift, server_drift
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def tracker_identity_drift(
         old = job.started is not None and now.at - job.started > limits.startup
         must = job.state is JobState.RUNNING and (wrote or old)
         found += name_drift(contract, identity, must)
+        found += server_drift(contract, identity, log.server if isinstance(log, JobLog) else "")
     if found:
         return [failed(said, subject=subject) for subject, said in found]
     if isinstance(identity, Nothing) and ours is None:

@@ -31,6 +31,8 @@ class TrackerIdentity:
     last_step: int | None = None  # as logged
     heartbeat: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
+    url: str = ""  # the tracker's own address of the run
+    summary: Mapping[str, float] = field(default_factory=dict)  # step, time and losses that its panel shows
     parent: TrackerState | None = None  # of the run that is forked from
     parent_last_step: int | None = None
 

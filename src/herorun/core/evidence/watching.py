@@ -31,6 +31,7 @@ class JobLog:
     skipped: int = 0  # bytes that this look passed over, because more was new than one look reads
     complaints: tuple[Complaint, ...] = ()  # since the log last told of many steps: one of each class
     crowded: Complaint | None = None  # what it said of late of a crowded host
+    server: str = ""  # where it says that its newest tracker run is shown, as `https://host`
 
 
 @dataclass(frozen=True)

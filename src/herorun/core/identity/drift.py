@@ -1,5 +1,6 @@
 """What the tracker, the job's log and its receipt say of the identity that the run reports under, against the contract."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +9,7 @@ from herorun.core.evidence import Receipt, TrackerIdentity, TrackerState
 from herorun.core.identity.intent import is_wandb
 
 Found = tuple[str, str]  # subject, what differs
+_SERVER = re.compile(r"https?://(?:[^/@]*@)?([^/\s]+)")
 
 
 def wanted_id(contract: Contract) -> str:
@@ -39,6 +41,25 @@ def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
         for name, here, wanted in pairs
         if wanted is not None and here != wanted
     ]
+
+
+def server_drift(contract: Contract, identity: TrackerIdentity, server: str) -> list[Found]:
+    """The server that the job's own log links to, against the tracker's own address of the run.
+
+    One server may go by two names: those that the contract gives it are taken as the same.
+    """
+    ours = _host(identity.url)
+    stated = (contract.command.env.get("WANDB_BASE_URL"), contract.tracker.options.get("base_url"))
+    known = {ours, *(_host(str(told)) for told in stated if told)}
+    if not ours or not server or _host(server) in known:
+        return []
+    return [("url", f"its log links to {server}, and the tracker shows the run at {identity.url}")]
+
+
+def _host(url: str) -> str:
+    """Of W&B's own cloud the page and the programming interface are told by two names."""
+    told = _SERVER.match(url)
+    return told[1].lower().removeprefix("api.") if told else ""
 
 
 def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: bool) -> list[Found]:

@@ -25,7 +25,7 @@ _SAVE = re.compile(
     r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto |path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
     re.IGNORECASE,
 )
-_RUN = re.compile(r"wandb: .*View run .*?https?://[^/\s]+/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
+_RUN = re.compile(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
 
 
 @cache
@@ -38,6 +38,7 @@ class Signs:
     """What a log says of a job that may still live."""
 
     runs: tuple[str, ...] = ()  # as `entity/project/id`, in order
+    server: str = ""  # where the newest of them is shown, as `https://host`
     saves: tuple[tuple[int, str], ...] = ()  # the newest paths, each with the number of its newest line
     wedges: tuple[tuple[int, str], ...] = ()  # the newest, each with the number of its line
 
@@ -122,5 +123,8 @@ def _after(signs: Signs, number: int, line: str) -> Signs:
         others = (other for other in signs.saves if other[1] != path)
         return replace(signs, saves=(*others, (number, path))[-KEPT:])
     found = _RUN.search(line)
-    run = "/".join(found.groups()) if found else ""
-    return signs if not run or run in signs.runs else replace(signs, runs=(*signs.runs, run)[-RUNS:])
+    if not found:
+        return signs
+    run, server = f"{found[2]}/{found[3]}", found[1].rpartition("@")[2]
+    runs = signs.runs if run in signs.runs else (*signs.runs, run)[-RUNS:]
+    return replace(signs, runs=runs, server=server if "://" in server else f"https://{server}")
