@@ -350,6 +350,7 @@ person = true                      # whether a person may be needed; false by de
 advice = "Mend it."
 source = "the flux driver"         # optional
 printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
+due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is told
 ```"""
 
 

@@ -31,7 +31,7 @@ def test_when_it_last_changed(log: Path) -> None:
     log.write_text("step 1\n")
     os.utime(log, (NOON.timestamp(), NOON.timestamp()))
 
-    assert read(log) == JobLog(NOON)
+    assert read(log) == JobLog(NOON, size=7)
 
 
 def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:
@@ -132,6 +132,41 @@ def test_a_crowded_host_counts_for_a_while_though_steps_are_made(log: Path) -> N
     assert (crowded.failure_class, crowded.line) == ("host-contention", 1)
     log.write_text("warning: cpu contention detected\n" + "step 1\n" * 2000)
     assert told(log).crowded is None
+
+
+HEART = """
+[[signature]]
+id = "heart"
+class = "benign"
+role = "benign"
+keywords = ["heart beats"]
+pattern = "heart beats"
+advice = "It lives."
+due_mib = 1
+"""
+FILLER = ("word " * 25 + "\n").encode()
+
+
+def test_a_row_whose_line_is_due_and_does_not_come(log: Path) -> None:
+    """Counted from the part of the log in which one came, so that the size of the log decides and no clock."""
+    (log.parents[2] / "own.toml").write_text(HEART)
+    place = Place("tiny", str(log.parents[2]), "/data/tiny", str(log.parents[2]))
+    contract = a_contract(babysit={"catalogue": "own.toml"})
+    scheduler = local.connect(local.Options(), place)
+
+    def overdue(more: bytes) -> tuple[tuple[str, int, int], ...]:
+        with log.open("ab") as file:
+            file.write(more)
+        own = read_own_log(scheduler, a_job(), a_history(), contract, place)
+        keep_own_log(place, own)
+        assert not isinstance(own, Nothing)
+        return read_job_log(own, contract, place).overdue
+
+    half = FILLER * (600_000 // len(FILLER))
+    assert overdue(b"heart beats\n" + half) == ()
+    assert overdue(half) == ()
+    assert overdue(half) == (("heart", 1 << 20, 2 * len(half)),)
+    assert overdue(b"heart beats\n") == ()
 
 
 def test_no_log_is_nothing_yet(log: Path) -> None:

@@ -28,7 +28,15 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
         _complaint(catalogue, log, crowded) if crowded else None,
         log.signs.server,
+        log.offset,
+        _overdue(catalogue, log),
     )
+
+
+def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], ...]:
+    matched = dict(log.matched)
+    silent = ((name, due, log.judged_bytes - matched.get(name, 0)) for name, due in catalogue.due.items())
+    return tuple((name, due, told) for name, due, told in silent if told > due)
 
 
 def _complaint(catalogue: Catalogue, log: OwnLog, match: Match) -> Complaint:

@@ -102,6 +102,8 @@ def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
         ({"keywords": ["12345"]}, "are no digits"),
         ({"advice": ""}, "advice"),
         ({"colour": "red"}, "colour"),
+        ({"due_mib": "64"}, "no whole number of MiB"),
+        ({"due_mib": -1}, "no whole number of MiB"),
     ],
 )
 def test_a_wrong_row_is_named(changes: dict[str, Any], said: str) -> None:

@@ -32,6 +32,10 @@ class JobLog:
     complaints: tuple[Complaint, ...] = ()  # since the log last told of many steps: one of each class
     crowded: Complaint | None = None  # what it said of late of a crowded host
     server: str = ""  # where it says that its newest tracker run is shown, as `https://host`
+    size: int = 0  # bytes, as far as it was read
+    overdue: tuple[
+        tuple[str, int, int], ...
+    ] = ()  # silent rows: in how many bytes a line is due, since how many none came
 
 
 @dataclass(frozen=True)

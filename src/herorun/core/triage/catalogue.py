@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from herorun.core.triage.kinds import FailureClass, Role, Strength
 from herorun.core.triage.sieve import Gate, Sieve
@@ -24,6 +25,7 @@ class Signature:
     hedged: bool  # matched against the whole line, behind "this might be caused by" too
     confirms: tuple[str, ...]  # of a confirmation: the faint signatures and `exit-N` that it settles
     printed_by: str = ""  # the Python package that prints it, where the row says so
+    due: int = 0  # bytes of a log within which such a line must come, where the row says so
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Catalogue:
     gate: Gate
     sieve: Sieve
     digest: str  # of all that it was made from
+
+    @cached_property
+    def due(self) -> Mapping[str, int]:
+        """The rows that say within how many bytes a line of theirs is due."""
+        return {signature.id: signature.due for signature in self.signatures if signature.due}
 
     def named(self, name: str) -> Signature:
         """The signature of that id; KeyError where there is none."""

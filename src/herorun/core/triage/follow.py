@@ -56,6 +56,14 @@ class OwnLog:
     changed_at: datetime | None = None
     skipped: int = 0  # bytes that the last look passed over
     known: tuple[tuple[str, datetime], ...] = ()  # complaints, each with when it stood there at the latest
+    passed: int = 0  # bytes that all looks passed over
+    matched: tuple[
+        tuple[str, int], ...
+    ] = ()  # rows of which a line is due, with `judged_bytes` when one came
+
+    @property
+    def judged_bytes(self) -> int:
+        return self.offset - self.passed
 
     @property
     def wedges(self) -> tuple[str, ...]:
@@ -90,13 +98,19 @@ def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
     for number, line in _telling(log.scan, data):
         signs = _after(signs, number, line)
     state, matches = scan(catalogue, log.scan, data)
-    return replace(log, scan=state, seen=see(log.seen, matches), signs=signs)
+    matched = dict(log.matched)
+    for name in {match.signature for match in matches} & catalogue.due.keys():
+        matched[name] = log.judged_bytes + len(data)
+    return replace(
+        log, scan=state, seen=see(log.seen, matches), signs=signs, matched=tuple(sorted(matched.items()))
+    )
 
 
 def pass_over(log: OwnLog, offset: int) -> OwnLog:
     """Go on further down, within a line perhaps; what was said before stays known."""
     state = Scan(lines=log.scan.lines, said=log.scan.said, inside=True, watch=log.scan.watch)
-    return replace(log, offset=offset, scan=state, skipped=offset - log.offset)
+    skipped = offset - log.offset
+    return replace(log, offset=offset, scan=state, skipped=skipped, passed=log.passed + skipped)
 
 
 def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> Judgement:

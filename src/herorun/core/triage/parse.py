@@ -26,6 +26,7 @@ _KEYS = {
     "hedged",
     "confirms",
     "printed_by",
+    "due_mib",
 }
 
 
@@ -94,7 +95,15 @@ def _signature(row: Mapping[str, Any], name: str) -> Signature:
         bool(row.get("hedged", False)),
         tuple(row.get("confirms", ())),
         str(row.get("printed_by", "")),
+        _due(row.get("due_mib", 0), what),
     )
+
+
+def _due(value: object, what: str) -> int:
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    _demand(good, what, f"due_mib {value!r} is no whole number of MiB")
+    assert isinstance(value, int)
+    return value << 20
 
 
 def _one_of(kind: type[T], value: str, what: str) -> T:

@@ -1,0 +1,64 @@
+"""A log pattern that the run relies on no longer matches, and the job goes on.
+
+Why: a watch that waits for words which the job does not print sees nothing, and takes that for health.
+Fix: look at what the job prints now, and mend the row of the `[babysit] catalogue`, its `due_mib`, or `[tracker]`.
+Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed by the deployed jaxlib.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.running import not_running
+from herorun.core.health.saves import job_start
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A job of Levanter prints its progress long before its log has so many bytes."""
+
+    progress: PositiveInt = 16 << 20
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def dead_log_pattern(
+    job: Job,
+    contract: Contract,
+    log: JobLog,
+    metrics: Metrics | Nothing,
+    checkpoints: Checkpoints | Nothing,
+    history: History,
+    limits: Limits,
+) -> list[Verdict]:
+    """One answer for each row that states when a line is due (`due_mib`), and one for Levanter's progress lines."""
+    if verdict := not_running(job):
+        return [verdict]
+    dead = [
+        failed(
+            f"{_mib(silent)} of its log and no line matches {name}: one is due in {_mib(due)}", subject=name
+        )
+        for name, due, silent in log.overdue
+    ]
+    if contract.tracker.kind == "levanter_log" and isinstance(metrics, Nothing):
+        why = _goes_on(job, log, checkpoints, history, limits)
+        said = f"no line of the tracker's log is Levanter's progress, and {why}"
+        dead += [failed(said, subject="levanter_log")] if why else []
+    return dead or [passed(f"the log patterns of {job.instance} match, as far as they are due")]
+
+
+def _goes_on(
+    job: Job, log: JobLog, checkpoints: Checkpoints | Nothing, history: History, limits: Limits
+) -> str:
+    start = job_start(job, history)
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    if newest and newest.modified and start and newest.modified > start:
+        return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
+    return f"the job has printed {_mib(log.size)}" if log.size > limits.progress else ""
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):.0f} MiB"
