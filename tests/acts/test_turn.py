@@ -75,7 +75,7 @@ def test_a_quiet_tick_says_what_was_reached_and_nothing_else(story: Story) -> No
     story.ended()
 
 
-def test_a_checkin_enters_the_record_once(story: Story) -> None:
+def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
     story.launched()
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True)
@@ -86,6 +86,10 @@ def test_a_checkin_enters_the_record_once(story: Story) -> None:
     story.tick()
     (event,) = story.events("CheckedIn")
     assert event.items == (("argv", "pass", "as admitted"),)
+    (receipts / "tiny-1.7.json").write_text(json.dumps({**told, "attempt": 7}))
+    story.tick()
+    story.tick()
+    assert [attempt for _, attempt in story.run.record.memory().history.starts] == [1, 7]
 
 
 # --- relaunch ---------------------------------------------------------------------------------------

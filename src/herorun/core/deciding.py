@@ -69,8 +69,12 @@ def reason_of(action: Action) -> tuple[str, str]:
 
 
 def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn]:
+    """The first check-in of an instance, and that of each attempt that its back end starts later."""
     receipt = evidence.get(Receipt)
-    if not isinstance(receipt, Receipt) or receipt.instance in memory.checked_in:
+    known = max((attempt for _, attempt in memory.starts), default=None)
+    if not isinstance(receipt, Receipt) or (
+        receipt.instance in memory.checked_in and (known is None or receipt.attempt <= known)
+    ):
         return []
     return [
         CheckedIn(seen.at, receipt.instance, receipt.attempt, receipt.outcome, receipt.items, receipt.loaded)

@@ -143,6 +143,9 @@ def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Line
     return lines
 
 
+MOST_STARTS = 20
+
+
 @dataclass(frozen=True)
 class Memory:
     """What the journal amounts to."""
@@ -158,6 +161,9 @@ class Memory:
     failed: Mapping[str, Tries] = field(default_factory=dict)
     relaunched: tuple[datetime, ...] = ()
     checked_in: frozenset[str] = frozenset()
+    starts: tuple[
+        tuple[datetime, int], ...
+    ] = ()  # of the current instance: when an attempt was first seen, its number
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None
     last_decided: Decided | None = None
@@ -239,6 +245,7 @@ class Memory:
             instances=self.instances,
             sealed=self.sealed.tag if self.sealed else None,
             checked_in=self.checked_in,
+            starts=self.starts,
             open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
             caveats=self.caveats,
             foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
@@ -285,7 +292,9 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Launched():
             return _launched(memory, event)
         case CheckedIn():
-            return replace(memory, checked_in=memory.checked_in | {event.instance})
+            ours = memory.current is not None and memory.current.name == event.instance
+            starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:] if ours else memory.starts
+            return replace(memory, checked_in=memory.checked_in | {event.instance}, starts=starts)
         case Observed():
             return replace(memory, judge=memory.judge.ticked(event.version))
         case Replayed():
@@ -358,6 +367,7 @@ def _launched(memory: Memory, event: Launched) -> Memory:
     return replace(
         memory,
         instances=(*memory.instances, instance),
+        starts=(),
         unsettled=None,
         relaunched=relaunched,
         spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,

@@ -59,6 +59,9 @@ class History:
     instances: tuple[Instance, ...] = ()
     sealed: str | None = None  # the tag
     checked_in: frozenset[str] = frozenset()
+    starts: tuple[
+        tuple[datetime, int], ...
+    ] = ()  # of the current instance: when an attempt was first seen, its number
     open_alerts: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote

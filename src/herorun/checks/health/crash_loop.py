@@ -1,0 +1,54 @@
+"""The back end starts the job again and again.
+
+Why: to its scheduler it runs all the time, and it trains nothing; each start is paid for and wears the same node.
+Fix: read the end of an attempt in the log; stop the job and mend the cause before it is launched again.
+Source: NVIDIA's resiliency extension and others call five starts within 30 minutes a storm. Starts are counted by
+check-in's attempt numbers.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Job, Now
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.running import not_running
+
+
+@dataclass(frozen=True)
+class Limits:
+    """So many `starts` anew `within` that time."""
+
+    starts: PositiveInt = 5
+    within: timedelta = timedelta(minutes=30)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
+def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
+    """Attempts between two looks count as if they had begun at even distances: a gap of the monitor is no storm."""
+    if verdict := not_running(job):
+        return verdict
+    if not history.starts:
+        return not_applicable(f"{job.instance} has not checked in", subject=job.instance)
+    begun = _begun(history, now.at - limits.within, now.at)
+    newest = history.starts[-1][1]
+    minutes = limits.within // timedelta(minutes=1)
+    if begun >= limits.starts:
+        said = (
+            f"{job.instance} was started {begun:.0f} times within {minutes} min, and is at attempt {newest}"
+        )
+        return failed(said, subject=job.instance)
+    return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)
+
+
+def _begun(history: History, since: datetime, now: datetime) -> float:
+    """Attempts after the first one that was seen."""
+    count = 0.0
+    for (before, first), (after, last) in zip(history.starts, history.starts[1:], strict=False):
+        shared = (min(after, now) - max(before, since)).total_seconds()
+        whole = (after - before).total_seconds()
+        if shared > 0 and last > first:
+            count += (last - first) * shared / whole
+    return count

@@ -1,0 +1,26 @@
+"""The job runs on another number of nodes than was asked for.
+
+Why: it trains with another mesh, batch or cost than was reviewed, or waits for peers that will never come.
+Fix: compare the scheduler's record of the job with `[scheduler] nodes`; stop it and launch it again as reviewed.
+Source: marin-community/marin, manage-hero-run: wrong slice count is told, and nothing is done to the cluster.
+"""
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Job
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.running import not_running
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)
+def wrong_node_count(job: Job, contract: Contract) -> Verdict:
+    """Only where the contract states the nodes and the scheduler counts them; too few that run is `partial-allocation`."""
+    if verdict := not_running(job):
+        return verdict
+    asked = contract.scheduler.options.get("nodes")
+    if not isinstance(asked, int) or job.tasks is None:
+        return not_applicable(f"nobody tells how many nodes {job.instance} has", subject=job.instance)
+    said = f"{job.instance} runs on {job.tasks} nodes"
+    if job.tasks != asked:
+        return failed(f"{said}, and [scheduler] nodes = {asked}", subject=job.instance)
+    return passed(said, subject=job.instance)
