@@ -9,7 +9,7 @@ from herorun.core.alert import Alert, State
 from herorun.core.check import Gate
 from herorun.core.condition import RunHealth
 from herorun.core.decide import Tell
-from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobState, Metrics, Unavailable
+from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobLog, JobState, Metrics, Unavailable
 from herorun.core.news import news, progress
 from herorun.core.recovery.policy import Ledger, Policy
 
@@ -30,7 +30,14 @@ def told(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts=()
     )
 
 
-kinds = {"metrics": Metrics, "saved": Checkpoints, "job": Job, "history": History, "final": FinalStep}
+kinds = {
+    "metrics": Metrics,
+    "saved": Checkpoints,
+    "job": Job,
+    "history": History,
+    "final": FinalStep,
+    "log": JobLog,
+}
 
 
 def keys(found):
@@ -56,6 +63,26 @@ def test_the_first_step_is_the_first_after_the_start(step, start, expected):
 
 def test_rows_of_an_instance_before_are_no_first_step():
     assert told(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
+
+
+def test_each_tracker_run_that_the_log_names_is_told_once_with_its_link():
+    log = JobLog(runs=("lab/hero/t1", "lab/hero/t2"), server="https://wandb.ai")
+    first, second = told(log=log)
+
+    assert first == Tell(
+        "tell/tiny-1/run-lab.hero.t1",
+        "tiny-1 reports to the tracker run lab/hero/t1",
+        "https://wandb.ai/lab/hero/runs/t1",
+    )
+    before = Ledger(done=frozenset({first.key.replace("tiny-1", "tiny-0")}), instance="tiny-1", start_step=-1)
+    assert told(log=log, ledger=before) == [second]
+
+
+@pytest.mark.parametrize(
+    "log", [JobLog(runs=("lab/hero/t1",)), JobLog(runs=("a/b/<c>",), server="https://x")]
+)
+def test_what_is_no_link_is_not_told(log):
+    assert told(log=log) == []
 
 
 def test_the_first_complete_checkpoint_of_the_run():

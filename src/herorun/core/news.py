@@ -6,8 +6,19 @@ from datetime import datetime, timedelta
 from herorun.core.alert import Alert
 from herorun.core.condition import RunHealth
 from herorun.core.decide import Tell
-from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, History, Instance, Job, Metrics
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    History,
+    Instance,
+    Job,
+    JobLog,
+    Metrics,
+)
 from herorun.core.fold.names import SPEEDS
+from herorun.core.identity.links import shown_links
 from herorun.core.recovery.policy import Ledger, Policy
 
 DAY = timedelta(days=1)
@@ -58,6 +69,9 @@ def _reached(
     if not isinstance(job, Job) or not job.state.live:
         return
     name = history.instances[-1].name
+    log = evidence.get(JobLog)
+    for run, page in shown_links(log.server, log.runs) if isinstance(log, JobLog) else ():
+        yield f"run-{run.replace('/', '.')}", f"{name} reports to the tracker run {run}", page
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     step = metrics.step if isinstance(metrics, Metrics) and wrote else -1
     if step > max(ledger.start_step, 0):

@@ -10,6 +10,7 @@ _REMOTE = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/@:]+@)(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<repo>[^/]+/[^/]+?)(?:\.git)?/?"
 )
 _PAGE = re.compile(r"(?P<base>https?://(?P<host>[\w.-]+)(?::\d+)?)/[^/]+/[^/]+/issues/\d+")
+_SERVER = re.compile(r"https?://[\w.-]+(?::\d+)?")
 _RUN = re.compile(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
 
 
@@ -29,6 +30,18 @@ def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, .
     own = [f"{told.entity}/{told.project}/{told.id or contract.slug}"] if told.entity and told.project else []
     parts = (found.groups() for run in (*own, *named) if (found := _RUN.fullmatch(run)))
     return tuple(dict.fromkeys(f"{base}/{entity}/{project}/runs/{id}" for entity, project, id in parts))
+
+
+def shown_links(server: str, named: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Of the runs that a log names, each with its page on the server that the log links to; nothing of other shape.
+
+    >>> shown_links("https://wandb.ai", ["lab/pre/t1", "lab/pre/<b>"])
+    (('lab/pre/t1', 'https://wandb.ai/lab/pre/runs/t1'),)
+    """
+    if not _SERVER.fullmatch(server):
+        return ()
+    parts = (found.groups() for run in named if (found := _RUN.fullmatch(run)))
+    return tuple((f"{e}/{project}/{id}", f"{server}/{e}/{project}/runs/{id}") for e, project, id in parts)
 
 
 def web_page(remote: str, issue: str) -> str | None:

@@ -1,0 +1,41 @@
+"""The trainer's own step and the step that its rows are logged under are not the same.
+
+Why: a tracker counts calls where the trainer gives it no step, and refuses steps below its own counter after a rollback;
+progress, final step and resumes are then judged by the wrong number.
+Fix: log with the trainer's step (`wandb.log(..., step=global_step)`); after a rollback, rewind or fork the tracker's run.
+Source: marin-community/marin, manage-hero-run: `global_step` is validated beside the tracker's state and time.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import History, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+COUNTERS = ("global_step", "train/global_step", "trainer/global_step")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Steps that they may differ by: one counts from 0, the other from 1."""
+
+    apart: PositiveInt = 1
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.MONITOR)
+def differing_step_counters(
+    metrics: Metrics, contract: Contract, history: History, limits: Limits
+) -> list[Verdict]:
+    if not history.wrote(metrics):
+        return [not_applicable("there is no row of this instance yet")]
+    logged = metrics.step - 1 + contract.tracker.first_step
+    own = {name: value for name, value in (metrics.last or {}).items() if name in COUNTERS}
+    apart = [
+        failed(f"the newest row says {name} {value:g}, and is logged under step {logged}", subject=name)
+        for name, value in own.items()
+        if not abs(value - logged) <= limits.apart
+    ]
+    return apart or [passed(f"the newest row is logged under step {logged}")]
