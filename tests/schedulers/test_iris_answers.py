@@ -235,6 +235,17 @@ def test_a_jobs_own_code_is_its_first_failing_tasks(generation: Generation, name
     assert row.exit_code == 3
 
 
+def test_killed_tasks_are_told_with_the_memory_that_they_had() -> None:
+    killed = recorded("summary-A.json").replace('"exit_code":3', '"exit_code":137')
+    row = detailed(
+        A,
+        Row("/ada/tiny-4", "failed"),
+        killed.replace('"memory_peak_mb":0', '"memory_peak_mb":1990'),
+    )
+    assert row.reason == "1 of 2 tasks ended by SIGKILL, with up to 1990 MB of memory in use"
+    assert detailed(A, Row("/ada/tiny-4", "failed"), killed).reason == ""
+
+
 def test_a_detail_of_another_state_is_left_for_the_next_look() -> None:
     row = Row("/ada/tiny-4", "running")
     assert detailed(C, row, recorded("describe-C.txt")) == row == detailed(C, row, "Traceback")

@@ -9,7 +9,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -218,17 +218,27 @@ def _summary(text: str) -> Row | None:
         return None
     if not isinstance(told, dict):
         return None
-    codes = [_whole(task.get("exit_code")) for task in told.get("tasks") or ()]
+    tasks = [task for task in told.get("tasks") or () if isinstance(task, dict)]
+    codes = [_whole(task.get("exit_code")) for task in tasks]
     return Row(
         str(told.get("job_id", "")),
         str(told.get("state", "")),
-        reason=str(told.get("error") or ""),
+        reason="; ".join(filter(None, (str(told.get("error") or ""), _killed(tasks)))),
         exit_code=_first_failure([_whole(told.get("exit_code")), *codes]),
         tasks=_whole(told.get("task_count")),
         counts={
             str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
         },
     )
+
+
+def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """How many were killed, and how much memory they had: near their limit it was the kernel, for memory."""
+    killed = [task for task in tasks if _whole(task.get("exit_code")) in (137, -9)]
+    peak = max((_whole(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
+    if not peak:
+        return ""
+    return f"{len(killed)} of {len(tasks)} tasks ended by SIGKILL, with up to {peak} MB of memory in use"
 
 
 def _described(text: str) -> Row | None:
