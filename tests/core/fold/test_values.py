@@ -129,6 +129,13 @@ def test_a_metric_out_of_its_band_is_an_excursion():
     assert found(values("router/load", 0.1, 0.9), "band", names=names) == ()
 
 
+def test_a_loss_scale_below_one_is_out_of_its_band_unless_another_is_stated():
+    fallen = values("train/loss_scale", 65536.0, 1.0, 0.5, 0.25)
+    (low,) = found(fallen, "band")
+    assert (low.metric, low.rows, low.peak) == ("train/loss_scale", 2, 0.25)
+    assert found(fallen, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))) == ()
+
+
 @pytest.mark.parametrize("value", [3.2, 0.3])
 def test_a_router_metric_without_a_band_is_held_against_its_past(value):
     (away,) = found(values("router/entropy", *[1.0] * 60, *[value] * 4), "wander")

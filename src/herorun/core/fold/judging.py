@@ -116,7 +116,7 @@ def _wander(state: MetricsState, name: str, value: float, names: Names, at: Wher
 
 
 def _band(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
-    _, least, most = next(band for band in names.bands if band[0] == name)
+    least, most = names.band_of[name]
     wander.judge_band(_of(state.bands, name, Watch), name, at.step, value, least, most)
 
 

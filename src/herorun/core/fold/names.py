@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 LOSSES = ("train/loss", "loss", "train_loss")
 NORMS = ("grad_norm", "grad/norm/total", "train/grad_norm")
@@ -10,6 +11,15 @@ RATES = ("lr", "learning_rate", "optim/learning_rate", "train/learning_rate")
 TIMES = ("step_time_s", "step_time", "throughput/duration", "perf/step_time")
 SPEEDS = ("tokens_per_s", "throughput/tokens_per_second", "tokens_per_second", "samples_per_s")
 SKIPPED = ("skipped", "skipped_step", "optim/skipped")
+SCALES = (
+    "loss_scale",
+    "loss-scale",
+    "train/loss_scale",
+    "train/loss-scale",
+    "optim/loss_scale",
+    "grad_scale",
+)
+LEAST_SCALE = 1.0
 WANDERING = ("z_loss", "z-loss", "router", "load_balanc")  # parts of names
 
 
@@ -27,6 +37,7 @@ class Names:
     skipped: tuple[str, ...] = SKIPPED
     declared: tuple[str, ...] = ()  # those that the contract names, which must be reported
     bands: tuple[tuple[str, float, float], ...] = ()  # metric, least, most
+    scales: tuple[str, ...] = SCALES  # of half precision: below 1 the optimizer has lost its gradients
     phases: tuple[int, ...] = ()  # steps at which curves may change their shape
 
     def loss_of(self, values: Mapping[str, float]) -> float | None:
@@ -34,6 +45,12 @@ class Names:
             if name in values:
                 return values[name]
         return None
+
+    @cached_property
+    def band_of(self) -> Mapping[str, tuple[float, float]]:
+        """The least and the most, by metric; a band that is stated comes before the usual one."""
+        usual = dict.fromkeys(self.scales, (LEAST_SCALE, inf))
+        return {**usual, **{name: (least, most) for name, least, most in self.bands}}
 
     @cached_property
     def roles(self) -> "Roles":
@@ -69,7 +86,7 @@ class Roles(dict[str, Role | None]):
             "rate": names.rate,
             "time": names.time,
             "speed": names.speed,
-            "band": tuple(band[0] for band in names.bands),
+            "band": tuple(names.band_of),
             "skipped": names.skipped,
         }
         kind = next((role for role, known in listed.items() if name in known), "")
