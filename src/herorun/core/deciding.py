@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from herorun.core.asking import Reason, Way
 from herorun.core.canonical import digest
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.event import CheckedIn, Decided
-from herorun.core.evidence import Evidence, Hands, Receipt
+from herorun.core.evidence import Evidence, Hands, Job, Receipt
 from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.recovery.ending import Ending
@@ -47,6 +48,7 @@ def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Ac
         end_to_record(evidence, memory.history, seen.at),
         saved_to_record(evidence, memory.history),
         _new_failure(seen, memory),
+        _new_start(evidence, memory),
     )
 
 
@@ -77,7 +79,15 @@ def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn
     ):
         return []
     return [
-        CheckedIn(seen.at, receipt.instance, receipt.attempt, receipt.outcome, receipt.items, receipt.loaded)
+        CheckedIn(
+            seen.at,
+            receipt.instance,
+            receipt.attempt,
+            receipt.outcome,
+            receipt.items,
+            receipt.loaded,
+            receipt.at,
+        )
     ]
 
 
@@ -96,3 +106,11 @@ def _new_failure(seen: Tick, memory: Memory) -> Ending | None:
     if ending is None or (known and replace(known, ended=ending.ended) == ending):
         return None
     return ending
+
+
+def _new_start(evidence: Evidence, memory: Memory) -> datetime | None:
+    """When the job left the queue, unless the record says the same already."""
+    job, current = evidence.get(Job), memory.current
+    if not isinstance(job, Job) or current is None or job.instance != current.name:
+        return None
+    return job.started if job.started != memory.job_started.get(current.name) else None

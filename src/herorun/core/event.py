@@ -71,6 +71,7 @@ class CheckedIn:
     outcome: str
     items: tuple[tuple[str, str, str], ...] = ()
     loaded: str | None = None
+    written: datetime | None = None  # when the job checked in, by its own clock; `at` is when that was seen
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ class Decided:
     ended: End | None = None  # the instance's end, once it is seen, and again when more of it is known
     saved: int | None = None  # how many checkpoints there are, whenever there are more than ever before
     failure: Ending | None = None  # the instance's, once it is seen, and again when it is judged otherwise
+    job_started: datetime | None = None  # by its scheduler, once it tells, and again when it says otherwise
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class Word(StrEnum):
     RESUME = "resume"
     STOP = "stop"
     RELAUNCH = "relaunch"
+    ROLLBACK = "rollback"
 
 
 @dataclass(frozen=True)

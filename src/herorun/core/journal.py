@@ -170,6 +170,7 @@ class Memory:
     last_seen: datetime | None = None  # the newest tick that could see the run
     last_summary: datetime | None = None
     health: Health = field(default_factory=Health)
+    job_started: Mapping[str, datetime] = field(default_factory=dict)  # by instance, as its scheduler tells
     ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
     most_saved: int = 0  # checkpoints at once
     endings: Mapping[str, Ending] = field(default_factory=dict)  # failures by instance, in the same order
@@ -306,6 +307,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
             ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
             most = max(memory.most_saved, event.saved or 0)
             failed = {event.failure.instance: event.failure} if event.failure else {}
+            began = {memory.current.name: event.job_started} if memory.current and event.job_started else {}
             return replace(
                 memory,
                 alerts=kept,
@@ -316,6 +318,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
                 ends=ends,
                 most_saved=most,
                 endings={**memory.endings, **failed},
+                job_started={**memory.job_started, **began},
             )
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})

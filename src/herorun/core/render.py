@@ -187,6 +187,7 @@ _ORDERS = {
     Word.RESUME: ("resumed", "act again as the contract says", "watch"),
     Word.STOP: ("a stop is ordered", "stop", "confirm the end"),
     Word.RELAUNCH: ("a relaunch is ordered", "relaunch", "submit through the launch gate"),
+    Word.ROLLBACK: ("a rollback is ordered", "go back", "submit through the launch gate"),
 }
 
 

@@ -41,6 +41,7 @@ class End:
     checkpoint: int | None = None  # newest complete one then; 0: there was none; None: nobody could look
     fingerprint: str = ""  # of its failure, where the log told one
     failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells
+    ended: datetime | None = None  # by the scheduler, where it tells
 
 
 @dataclass(frozen=True)

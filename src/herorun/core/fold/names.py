@@ -1,5 +1,6 @@
 """Which of the tracker's columns is which."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,20 @@ SCALES = (
     "grad_scale",
 )
 LEAST_SCALE = 1.0
+EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")  # seconds: Levanter's, Hugging Face's
+SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waited for a save
 WANDERING = ("z_loss", "z-loss", "router", "load_balanc")  # parts of names
+
+_EVAL = re.compile(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
+
+
+def is_eval(name: str) -> bool:
+    """Whether only an evaluation gives this metric, by its name.
+
+    >>> [is_eval(name) for name in ("eval/loss", "val_loss", "train/loss", "value_loss")]
+    [True, True, False, False]
+    """
+    return _EVAL.search(name) is not None
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def end_of(
         None if isinstance(checkpoints, Unavailable) else newest.step if newest else 0,
         fingerprint,
         job.failed_on,
+        job.ended,
     )
 
 
@@ -65,7 +66,7 @@ def _tells_more(seen: End, before: End) -> bool:
         seen.state is not before.state
         or any(
             getattr(before, name) is None and getattr(seen, name) is not None
-            for name in ("exit_code", "signal", "step", "checkpoint")
+            for name in ("exit_code", "signal", "step", "checkpoint", "ended")
         )
         or bool(seen.fingerprint and not before.fingerprint)
     )

@@ -1,0 +1,108 @@
+"""The rows of a run: as the babysitter kept them on this machine, else as its tracker has them now."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.fold.names import EVAL_TIMES, SAVE_TIMES, is_eval
+from herorun.core.goodput.lives import micros
+from herorun.core.goodput.timeline import Beat
+from herorun.core.ports import Row, Tracker
+from herorun.core.scrub import scrub
+from herorun.sources.metrics import COLUMNS, names_of
+from herorun.system.columns import Point, fetched
+from herorun.workspace import Run
+
+
+class Curves(Protocol):
+    """Metrics by name, each as points of an attempt and a step, as logged."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def points(self, metric: str) -> Iterator[Point]: ...
+
+
+@dataclass
+class Held:
+    """Rows in memory. A step that goes back begins another attempt, where the source names none."""
+
+    told: dict[str, list[Point]] = field(default_factory=dict)
+    _attempt: int = 1
+    _execution: str = ""
+    _last: int = -1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.told))
+
+    def points(self, metric: str) -> Iterator[Point]:
+        yield from self.told.get(metric, ())
+
+    def add(self, row: Row) -> None:
+        if row.step < self._last or (row.attempt and self._execution not in ("", row.attempt)):
+            self._attempt += 1
+        self._last, self._execution = row.step, row.attempt or self._execution
+        for name, value in row.values.items():
+            self.told.setdefault(scrub(name), []).append(Point(self._attempt, row.step, row.at, value))
+
+
+def curves_of(run: Run) -> tuple[Curves, str]:
+    """The run's curves, and where they are from. `CouldNotLook` where there is neither."""
+    kept = fetched(run.state / COLUMNS)
+    if kept is not None:
+        return kept, f"as fetched until {kept.fetched_at:%Y-%m-%d %H:%M} UTC"
+    return read_all(run.tracker, run.slug), "as the tracker has them now"
+
+
+def read_all(tracker: Tracker, slug: str) -> Held:
+    held, cursor = Held(), ""
+    while True:
+        try:
+            batch = tracker.read(cursor)
+        except FileNotFoundError:
+            raise CouldNotLook(f"The tracker has no rows of {slug}, and none were kept here.") from None
+        if batch.restarted:
+            held = Held()
+        for row in batch.rows:
+            held.add(row)
+        if not batch.rows:
+            return held
+        cursor = batch.cursor
+
+
+def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
+    """One a row, in the order of their times; and how many rows tell no time."""
+    names, told = names_of(run.contract), run.contract.tracker.metrics
+    every = next((name for name in names.loss if name in curves.names), None)
+    usual = [every] if every else [name for name in curves.names if not is_eval(name)]
+    evals = [name for name in curves.names if is_eval(name)]
+    evaluated = {(p.attempt, p.step) for name in evals for p in curves.points(name)}
+    eval_seconds = _seconds(curves, (told.get("eval_time", ""), *EVAL_TIMES))
+    save_seconds = _seconds(curves, (told.get("checkpoint_time", ""), *SAVE_TIMES))
+    found: dict[tuple[int, int], Beat] = {}
+    untimed = 0
+    for name in usual:
+        for point in curves.points(name):
+            key = (point.attempt, point.step)
+            untimed += point.at is None and key not in found
+            if point.at is not None:
+                found[key] = Beat(
+                    micros(point.at),
+                    point.step + 1 - names.first_step,
+                    eval_seconds.get(key, 0.0),
+                    save_seconds.get(key, 0.0),
+                    key in evaluated,
+                )
+    return sorted(found.values()), untimed
+
+
+def _seconds(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int], float]:
+    """By attempt and step; of several such columns the first. What is no number of seconds counts for nothing."""
+    name = next((name for name in names if name in curves.names), None)
+    if name is None:
+        return {}
+    return {(p.attempt, p.step): p.value for p in curves.points(name) if 0 <= p.value < float("inf")}
+
+

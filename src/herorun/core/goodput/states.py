@@ -1,0 +1,57 @@
+"""The states that the wall time is split into. Each moment is in exactly one, so the parts are the whole."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """Where a moment of wall time went."""
+
+    QUEUED = "queued"  # from the intent to launch until the scheduler started the job
+    INIT = "init"  # until check-in; from scratch, until the first step
+    RESTORE = "restore"  # from check-in until the first step after a checkpoint
+    CATCH_UP = "catch-up"  # steps that an earlier instance had reached already
+    PRODUCTIVE = "productive"  # steps that were reached for the first time
+    EVAL = "eval"
+    CHECKPOINT = "checkpoint"  # training waited for a save
+    STALLED = "stalled"  # it ran, made no steps, and an alert said so
+    DOWN = "down"  # nothing ran: from an end that was seen until the next intent to launch
+    UNKNOWN = "unknown"  # neither the journal nor the rows say
+
+
+HELD = frozenset(State) - {State.QUEUED, State.DOWN, State.UNKNOWN}  # accelerators are surely ours then
+SECOND = 1_000_000  # times here are whole microseconds since 1970, so that sums are exact
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """One state from `since` to `until`. `accelerators` is None where the plan does not say how many."""
+
+    state: State
+    since: int
+    until: int
+    accelerators: int | None = None
+
+    @property
+    def length(self) -> int:
+        return self.until - self.since
+
+
+@dataclass
+class Timeline:
+    """Stretches, one behind the other: what is told late or twice cannot overlap."""
+
+    now: int
+    accelerators: int | None = None
+    stretches: list[Stretch] = field(default_factory=list)
+
+    def upto(self, until: int, state: State) -> None:
+        """Everything that is not told yet, up to that moment, is in that state."""
+        if until <= self.now:
+            return
+        last = self.stretches[-1] if self.stretches else None
+        if last and (last.state, last.accelerators) == (state, self.accelerators):
+            self.stretches[-1] = Stretch(state, last.since, until, self.accelerators)
+        else:
+            self.stretches.append(Stretch(state, self.now, until, self.accelerators))
+        self.now = until

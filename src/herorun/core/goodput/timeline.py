@@ -1,0 +1,151 @@
+"""From what is told to stretches of time: instance by instance, row by row."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from herorun.core.goodput.lives import Life, Told
+from herorun.core.goodput.states import SECOND, State, Stretch, Timeline
+
+# A gap between two rows of up to so many times the usual one is training, slow as it may be: rows come unevenly, and
+# a slow machine still makes steps. What is longer needs an explanation, or is unknown.
+SLOW = 3.0
+ENOUGH = 3  # gaps, for a pace of an instance's own
+
+
+class Beat(NamedTuple):
+    """One row. `eval_seconds` and `save_seconds` are what it says that those took; 0 where it says nothing."""
+
+    at: int  # microseconds
+    step: int  # completed updates
+    eval_seconds: float = 0.0
+    save_seconds: float = 0.0
+    evaluated: bool = False  # it holds what only an evaluation gives
+
+
+@dataclass
+class Clock:
+    """The steps' usual time and how far the run has been."""
+
+    pace: float | None  # microseconds a step; None where no two rows tell
+    high: int = 0  # the most completed updates of any instance
+
+
+def timeline(told: Told, beats: Sequence[Beat]) -> list[Stretch]:
+    """The whole of the time from the first launch to the last thing that is known, in stretches."""
+    if not told.lives:
+        return []
+    by_life = rows_of_lives(told.lives, beats)
+    line = Timeline(told.lives[0].intended)
+    clock = Clock(_pace(gap for rows in by_life for gap in pairwise(rows)))
+    for life, rows, after in zip(told.lives, by_life, [*told.lives[1:], None], strict=True):
+        _live(line, life, rows, clock, told)
+        ended, seen = life.ended, bool(life.seen_ended)
+        until = after.intended if after else _last_known(told, beats, life)
+        if ended is not None:
+            line.upto(min(ended, until), _tail(line.now, ended, rows, told))
+        else:
+            line.upto(until, _tail(line.now, until, rows, told))
+        line.accelerators = None
+        line.upto(until, State.DOWN if seen else State.UNKNOWN)
+    return line.stretches
+
+
+def _last_known(told: Told, beats: Sequence[Beat], last: Life) -> int:
+    """A run that ended well is over then; of another nobody knows more than the newest line or row."""
+    if last.succeeded and last.ended is not None:
+        return last.ended
+    return max(told.until, beats[-1].at if beats else 0)
+
+
+def rows_of_lives(lives: Sequence[Life], beats: Sequence[Beat]) -> list[list[Beat]]:
+    """Each row belongs to the instance that was wanted last before it."""
+    found: list[list[Beat]] = [[] for _ in lives]
+    number = -1
+    for beat in beats:
+        while number + 1 < len(lives) and lives[number + 1].intended <= beat.at:
+            number += 1
+        if number >= 0:
+            found[number].append(beat)
+    return found
+
+
+def _pace(gaps: Iterable[tuple[Beat, Beat]]) -> float | None:
+    steps = [(b.at - a.at) / (b.step - a.step) for a, b in gaps if b.step > a.step]
+    return median(steps) if steps else None
+
+
+def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: Told) -> None:
+    line.accelerators = None
+    line.upto(life.job_started or line.now, State.QUEUED)
+    line.accelerators = life.accelerators
+    own = _pace(pairwise(rows)) if len(rows) > ENOUGH else None
+    pace = own or clock.pace
+    if life.checked_in is not None:
+        line.upto(life.checked_in, State.INIT if life.job_started else State.UNKNOWN)
+    if rows:
+        _first_steps(line, life, rows[0], clock, pace)
+    for before, row in pairwise(rows):
+        _between(line, before, row, clock, pace, told)
+        clock.high = max(clock.high, row.step)
+
+
+def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: float | None) -> None:
+    """Up to the first row, whose own steps are training already, as far as the pace tells how long they took."""
+    before = _before_first_step(life)
+    start = life.start_step
+    if pace is None or start is None or first.step <= start:
+        line.upto(first.at, before)
+    else:
+        line.upto(first.at - round(pace * (first.step - start)), before)
+        _train(line, first.at, Beat(0, start), first, clock.high)
+    clock.high = max(clock.high, first.step)
+
+
+def _before_first_step(life: Life) -> State:
+    """Only check-in tells where the start-up ends and loading begins; from scratch nothing is loaded."""
+    if life.checked_in is not None:
+        return State.RESTORE if life.from_checkpoint else State.INIT
+    return State.INIT if life.job_started and not life.from_checkpoint else State.UNKNOWN
+
+
+def _between(
+    line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, told: Told
+) -> None:
+    steps = row.step - before.step
+    if steps <= 0 or pace is None:  # a restart within the instance, or two rows of one step
+        line.upto(row.at, State.EVAL if row.evaluated and not steps else State.UNKNOWN)
+        return
+    gap, usual = row.at - before.at, pace * steps
+    evaluation = min(round(row.eval_seconds * SECOND), gap)
+    saving = min(round(row.save_seconds * SECOND), gap - evaluation)
+    rest = gap - evaluation - saving
+    training = rest if rest <= SLOW * usual else round(usual)
+    _train(line, before.at + training, before, row, clock.high)
+    line.upto(before.at + training + evaluation, State.EVAL)
+    line.upto(before.at + training + evaluation + saving, State.CHECKPOINT)
+    line.upto(row.at, _unexplained(before.at, row, evaluation, told))
+
+
+def _train(line: Timeline, until: int, before: Beat, row: Beat, high: int) -> None:
+    """Steps up to the highest one so far are done again; those above it are new."""
+    again = max(min(row.step, high) - before.step, 0)
+    share = round((until - line.now) * again / (row.step - before.step))
+    line.upto(line.now + share, State.CATCH_UP)
+    line.upto(until, State.PRODUCTIVE)
+
+
+def _unexplained(since: int, row: Beat, evaluation: int, told: Told) -> State:
+    if _stalled(told, since, row.at):
+        return State.STALLED
+    return State.EVAL if row.evaluated and not evaluation else State.UNKNOWN
+
+
+def _tail(since: int, until: int, rows: list[Beat], told: Told) -> State:
+    return State.STALLED if rows and _stalled(told, since, until) else State.UNKNOWN
+
+
+def _stalled(told: Told, since: int, until: int) -> bool:
+    return any(begun < until and seen > since for begun, seen in told.stalls)

@@ -1,0 +1,263 @@
+"""Where the wall time went: by literals one by one, and as a property of any story."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import NOON, ROOT
+from herorun.core.alert import Alert
+from herorun.core.alert import State as AlertState
+from herorun.core.event import CheckedIn, Decided, Done, Launched, Launching, Ordered, Word
+from herorun.core.evidence import End, JobState
+from herorun.core.goodput.lives import micros
+from herorun.core.goodput.states import SECOND, State, Timeline
+from herorun.core.goodput.sums import goodput
+from herorun.core.goodput.timeline import Beat
+from herorun.core.recovery.ending import Cause, Ending
+
+START = micros(NOON)
+
+
+def at(seconds):
+    return NOON + timedelta(seconds=seconds)
+
+
+def a_beat(seconds, step, **told):
+    return Beat(START + round(seconds * SECOND), step, **told)
+
+
+def steps(since, first, count, every=1.0):
+    """Rows of `count` steps, one each `every` seconds, the first one at `since`."""
+    return [a_beat(since + n * every, first + n) for n in range(count)]
+
+
+def launch(number, seconds, start=None, of="", count=8):
+    name = f"tiny-{number}"
+    point = {"path": f"{ROOT}/step-{start}", "step": start, "kind": "full-state"} if start is not None else None
+    plan = {"start": {"value": point}, "hardware": {"value": {"count": count} if count else {}}}
+    return [
+        Launching(at(seconds), name, number, plan, "sha256:p1a4", "why", "runs/tiny.toml", of),
+        Launched(at(seconds + 1), name, number, "job", "sha256:p1a4", ROOT, "c0ffee", {}, of),
+    ]
+
+
+def looked(seconds, *alerts, **told):
+    return Decided(at(seconds), "healthy", "fresh", "~1/2", alerts, **told)
+
+
+def checked_in(number, seconds):
+    name = f"tiny-{number}"
+    return CheckedIn(at(seconds + 100), name, 1, "pass", written=at(seconds))
+
+
+def crash(number, seconds, seen, cause=Cause.INFRA):
+    name = f"tiny-{number}"
+    return looked(
+        seen,
+        ended=End(name, JobState.FAILED, at(seen), ended=at(seconds)),
+        failure=Ending(name, cause, "same", "why", at(seconds)),
+    )
+
+
+def success(number, seconds):
+    return looked(seconds + 5, ended=End(f"tiny-{number}", JobState.SUCCEEDED, at(seconds + 5), ended=at(seconds)))
+
+
+def spent(events, beats):
+    """Seconds by state, those that are not empty."""
+    return {state.value: told for state, told in goodput(events, beats).states.items() if told}
+
+
+HEALTHY = [
+    *launch(1, 0),
+    looked(12, job_started=at(10)),
+    checked_in(1, 20),
+    success(1, 130),
+]
+
+
+def test_a_healthy_run_from_scratch_state_by_state():
+    told = spent(HEALTHY, steps(31, 1, 99))
+
+    # The first row ends a step of one second; what follows the last row is told by nobody.
+    assert told == {"queued": 10, "init": 20, "productive": 99, "unknown": 1}
+
+
+def test_without_what_the_scheduler_said_the_beginning_is_unknown():
+    told = spent([*launch(1, 0), looked(12), success(1, 130)], steps(31, 1, 99))
+
+    assert told == {"unknown": 31, "productive": 99}
+
+
+CRASHED = [
+    *launch(1, 0),
+    looked(2, job_started=at(0)),
+    crash(1, 51, seen=60),
+    *launch(2, 70, start=20, of="tiny-1"),
+    looked(90, job_started=at(80)),
+    checked_in(2, 85),
+    success(2, 190),
+]
+ROWS = steps(11, 1, 40) + steps(91, 21, 99)
+
+
+def test_after_a_crash_restoring_and_doing_steps_again_are_no_progress():
+    told = spent(CRASHED, ROWS)
+
+    assert told["restore"] == 5
+    assert told["catch-up"] == 20  # steps 21 to 40
+    assert told["productive"] == 40 + 79
+    assert told["down"] == 70 - 51
+    assert told["queued"] == 10
+
+
+def test_what_a_crash_cost():
+    told = goodput(CRASHED, ROWS, rate=2.0)
+
+    assert (told.lost, told.reached, told.lost_unknown) == (20, 119, 0)
+    assert told.interruptions == {Cause.INFRA: 1}
+    assert told.between_failures == told.wall - told.states[State.QUEUED] - told.states[State.DOWN]
+    held = told.wall - told.states[State.QUEUED] - told.states[State.DOWN] - told.states[State.UNKNOWN]
+    assert told.all_hours.least == pytest.approx(held * 8 / 3600)
+    assert told.money.least == pytest.approx(held * 8 / 3600 * 2)
+
+
+def test_the_babysitters_own_latencies():
+    told = goodput(CRASHED, ROWS).delays
+
+    assert (told.detection.median, told.relaunch.median) == (7.0, 11.0)  # the second end was seen after 5 s
+    assert told.human.count == 0
+
+
+def test_a_question_is_open_until_a_person_answers():
+    asked = Done(at(60), "escalate/relaunch/tiny-1/person", 1)
+    answer = Ordered(at(90), "ada", Word.APPROVE, ("escalate/relaunch/tiny-1/person",))
+
+    assert goodput([*CRASHED, asked], ROWS).delays.human.open == 1
+    assert goodput([*CRASHED, asked, answer], ROWS).delays.human.median == 30.0
+
+
+def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
+    seen = looked(60, ended=End("tiny-1", JobState.FAILED, at(60)), failure=Ending("tiny-1", Cause.INFRA, "", "", at(60)))
+    told = goodput([*launch(1, 0), seen], steps(11, 1, 40)).delays.detection
+
+    assert (told.count, told.unknown) == (0, 1)
+
+
+def test_an_eval_that_the_row_dates_is_no_training():
+    rows = [*steps(11, 1, 20), a_beat(91, 21, eval_seconds=60.0), *steps(92, 22, 9)]
+
+    assert spent([*launch(1, 0), success(1, 100)], rows)["eval"] == 60
+
+
+def test_a_long_gap_before_a_row_of_an_eval_is_taken_for_it_and_said():
+    rows = [*steps(11, 1, 20), a_beat(91, 21, evaluated=True), *steps(92, 22, 9)]
+    told = goodput([*launch(1, 0), success(1, 100)], rows)
+
+    assert told.states[State.EVAL] == 60
+    assert any("inferred" in note for note in told.notes)
+
+
+def test_a_save_that_the_row_dates_is_no_training():
+    rows = [*steps(11, 1, 20), a_beat(41, 21, save_seconds=10.0), *steps(42, 22, 9)]
+
+    assert spent([*launch(1, 0), success(1, 50)], rows)["checkpoint"] == 10
+
+
+GAP = [*steps(11, 1, 20), *steps(91, 21, 9)]
+STALL = Alert("stalled-steps", "tiny-1", at(60), at(80), AlertState.FIRING, "no step")
+
+
+def test_a_gap_that_nothing_explains_is_unknown():
+    assert spent([*launch(1, 0), success(1, 99)], GAP)["unknown"] == 10 + 60
+
+
+def test_a_gap_in_which_the_alert_fired_was_a_stall():
+    told = spent([*launch(1, 0), looked(80, STALL), success(1, 99)], GAP)
+
+    assert told["stalled"] == 60
+    assert "down" not in told
+
+
+def test_slow_steps_are_steps():
+    rows = [*steps(11, 1, 20), a_beat(33, 21), *steps(34, 22, 9)]
+
+    assert spent([*launch(1, 0), success(1, 42)], rows)["productive"] == 32
+
+
+def test_an_end_that_nobody_saw_is_no_time_down():
+    told = spent([*launch(1, 0), *launch(2, 100, start=20, of="tiny-1"), success(2, 160)], steps(11, 1, 40))
+
+    assert "down" not in told
+
+
+def test_accelerator_hours_are_not_guessed():
+    told = goodput([*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)], steps(11, 1, 40), 2.0)
+
+    assert told.hours is None and told.money.least is None
+    assert any("[hardware] count" in note for note in told.notes)
+
+
+def test_nothing_was_launched():
+    told = goodput([], [])
+
+    assert (told.since, told.wall, told.effective.least) == (None, 0, None)
+
+
+def test_a_timeline_never_goes_back():
+    line = Timeline(0)
+    line.upto(5, State.INIT)
+    line.upto(3, State.DOWN)
+    line.upto(7, State.INIT)
+
+    assert [(s.state, s.since, s.until) for s in line.stretches] == [(State.INIT, 0, 7)]
+
+
+SECONDS = st.floats(-50, 500, allow_nan=False)
+MAYBE = st.none() | SECONDS
+
+
+@st.composite
+def stories(draw):
+    """Instances with times that need not make sense, as of machines whose clocks differ."""
+    events, last = [], 0.0
+    for number in range(1, draw(st.integers(1, 4)) + 1):
+        last += draw(st.floats(0, 200))
+        events += launch(number, last, start=draw(st.none() | st.integers(0, 50)), count=draw(st.sampled_from([None, 8])))
+        started, came = draw(MAYBE), draw(MAYBE)
+        if started is not None:
+            events.append(looked(last + 1, job_started=at(started)))
+        if came is not None:
+            events.append(checked_in(number, came))
+        if draw(st.booleans()):
+            events.append(looked(last + 2, Alert("wedged", "", at(draw(SECONDS)), at(0), AlertState.FIRING, "")))
+        if draw(st.booleans()):
+            events.append(crash(number, draw(SECONDS), last + 3))
+    return events
+
+
+BEATS = st.lists(
+    st.builds(
+        a_beat,
+        SECONDS,
+        st.integers(0, 60),
+        eval_seconds=st.floats(0, 100),
+        save_seconds=st.floats(0, 100),
+        evaluated=st.booleans(),
+    ),
+    max_size=30,
+).map(sorted)
+
+
+@settings(max_examples=150, deadline=None)
+@given(stories(), BEATS)
+def test_the_parts_are_the_whole(events, beats):
+    told = goodput(events, beats)
+    whole = round((told.until - told.since).total_seconds() * SECOND) if told.since else 0
+
+    assert sum(round(part * SECOND) for part in told.states.values()) == round(told.wall * SECOND) == whole
+    assert all(part >= 0 for part in told.states.values())
+    if told.wall:
+        assert 0 <= told.effective.least <= told.effective.most <= 1 + 1e-12
