@@ -136,7 +136,7 @@ class Run:
         return discover.limits(self.contract)
 
     @cached_property
-    def _signed(self) -> Contract | None:
+    def signed(self) -> Contract | None:
         """The contract as it is committed: what is only on disk, nobody has reviewed."""
         if self.file.signed:
             return self.contract
@@ -148,14 +148,14 @@ class Run:
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
         """Granting a waiver is a commit: those of an uncommitted contract do not count, those of HEAD's do."""
-        return tuple(waiver.signed() for waiver in self._signed.waiver) if self._signed else ()
+        return tuple(waiver.signed() for waiver in self.signed.waiver) if self.signed else ()
 
     @cached_property
     def mode(self) -> Mode:
         """How strictly the launch gate acts, by the committed contract. A hero run is never let off."""
-        if self._signed is None or self._signed.is_hero or self.contract.is_hero:
+        if self.signed is None or self.signed.is_hero or self.contract.is_hero:
             return Mode.ENFORCE
-        return Mode(self._signed.policy.mode)
+        return Mode(self.signed.policy.mode)
 
     def lock(self, name: str) -> Path:
         return lock_file(self.repository.common, self.slug, name)

@@ -25,6 +25,7 @@ from pydantic import (
     model_validator,
 )
 
+from herorun.core.compare.gate import parse_gate
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Waiver as SignedWaiver
 from herorun.core.requirements import specifier_problem
@@ -433,6 +434,19 @@ class Notify(_Table):
         return value
 
 
+def _gate(text: str) -> str:
+    parse_gate(text)
+    return text
+
+
+class Compare(_Table):
+    """What `herorun compare` goes by when this run is measured against another, set before anybody looks."""
+
+    gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
+        (), description="Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, <= | >= | within, size."
+    )
+
+
 class Policy(_Table):
     """How strictly findings are acted on."""
 
@@ -513,6 +527,7 @@ class Contract(_Table):
     issue: Issue = Issue()
     logbook: Logbook = Logbook()
     notify: Notify = Notify()
+    compare: Compare = Compare()
     policy: Policy = Policy()
     waiver: tuple[Waiver, ...] = ()
 

@@ -1,0 +1,57 @@
+"""A bound on a difference that a person set before they looked: `loss mean <= +0.5%`."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_FORM = re.compile(
+    r"(?P<metric>\S+)\s+(?P<measure>mean|median|largest)\s+(?P<bound><=|>=|within)\s*"
+    r"(?P<size>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(?P<percent>%?)"
+)
+FORM = "METRIC mean|median|largest <=|>=|within NUMBER[%], as in 'loss mean <= +0.5%'"
+
+
+class Bound(StrEnum):
+    """In which direction a difference, B less A, is too much."""
+
+    MOST = "<="
+    LEAST = ">="
+    WITHIN = "within"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """`size` is of the metric's own unit, or in percent of A's."""
+
+    metric: str
+    measure: str  # mean, median or largest
+    bound: Bound
+    size: float
+    percent: bool
+
+    def __str__(self) -> str:
+        sign = "" if self.bound is Bound.WITHIN else "+" if self.size >= 0 else ""
+        return f"{self.metric} {self.measure} {self.bound} {sign}{self.size:g}{'%' if self.percent else ''}"
+
+    def holds(self, difference: float) -> bool:
+        """Whether a difference is allowed; one that is not a number never is."""
+        if self.bound is Bound.MOST:
+            return difference <= self.size
+        return difference >= self.size if self.bound is Bound.LEAST else abs(difference) <= self.size
+
+
+def parse_gate(text: str) -> Gate:
+    """A ValueError says what is wrong.
+
+    >>> str(parse_gate("loss mean <= +0.5%"))
+    'loss mean <= +0.5%'
+    """
+    found = _FORM.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no gate: write {FORM}")
+    gate = Gate(
+        found["metric"], found["measure"], Bound(found["bound"]), float(found["size"]), bool(found["percent"])
+    )
+    if gate.bound is Bound.WITHIN and gate.size < 0:
+        raise ValueError(f"{text!r}: nothing is within less than 0")
+    return gate

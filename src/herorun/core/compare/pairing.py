@@ -1,0 +1,111 @@
+"""One metric of two curves, joined on the step. Differences are B less A."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from herorun.core.compare.gate import Bound, Gate
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """`only_a` and `only_b` count the steps of the window that the other curve has not logged."""
+
+    metric: str
+    pairs: int = 0  # steps at which both are finite
+    only_a: int = 0
+    only_b: int = 0
+    broken_a: int = 0  # steps at which A is not finite; of these B is not judged
+    broken_b: int = 0  # steps at which A is finite and B is not
+    first: int | None = None
+    last: int | None = None
+    mean_a: float | None = None
+    mean_b: float | None = None
+    median_a: float | None = None
+    mean: float | None = None
+    median: float | None = None
+    rise: float | None = None  # the most that B lies above A; below 0 where it never does
+    fall: float | None = None  # the least
+    rise_percent: float | None = None  # of A at that step
+    fall_percent: float | None = None
+    largest: float | None = None  # of both, with its sign
+    largest_step: int | None = None
+    typical: float | None = None  # the median of the absolute differences
+    equal: int = 0  # pairs that are the same to the last bit
+    first_difference: int | None = None  # the first step at which they are not
+
+    def percent(self, measure: str) -> float | None:
+        """The mean or median difference in percent of A's own."""
+        of = self.mean_a if measure == "mean" else self.median_a
+        difference = self.mean if measure == "mean" else self.median
+        return None if of is None or difference is None else _percent(difference, of)
+
+    def measured(self, gate: Gate) -> float | None:
+        """What the gate bounds; None where nothing was paired."""
+        if gate.measure != "largest":
+            return self.percent(gate.measure) if gate.percent else getattr(self, gate.measure)
+        rise, fall = (
+            (self.rise_percent, self.fall_percent) if gate.percent else (self.rise, self.fall)
+        )
+        if rise is None or fall is None or gate.bound is Bound.MOST:
+            return rise
+        if gate.bound is Bound.LEAST:
+            return fall
+        return max(rise, fall, key=abs)
+
+
+def pair(metric: str, a: Mapping[int, float], b: Mapping[int, float], first: int, last: int) -> Pairing:
+    """The two curves at the steps from `first` to `last`, both included."""
+    ours = {step for step in a if first <= step <= last}
+    theirs = {step for step in b if first <= step <= last}
+    both = sorted(ours & theirs)
+    steps = [step for step in both if math.isfinite(a[step]) and math.isfinite(b[step])]
+    counts = Pairing(
+        metric,
+        len(steps),
+        len(ours - theirs),
+        len(theirs - ours),
+        sum(not math.isfinite(a[step]) for step in both),
+        sum(math.isfinite(a[step]) and not math.isfinite(b[step]) for step in both),
+    )
+    return _measured(counts, steps, a, b) if steps else counts
+
+
+def _measured(counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapping[int, float]) -> Pairing:
+    differences = [b[step] - a[step] for step in steps]
+    percents = [_percent(each, a[step]) for step, each in zip(steps, differences, strict=True)]
+    place = max(range(len(steps)), key=lambda n: abs(differences[n]))
+    return Pairing(
+        counts.metric,
+        counts.pairs,
+        counts.only_a,
+        counts.only_b,
+        counts.broken_a,
+        counts.broken_b,
+        first=steps[0],
+        last=steps[-1],
+        mean_a=fmean(a[step] for step in steps),
+        mean_b=fmean(b[step] for step in steps),
+        median_a=median(a[step] for step in steps),
+        mean=fmean(differences),
+        median=median(differences),
+        rise=max(differences),
+        fall=min(differences),
+        rise_percent=max(percents),
+        fall_percent=min(percents),
+        largest=differences[place],
+        largest_step=steps[place],
+        typical=median(map(abs, differences)),
+        equal=sum(each == 0 for each in differences),
+        first_difference=next(
+            (step for step, each in zip(steps, differences, strict=True) if each), None
+        ),
+    )
+
+
+def _percent(difference: float, of: float) -> float:
+    """A difference from nothing has no measure, and is more than any bound allows."""
+    if difference == 0:
+        return 0.0
+    return 100 * difference / abs(of) if of else math.copysign(math.inf, difference)

@@ -1,0 +1,115 @@
+"""Go or no-go, by gates alone. What could not be compared is neither."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from herorun.core.compare.gate import Gate
+from herorun.core.compare.pairing import Pairing, pair
+from herorun.core.compare.side import Side, unexercised
+
+
+class Answer(StrEnum):
+    GO = "go"
+    NO_GO = "no-go"
+    UNJUDGED = "unjudged"  # no gate was set
+    UNKNOWN = "not comparable"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One gate. `measured` is in the gate's own unit; `why` says what kept it from being judged."""
+
+    gate: str
+    answer: Answer
+    measured: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    first: int | None  # the window, both ends included
+    last: int | None
+    answer: Answer
+    metrics: tuple[Pairing, ...] = ()
+    gates: tuple[Judged, ...] = ()
+    unexercised: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def compare(
+    a: Side,
+    b: Side,
+    gates: Sequence[Gate] = (),
+    metrics: Iterable[str] = (),
+    window: tuple[int | None, int | None] = (None, None),
+) -> Comparison:
+    """Loss, the metrics that gates or a person name, over the window: by default all steps that both have reached."""
+    if a.span is None or b.span is None:
+        empty = a.name if a.span is None else b.name
+        return Comparison(None, None, Answer.UNKNOWN, notes=(f"{empty} has no rows",))
+    first = window[0] if window[0] is not None else max(a.span[0], b.span[0])
+    last = window[1] if window[1] is not None else min(a.span[1], b.span[1])
+    if first > last:
+        note = f"{a.name} has steps {a.span[0]} to {a.span[1]}, {b.name} {b.span[0]} to {b.span[1]}: no step is in both"
+        return Comparison(first, last, Answer.UNKNOWN, notes=(note,))
+    named = dict.fromkeys(("loss", *metrics, *(gate.metric for gate in gates)))
+    pairings = tuple(pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in named)
+    short = _short(a, b, first, last)
+    by_name = {each.metric: each for each in pairings}
+    judged = tuple(_judge(gate, by_name[gate.metric], short) for gate in gates)
+    return Comparison(
+        first,
+        last,
+        _together(judged, pairings),
+        pairings,
+        judged,
+        unexercised(b, first, last),
+        _notes(pairings, short),
+    )
+
+
+def _short(a: Side, b: Side, first: int, last: int) -> str:
+    """What of the window a curve does not cover; up to one row's distance at either end is no hole."""
+    for side in (a, b):
+        assert side.span is not None
+        low, high = side.span
+        if low - first >= max(side.spacing, 1) or last - high >= max(side.spacing, 1):
+            return f"{side.name} covers steps {low} to {high}, not all of {first} to {last}"
+    return ""
+
+
+def _judge(gate: Gate, found: Pairing, short: str) -> Judged:
+    """A bound that is broken is broken, whatever else is missing; one that holds must hold for all of the window."""
+    if found.broken_b:
+        why = f"B is not finite at {found.broken_b} steps at which A is"
+        return Judged(str(gate), Answer.NO_GO, None, why)
+    measured = found.measured(gate)
+    if measured is None:
+        return Judged(str(gate), Answer.UNKNOWN, None, f"no step has {gate.metric} in both")
+    if not gate.holds(measured):
+        return Judged(str(gate), Answer.NO_GO, measured)
+    return Judged(str(gate), Answer.UNKNOWN if short else Answer.GO, measured, short)
+
+
+def _together(judged: Sequence[Judged], pairings: Sequence[Pairing]) -> Answer:
+    answers = {each.answer for each in judged}
+    if Answer.NO_GO in answers:
+        return Answer.NO_GO
+    if Answer.UNKNOWN in answers or not any(each.pairs for each in pairings):
+        return Answer.UNKNOWN
+    return Answer.GO if answers else Answer.UNJUDGED
+
+
+def _notes(pairings: Iterable[Pairing], short: str) -> tuple[str, ...]:
+    told = [short] if short else []
+    for each in pairings:
+        if not each.pairs:
+            told.append(f"{each.metric}: no step has it in both")
+        if each.broken_a:
+            told.append(f"{each.metric}: A is not finite at {each.broken_a} steps, at which B is not judged")
+        if each.broken_b:
+            told.append(f"{each.metric}: B is not finite at {each.broken_b} steps at which A is")
+        if each.pairs and max(each.only_a, each.only_b):
+            told.append(f"{each.metric}: {each.only_a} steps are logged in A alone, {each.only_b} in B alone")
+    return tuple(told)

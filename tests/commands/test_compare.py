@@ -1,0 +1,58 @@
+"""`herorun compare` of files, and of a run's own instances."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from herorun.commands.compare import command
+from herorun.core.errors import WrongUse
+
+
+@pytest.fixture
+def curves(tmp_path):
+    rows = [f"{step},2.0,{100 + step}" for step in range(50)]
+    for name, lines in {"a": rows, "b": [*rows[:-1], "49,3.0,149"]}.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(["step,loss,tokens_per_s", *lines]) + "\n")
+    return tmp_path
+
+
+def ran(where, *words):
+    told = CliRunner().invoke(command, list(words), obj=str(where), standalone_mode=False, catch_exceptions=False)
+    return told.return_value, told.stdout
+
+
+def documented(where, *words):
+    code, out = ran(where, *words, "--json")
+    return code, json.loads(out)
+
+
+def test_the_shape_and_the_exit_codes(curves):
+    code, told = documented(curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%", "--metric", "tokens_per_s")
+
+    assert (code, told["schema"], told["verdict"], told["kind"], told["window"]) == (1, 1, "no-go", "curves", [0, 49])
+    assert [each["metric"] for each in told["metrics"]] == ["loss", "tokens_per_s"]
+    assert told["gates"][0]["measured"] == pytest.approx(1.0)
+    assert ran(curves, "a.csv", "b.csv", "--gate", "loss mean <= +2%")[0] == 0
+    assert ran(curves, "a.csv", "b.csv")[0] == 0
+    assert ran(curves, "a.csv", "b.csv", "--window", "60:", "--gate", "loss mean <= 1")[0] == 3
+
+
+def test_a_repeat_is_told_as_noise(curves):
+    _, out = ran(curves, "a.csv", "b.csv", "--repeat")
+
+    assert "49 of 50 steps are equal to the last bit" in out
+    assert "first difference at step 49" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("a.csv", "gone.csv"),
+        ("a.csv", "b.csv", "--gate", "loss < 1"),
+        ("a.csv", "b.csv", "--window", "12"),
+    ],
+)
+def test_what_is_no_comparison(curves, words):
+    with pytest.raises(WrongUse):
+        ran(curves, *words)

@@ -1,0 +1,136 @@
+"""Gates, pairing and what a window did not put to the test, by literals."""
+
+import math
+
+import pytest
+
+from herorun.core.compare.gate import parse_gate
+from herorun.core.compare.pairing import pair
+from herorun.core.compare.side import Side, unexercised
+from herorun.core.compare.verdict import Answer, compare
+
+STEPS = range(100)
+FLAT = dict.fromkeys(STEPS, 2.0)
+WORSE = {**FLAT, 50: 2.5}
+
+
+def a_side(name="a", loss=None, **told):
+    further = told.pop("values", {})
+    return Side(name, {"train/loss": FLAT if loss is None else loss, **further}, **told)
+
+
+def answer(gate, loss, window=(None, None), **told):
+    return compare(a_side(), a_side("b", loss, **told), [parse_gate(gate)], window=window).answer
+
+
+@pytest.mark.parametrize(
+    ("gate", "loss", "wanted"),
+    [
+        ("loss mean <= +0.5%", WORSE, Answer.GO),  # one bad step of a hundred is 0.25 % of the mean
+        ("loss mean <= 0.004", WORSE, Answer.NO_GO),
+        ("loss largest <= 20%", WORSE, Answer.NO_GO),
+        ("loss largest within 0.5", WORSE, Answer.GO),
+        ("loss median within 0", WORSE, Answer.GO),
+        ("loss largest >= -1%", WORSE, Answer.GO),  # a rise is no fall
+        ("loss mean >= +1%", FLAT, Answer.NO_GO),
+        ("loss mean <= 1e9", {**FLAT, 7: math.nan}, Answer.NO_GO),
+        ("router/z_loss mean <= 0", FLAT, Answer.UNKNOWN),
+    ],
+)
+def test_a_gate_has_a_direction_and_a_size(gate, loss, wanted):
+    assert answer(gate, loss) is wanted
+
+
+@pytest.mark.parametrize("text", ["loss", "loss mean < 1", "loss mode <= 1", "loss mean <= x", "loss mean within -1"])
+def test_what_is_no_gate(text):
+    with pytest.raises(ValueError, match="no gate|nothing is within"):
+        parse_gate(text)
+
+
+def test_without_a_gate_nothing_is_judged():
+    assert compare(a_side(), a_side("b", WORSE)).answer is Answer.UNJUDGED
+
+
+def test_the_differences_are_b_less_a():
+    told = pair("loss", FLAT, {**WORSE, 60: 1.0}, 0, 99)
+
+    assert (told.rise, told.fall, told.largest, told.largest_step) == (0.5, -1.0, -1.0, 60)
+    assert (told.mean, told.median, told.equal, told.first_difference) == (pytest.approx(-0.005), 0.0, 98, 50)
+    assert (told.rise_percent, told.fall_percent) == (25.0, -50.0)
+
+
+def test_steps_of_one_alone_are_counted_and_not_paired():
+    told = pair("loss", {1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0, 4: 1.0}, 0, 9)
+
+    assert (told.pairs, told.only_a, told.only_b) == (1, 1, 2)
+
+
+def test_where_a_is_broken_b_is_not_judged():
+    told = compare(a_side(loss={**FLAT, 3: math.inf}), a_side("b"), [parse_gate("loss largest within 0")])
+
+    assert told.answer is Answer.GO
+    assert told.metrics[0].broken_a == 1 and any("not judged" in note for note in told.notes)
+
+
+def test_a_difference_from_nothing_is_more_than_any_percentage():
+    told = pair("skipped", {1: 0.0, 2: 0.0}, {1: 0.0, 2: 1.0}, 0, 9)
+
+    assert told.rise_percent == math.inf and told.fall_percent == 0.0
+    assert told.percent("mean") == math.inf
+
+
+def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():
+    assert answer("loss mean within 1%", FLAT, window=(0, 200)) is Answer.UNKNOWN
+    assert answer("loss mean <= -1%", FLAT, window=(0, 200)) is Answer.NO_GO  # broken already
+
+
+def test_the_last_row_before_the_window_ends_is_its_end():
+    every_ten = {step: 2.0 for step in range(0, 100, 10)}
+
+    told = compare(a_side(loss=every_ten), a_side("b", every_ten), [parse_gate("loss mean within 1%")], window=(0, 95))
+    assert told.answer is Answer.GO
+
+
+def test_curves_without_a_common_step():
+    told = compare(a_side(), a_side("b", {500: 2.0}))
+
+    assert told.answer is Answer.UNKNOWN and "no step is in both" in told.notes[0]
+
+
+def test_each_side_has_its_own_name_for_the_loss():
+    told = compare(a_side(), Side("b", {"loss": FLAT}))
+
+    assert told.metrics[0].pairs == 100
+
+
+def said(side, first=10, last=90):
+    return {line.partition(":")[0] for line in unexercised(side, first, last)}
+
+
+RATE = {"lr": {step: 1e-3 - step * 1e-6 for step in STEPS}}
+FULL = {
+    "values": {**RATE, "eval/loss": {40: 2.0}},
+    "attempts": {1: (0, 60), 2: (50, 99)},
+    "permanent_every": 50,
+}
+
+
+def test_a_window_that_puts_all_to_the_test():
+    assert said(a_side(**FULL)) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({"attempts": {1: (0, 99)}}, "restart"),
+        ({"attempts": None}, "restart"),
+        ({"permanent_every": 1000}, "checkpoint"),
+        ({"permanent_every": None}, "checkpoint"),
+        ({"values": {**RATE, "eval/loss": {95: 2.0}}}, "eval"),
+        ({"values": {"eval/loss": {40: 2.0}}}, "learning rate"),
+        ({"values": {"eval/loss": {40: 2.0}, "lr": dict.fromkeys(STEPS, 1e-3)}}, "learning rate"),
+        ({"phases": (("decay", 500),)}, "phase 'decay'"),
+    ],
+)
+def test_what_a_window_did_not_put_to_the_test(change, missing):
+    assert said(a_side(**{**FULL, **change})) == {missing}
