@@ -394,4 +394,4 @@ def _told_by(repository: Repository, slug: str, memory: Memory) -> SourceRun:
         commit = str(newest.plan["commit"]["value"])
         rejected = contract_at(repository, commit, newest.contract_file).start.rejected
     roots = dict.fromkeys(root for instance in history.instances for root in instance.roots)
-    return SourceRun(slug, tuple(roots), rejected, history.foreign, history.taints)
+    return SourceRun(slug, tuple(roots), rejected, history.foreign, history.taints, history.given_up)

@@ -18,7 +18,9 @@ def curves(tmp_path):
 
 
 def ran(where, *words):
-    told = CliRunner().invoke(command, list(words), obj=str(where), standalone_mode=False, catch_exceptions=False)
+    told = CliRunner().invoke(
+        command, list(words), obj=str(where), standalone_mode=False, catch_exceptions=False
+    )
     return told.return_value, told.stdout
 
 
@@ -28,9 +30,17 @@ def documented(where, *words):
 
 
 def test_the_shape_and_the_exit_codes(curves):
-    code, told = documented(curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%", "--metric", "tokens_per_s")
+    code, told = documented(
+        curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%", "--metric", "tokens_per_s"
+    )
 
-    assert (code, told["schema"], told["verdict"], told["kind"], told["window"]) == (1, 1, "no-go", "curves", [0, 49])
+    assert (code, told["schema"], told["verdict"], told["kind"], told["window"]) == (
+        1,
+        1,
+        "no-go",
+        "curves",
+        [0, 49],
+    )
     assert [each["metric"] for each in told["metrics"]] == ["loss", "tokens_per_s"]
     assert told["gates"][0]["measured"] == pytest.approx(1.0)
     assert ran(curves, "a.csv", "b.csv", "--gate", "loss mean <= +2%")[0] == 0

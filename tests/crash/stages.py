@@ -75,6 +75,20 @@ def _crashed(story: Story) -> None:
     story.launched(CRASH)
 
 
+def _forked(story: Story) -> None:
+    """Crashed, and the contract of a fork is written, read and published."""
+    _crashed(story)
+    assert story.herorun("fork", SLUG, FORK, "--reason", "fp8 from here on") == 0
+    story.publish()
+
+
+def _begun_once(story: Story) -> None:
+    """The fork's own record and issue are there once, and say where it comes from once."""
+    page = (story.work / ".herorun" / FORK / "issue.md").read_text(encoding="utf-8")
+    assert [page.count(f"key={key} ") for key in (f"issue/{FORK}", f"forked-from/{SLUG}")] == [1, 1]
+    assert story.herorun("logbook", "verify", FORK) == 0
+
+
 def _asked(story: Story) -> None:
     """Crashed under `recovery = "ask"`, and the question was put."""
     story.sign(babysit={"recovery": "ask"})
@@ -92,6 +106,7 @@ def _live(story: Story) -> None:
     story.reaches(2)
 
 
+FORK = "tiny-b"
 LATER = "2999-01-01T00:00:00Z"  # a moment: the same words said again mean the same
 STAGES = (
     Stage("init", lambda story: None, ("init", SLUG)),
@@ -100,6 +115,8 @@ STAGES = (
     Stage("tick", _crashed, ("babysit", SLUG, "--once"), good=(0, 1), rest=_until_told),
     Stage("note", Story.init, ("note", SLUG, *NOTE)),
     Stage("relaunch", _crashed, ("relaunch", SLUG, "--no-babysit"), good=(0, 1), rest=_until_told),
+    Stage("rollback", _crashed, ("rollback", SLUG, "--to", "2", "--no-babysit"), rest=_until_told),
+    Stage("fork", _forked, ("fork", SLUG, FORK), rest=_begun_once),
     Stage("seal", _ready_to_seal, ("seal", SLUG)),
     Stage("handoff", _crashed, ("handoff", SLUG, "--to", "eve@there")),
     Stage("stop", _waiting, ("stop", SLUG), rest=Story.tick, ready=_live),

@@ -28,7 +28,9 @@ class Account:
         return shape
 
     def lines(self) -> list[str]:
-        return [f"{self.run.slug}: {line}" if not number else line for number, line in enumerate(_page(self.told))]
+        return [
+            f"{self.run.slug}: {line}" if not number else line for number, line in enumerate(_page(self.told))
+        ]
 
 
 def account(run: Run) -> Account:
@@ -54,7 +56,7 @@ def _page(told: Goodput) -> list[str]:
     if told.since is None or told.until is None:
         return ["nothing was launched yet"]
     lines = [
-        f"{_time(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC, "
+        f"{_time(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
         f"{told.instances} instances, {told.reached} steps",
         f"effective training time: {_percent(told.effective)}",
     ]
@@ -65,7 +67,9 @@ def _page(told: Goodput) -> list[str]:
             share = told.states[state] / told.wall if told.wall else 0
             lines.append(f"  {state:<11} {_time(told.states[state]):>10}  {share:6.1%}{cost}")
     lost = f"{told.lost} steps were lost to restarts"
-    lines.append(lost + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else ""))
+    lines.append(
+        lost + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
+    )
     ends = ", ".join(f"{count} {cause}" for cause, count in told.interruptions.items())
     mean = f"; {_time(told.between_failures)} between failures" if told.between_failures else ""
     lines.append(f"interruptions: {ends or 'none'}{mean}")

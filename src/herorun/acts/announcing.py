@@ -11,7 +11,7 @@ from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.paging import Urgency, is_the_dri
-from herorun.core.render import command_line, unmentioned
+from herorun.core.render import command_line, turn_of, unmentioned
 from herorun.core.scrub import scrub
 from herorun.system import host
 from herorun.system.clock import now
@@ -26,7 +26,7 @@ def announce(run: Run, order: Order, launching: Launching) -> None:
         _tell_dri(run, order, key)
         return
     if key not in memory.intended:
-        title = f"Hero {'relaunch' if order.relaunch_of else 'launch'} requested: {launching.instance}"
+        title = f"Hero {turn_of(launching)} requested: {launching.instance}"
         words, page = (
             launch_comment(run, order, launching),
             Urgency.MUST if _dri_must_know(run, order) else "",
@@ -74,10 +74,10 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
         "Final step": str(plan.final_step.value),
         "Plan": f"`{plan.digest}`",
         "Record": record_link(run),
+        **{name: unmentioned(scrub(told)) for name, told in launching.facts.items()},
     }
     lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    verb = "relaunch" if order.relaunch_of else "launch"
-    return f"**Hero {verb} requested: {launching.instance}**\n\n{lines}"
+    return f"**Hero {turn_of(launching)} requested: {launching.instance}**\n\n{lines}"
 
 
 def tell_of_retention(run: Run, launching: Launching) -> None:

@@ -11,13 +11,13 @@ from herorun.acts.turn import must_be_launched
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Intended, Ordered, Word
 from herorun.core.evidence import Job
-from herorun.core.journal import Memory
 from herorun.core.ports import Found, Unsure
 from herorun.core.recovery.ending import Cause
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.workspace import Run
 
+STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
 AGAIN = timedelta(minutes=10)  # the same words within it are the same order, said again after an interruption
 
 
@@ -25,21 +25,21 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
     """Stop the current instance through its scheduler, and wait so many seconds for the end."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        name = _settled(run)
-        return _stop(run, name, reason, wait)
+        name = settled(run)
+        return stop_and_wait(run, name, reason, wait)
 
 
-def _stop(run: Run, name: str, reason: str, wait: float) -> Told:
-    job = _look(run, name)
+def stop_and_wait(run: Run, name: str, reason: str, wait: float) -> Told:
+    job = look_at(run, name)
     if job is None or job.state.ended:
         _close(run, name)
         words = f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
         return Told(run, words, warnings=push_warning(run))
     warnings: tuple[str, ...] = ()
-    if not _ordered_before(run, Word.STOP, name):
+    if not ordered_before(run, Word.STOP, name):
         warnings = order(run, Word.STOP, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
-    stop_once(run, _intended(run, f"stop/{name}", f"stop {name}: {why}"), name, why)
+    stop_once(run, intended_once(run, f"stop/{name}", f"stop {name}: {why}"), name, why)
     ended = _until_ended(run, name, wait)
     words = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
     return Told(run, words, warnings=warnings or push_warning(run))
@@ -52,7 +52,7 @@ def _close(run: Run, name: str) -> None:
         run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
 
 
-def _intended(run: Run, key: str, what: str) -> Intended:
+def intended_once(run: Run, key: str, what: str) -> Intended:
     """The intent in the record; that of an interrupted call goes on."""
     memory = run.record.memory()
     if key not in memory.intended:
@@ -64,7 +64,7 @@ def _until_ended(run: Run, name: str, wait: float) -> Job | None:
     """The ended job; None where the scheduler has forgotten it."""
     until = time.monotonic() + wait
     while True:
-        job = _look(run, name)
+        job = look_at(run, name)
         if job is None or job.state.ended:
             return job
         if time.monotonic() >= until:
@@ -74,7 +74,7 @@ def _until_ended(run: Run, name: str, wait: float) -> Job | None:
         time.sleep(0.2)
 
 
-def _look(run: Run, name: str) -> Job | None:
+def look_at(run: Run, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
     answer = run.scheduler.find(name, run.record.memory().launchings[name].at)
     if isinstance(answer, Unsure):
@@ -92,11 +92,11 @@ def relaunch_by_hand(
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = begun(run)
-        waiting = before.unsettled is not None or any(k.startswith("relaunch/") for k in before.intended)
-        name = _settled(run)
+        waiting = before.unsettled is not None or any(k.startswith(STARTS) for k in before.intended)
+        name = settled(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
-        if origin and (waiting or _just_ordered(run, memory, origin, reason)):
+        if origin and (waiting or just_ordered(run, Word.RELAUNCH, (origin,), reason)):
             words = f"{name} was started already, in place of {origin}"
         else:
             words = _relaunch(run, name, stop_first, reason, wait)
@@ -106,19 +106,19 @@ def relaunch_by_hand(
 
 
 def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
-    job = _look(run, name)
+    job = look_at(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
             raise Blocked(
                 f"{name} still is {job.state}: `herorun relaunch {run.slug} --stop-first`, or leave it."
             )
-        _stop(run, name, reason, wait)
+        stop_and_wait(run, name, reason, wait)
     _may_be_relaunched(run, name)
-    if not _ordered_before(run, Word.RELAUNCH, name):
+    if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
         order(run, Word.RELAUNCH, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     key = f"relaunch/{name}"
-    relaunch_once(run, _intended(run, key, f"relaunch after {name}: {why}"), name, why, ask=False)
+    relaunch_once(run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False)
     return f"{run.record.memory().done[key]} was started in place of {name}"
 
 
@@ -126,17 +126,17 @@ def _may_be_relaunched(run: Run, name: str) -> None:
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
         raise Blocked(
-            f"{name} ended in numeric trouble, which is never relaunched: name an earlier checkpoint in [start] and "
-            f"`herorun launch {run.slug}`."
+            f"{name} ended in numeric trouble, which is never relaunched: go back with "
+            f"`herorun rollback {run.slug} --to STEP`, or name an earlier checkpoint in [start] and launch."
         )
 
 
-def _settled(run: Run) -> str:
+def settled(run: Run) -> str:
     """The current instance, once nothing about it is in doubt."""
     memory = begun(run)
     must_be_launched(run, memory)
     settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
-    if any(key.startswith("relaunch/") for key in memory.intended):
+    if any(key.startswith(STARTS) for key in memory.intended):
         settle(run)
     current = run.record.memory().current
     if current is None:
@@ -144,15 +144,15 @@ def _settled(run: Run) -> str:
     return current.name
 
 
-def _ordered_before(run: Run, word: Word, name: str) -> bool:
+def ordered_before(run: Run, word: Word, name: str) -> bool:
     return any(each.word is word and name in each.about for each in run.record.memory().orders)
 
 
-def _just_ordered(run: Run, memory: Memory, origin: str, reason: str) -> bool:
+def just_ordered(run: Run, word: Word, about: tuple[str, ...], reason: str) -> bool:
     """The very same order, moments ago: whoever was interrupted after it was done types it again."""
 
     def same(each: Ordered) -> bool:
         words = (each.word, each.about, each.by, each.reason)
-        return words == (Word.RELAUNCH, (origin,), person(run), reason) and now() - each.at < AGAIN
+        return words == (word, about, person(run), reason) and now() - each.at < AGAIN
 
-    return any(same(each) for each in memory.orders)
+    return any(same(each) for each in run.record.memory().orders)

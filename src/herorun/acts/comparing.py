@@ -61,7 +61,9 @@ class Compared:
 
     def lines(self) -> list[str]:
         told = self.told
-        lines = [f"{self.b.name} against {self.a.name}, steps {told.first} to {told.last}: {KINDS[self.kind]}"]
+        lines = [
+            f"{self.b.name} against {self.a.name}, steps {told.first} to {told.last}: {KINDS[self.kind]}"
+        ]
         for each in told.metrics:
             if each.pairs:
                 lines += _metric(each, noise=self.kind in ("repeat", "resume"))
@@ -117,7 +119,9 @@ def parse_window(text: str) -> tuple[int | None, int | None]:
     try:
         if text and not colon:
             raise ValueError
-        found = tuple(int(each.replace(",", "").replace("_", "")) if each.strip() else None for each in (low, high))
+        found = tuple(
+            int(each.replace(",", "").replace("_", "")) if each.strip() else None for each in (low, high)
+        )
     except ValueError:
         raise WrongUse(f"--window {text!r}: write FROM:TO in steps, as in 1000:2000 or 1000:.") from None
     return found[0], found[1]
@@ -223,7 +227,9 @@ def _shifted(side: Side, a: Subject, b: Subject) -> Side:
     by = a.side.names.first_step - side.names.first_step if a.side.is_run and b.side.is_run else 0
     if not by:
         return side
-    values = {name: {step + by: value for step, value in curve.items()} for name, curve in side.values.items()}
+    values = {
+        name: {step + by: value for step, value in curve.items()} for name, curve in side.values.items()
+    }
     spans = {n: (low + by, high + by) for n, (low, high) in (side.attempts or {}).items()}
     return replace(side, values=values, attempts=spans)
 
@@ -260,12 +266,15 @@ def _values(launching: Launching) -> dict[str, Any]:
 def _metric(told: Pairing, noise: bool) -> list[str]:
     percent = told.percent("mean")
     by = f" ({percent:+.3g}%)" if percent is not None else ""
-    lines = [
-        f"  {told.metric}: mean {told.mean:+.6g}{by}, median {told.median:+.6g}, largest {told.largest:+.6g} at step "
-        f"{told.largest_step}, over {told.pairs} steps ({told.mean_a:.6g} -> {told.mean_b:.6g})"
-    ]
+    largest = f"largest {told.largest:+.6g} at step {told.largest_step}, over {told.pairs} steps"
+    means = f"{told.mean_a:.6g} -> {told.mean_b:.6g}"
+    lines = [f"  {told.metric}: mean {told.mean:+.6g}{by}, median {told.median:+.6g}, {largest} ({means})"]
     if noise:
-        first = f", the first difference at step {told.first_difference}" if told.first_difference is not None else ""
+        first = (
+            f", the first difference at step {told.first_difference}"
+            if told.first_difference is not None
+            else ""
+        )
         lines.append(
             f"    determinism noise: {told.equal} of {told.pairs} steps are equal to the last bit, {told.typical:.3g} "
             f"is typical{first}"

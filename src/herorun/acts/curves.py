@@ -104,5 +104,3 @@ def _seconds(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int],
     if name is None:
         return {}
     return {(p.attempt, p.step): p.value for p in curves.points(name) if 0 <= p.value < float("inf")}
-
-

@@ -1,8 +1,10 @@
 """What starting an instance is told."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from herorun.acts.submitting import Say, unsaid
+from herorun.core.evidence import GivenUp
 from herorun.core.plan import Plan
 
 
@@ -18,4 +20,6 @@ class Order:
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
     policy: str = ""  # the logbook's word on a lenient `[policy] mode`
     overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it
+    given_up: GivenUp | None = None  # of a rollback
+    facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice
     say: Say = unsaid  # gets the exact request before it is sent

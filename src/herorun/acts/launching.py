@@ -23,7 +23,7 @@ from herorun.core.finding import Finding
 from herorun.core.journal import as_json
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan
 from herorun.core.ports import Absent, Found, Search, Unsure
-from herorun.core.render import instance_lines
+from herorun.core.render import instance_lines, one_line
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.system.resolved import code_tree, resolved_config
@@ -71,7 +71,7 @@ def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
 def _intend(run: Run, order: Order) -> Launching:
     """The intent, ours alone and on the remote: what is submitted after it cannot be undone."""
     take_lease(run)
-    launching = _waiting(run, order.plan) or _new_intent(run, order)
+    launching = _waiting(run, order) or _new_intent(run, order)
     pushed = run.record.push()
     stands = run.record.memory().launchings[launching.instance]
     if (stands.at, stands.where) != (launching.at, launching.where):
@@ -83,13 +83,18 @@ def _intend(run: Run, order: Order) -> Launching:
     return launching
 
 
-def _waiting(run: Run, plan: Plan) -> Launching | None:
+def _waiting(run: Run, order: Order) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
     waiting = run.record.memory().unsettled
-    if waiting is not None and waiting.plan_digest != plan.digest:
+    if waiting is not None and (waiting.plan_digest, _back(waiting)) != (order.plan.digest, _back(order)):
         give_up(run, waiting, "the plan moved before the next attempt")
         return None
     return waiting
+
+
+def _back(told: Launching | Order) -> int | None:
+    """The step that a rollback goes back to; None for everything else."""
+    return told.given_up.step if told.given_up else None
 
 
 def _new_intent(run: Run, order: Order) -> Launching:
@@ -109,6 +114,8 @@ def _new_intent(run: Run, order: Order) -> Launching:
         order.foreign,
         order.policy,
         order.overlooked,
+        order.given_up,
+        order.facts,
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
     return launching
@@ -137,6 +144,7 @@ def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched
         plan.commit.value,
         {
             **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
+            **{name: one_line(told) for name, told in order.facts.items()},
             "Live jobs": scrub(company(run, launching.instance) or ALONE),
         },
         order.relaunch_of,
@@ -176,6 +184,8 @@ def settle_launching(
             launching.relaunch_of,
             launching.dirty,
             policy=launching.policy,
+            given_up=launching.given_up,
+            facts=launching.facts,
         )
         return _confirm(run, order, launching, answer.job)
     return None

@@ -142,8 +142,8 @@ def stopped(intended: Intended, instance: str, why: str) -> Done:
 def settle(run: Run, sure: bool = True) -> list[str]:
     """Find out what became of each action without an outcome; what stays in doubt comes back in words.
 
-    A post is looked for in the issue and said if it is not there. A relaunch is done if its instance was launched;
-    else it, and a stop, is marked as interrupted, so that it is decided on again with today's evidence. Unless it is
+    A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if its instance was
+    launched; else it, and a stop, is marked as interrupted, so that it is decided on again with today's evidence. Unless it is
     `sure` what was submitted, they stay unfinished.
     """
     doubts = []
@@ -154,17 +154,27 @@ def settle(run: Run, sure: bool = True) -> list[str]:
         try:
             if intended.body:
                 deliver(run, intended)
-            elif sure and key.startswith(("relaunch/", "stop/", "node/")):
+            elif sure and key.startswith(("relaunch/", "rollback/", "stop/", "node/")):
                 run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {in_words(error)}"))
     return doubts
 
 
+def rollback_key(instance: str, step: int | None) -> str:
+    """Under which a rollback from an instance is intended and done."""
+    return f"rollback/{instance}/{step}"
+
+
 def _settled(run: Run, intended: Intended) -> Done | Failed:
     memory = run.record.memory()
     for instance in memory.instances:
-        if f"relaunch/{memory.launchings[instance.name].relaunch_of}" == intended.key:
+        launching = memory.launchings[instance.name]
+        back = launching.given_up
+        if intended.key in (
+            f"relaunch/{launching.relaunch_of}",
+            rollback_key(launching.relaunch_of, back.step if back else None),
+        ):
             return Done(now(), intended.key, intended.attempt, result=instance.name)
     return Failed(now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True)
 

@@ -1,5 +1,8 @@
 """Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout of that day."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
 from herorun import discover
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import admitted_plan, settle_launching, start_instance
@@ -7,7 +10,7 @@ from herorun.acts.snapshots import patch_of
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.core.evidence import Checkpoints, Evidence, ImportClosure, WorkTree
+from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
 from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, refusal
 from herorun.core.plan import Plan
@@ -28,24 +31,61 @@ def relaunch(run: Run, instance: str, why: str) -> str:
     settled = settle_launching(run, babysitter)
     if settled is not None:
         return settled.instance
+    must_be_resumable(run)
+    ordered = memory.rollback_ordered
+    if ordered is not None:
+        raise Blocked(
+            f"{ordered.by} ordered a rollback ({ordered.about[-1]}), which was interrupted: give that order again, or "
+            f"`herorun relaunch {run.slug}` to go on from the newest checkpoint instead."
+        )
     admitted = admitted_plan(run, memory.launchings[instance])
-    if admitted.in_place.value:
-        must_stand(run, admitted)
     plan = resumed(run, memory, admitted)
-    report = ask_relaunch(run, {Plan: plan})
+    return start_again(run, plan, Again(instance, f"relaunch after {instance}: {why}", babysitter))
+
+
+@dataclass(frozen=True)
+class Again:
+    """One more instance in the place of another."""
+
+    instance: str
+    why: str
+    babysitter: str
+    given_up: GivenUp | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def start_again(run: Run, plan: Plan, again: Again) -> str:
+    """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none of its candidates."""
+    memory = run.record.memory()
+    if plan.in_place.value:
+        must_stand(run, plan)
+    history = memory.history
+    if again.given_up is not None:
+        history = replace(history, given_up=(*history.given_up, again.given_up))
+    report = ask_relaunch(run, {Plan: plan, History: history})
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
         raise kind(f"The launch gate is {report.verdict}: {report.summary}")
-    dirty = memory.launchings[instance].dirty
     order = Order(
         plan,
-        f"relaunch after {instance}: {why}",
-        babysitter,
-        relaunch_of=instance,
-        dirty=dirty,
+        again.why,
+        again.babysitter,
+        relaunch_of=again.instance,
+        dirty=memory.launchings[again.instance].dirty,
         overlooked=_warnings(report),
+        given_up=again.given_up,
+        facts=again.facts,
     )
     return start_instance(run, order).instance
+
+
+def must_be_resumable(run: Run) -> None:
+    """Under `resume = "never"` a run goes on only as another one, with an identity and a root of its own."""
+    if run.contract.tracker.resume == "never":
+        raise Blocked(
+            f'[tracker] resume is "never", so {run.slug} is not gone on with under its id: `herorun fork {run.slug} NEW` '
+            "begins a new run from one of its checkpoints."
+        )
 
 
 def _warnings(report: Report) -> tuple[str, ...]:

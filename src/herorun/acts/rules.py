@@ -27,6 +27,7 @@ def rules_of(run: Run) -> Rules:
         run.contract.hardware.count,
         told.tpu_bad_node == "delete",
         told.tpu_zone or "",
+        run.contract.tracker.resume != "never",
         run.contract.checkpoints.milestones,
     )
     return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)

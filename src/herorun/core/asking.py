@@ -25,6 +25,7 @@ class Way(StrEnum):
     RELAUNCH = "relaunch"
     STOP_AND_RELAUNCH = "relaunch --stop-first"
     LAUNCH = "launch"
+    FORK = "fork"
     TAKE = "handoff --take"
 
 
@@ -37,6 +38,7 @@ _EFFECTS = {
     Way.RELAUNCH: "start it again from its newest complete checkpoint",
     Way.STOP_AND_RELAUNCH: "stop the job and start it again from its newest complete checkpoint",
     Way.LAUNCH: "launch anew, with the code and the checkpoint of your choice",
+    Way.FORK: "go on as a new run, with an identity and a root of its own",
     Way.TAKE: "watch it from this machine",
 }
 
@@ -48,7 +50,7 @@ def command_of(way: Way, slug: str, about: str = "") -> str:
     "herorun ack grug 'stalled-steps[grug-1]'"
     """
     verb, *flags = way.value.split()
-    named = [about] if way is Way.ACK and about else []
+    named = ["NEW"] if way is Way.FORK else [about] if way is Way.ACK and about else []
     return shlex.join(["herorun", verb, slug, *named, *flags])
 
 

@@ -443,7 +443,8 @@ class Compare(_Table):
     """What `herorun compare` goes by when this run is measured against another, set before anybody looks."""
 
     gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
-        (), description="Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, <= | >= | within, size."
+        (),
+        description="Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, <= | >= | within, size.",
     )
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from herorun.core.alert import Alert
-from herorun.core.evidence import End
+from herorun.core.evidence import End, GivenUp
 from herorun.core.recovery.ending import Ending
 
 
@@ -41,6 +41,8 @@ class Launching:
     foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch: never ours
     policy: str = ""  # the logbook's word on a lenient `[policy] mode`
     overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it, as `check: message`
+    given_up: GivenUp | None = None  # of a rollback: what it rules out, once the instance was launched
+    facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice, before it
 
     @property
     def key(self) -> str:

@@ -33,7 +33,7 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import End, History, Instance, Unfinished
+from herorun.core.evidence import End, GivenUp, History, Instance, Unfinished
 from herorun.core.judge import QUESTION, Judge
 from herorun.core.lease import Lease, follows
 from herorun.core.outside import read_json
@@ -173,6 +173,7 @@ class Memory:
     job_started: Mapping[str, datetime] = field(default_factory=dict)  # by instance, as its scheduler tells
     ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
     most_saved: int = 0  # checkpoints at once
+    given_up: tuple[GivenUp, ...] = ()  # by rollbacks
     endings: Mapping[str, Ending] = field(default_factory=dict)  # failures by instance, in the same order
     spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
     answers: Mapping[str, Answer] = field(default_factory=dict)  # by instance: relaunch it?
@@ -224,6 +225,18 @@ class Memory:
         under = {key.removeprefix("stop/"): "the contract" for key in keys if key.startswith("stop/")}
         return {**under, **told}
 
+    @property
+    def rollback_ordered(self) -> Ordered | None:
+        """A person's order to go back that is not carried out: until it is, or is refused, nothing else goes on."""
+        name = self.current.name if self.current else ""
+        about = [o for o in self.orders if o.word in (Word.ROLLBACK, Word.RELAUNCH) and name in o.about]
+        if not about or about[-1].word is not Word.ROLLBACK:
+            return None
+        key = about[-1].about[-1]
+        tries = self.failed.get(key)
+        refused = tries is not None and not tries.interrupted and tries.last >= about[-1].at
+        return None if key in self.done or refused else about[-1]
+
     def _start_step(self) -> int:
         """The step that the current instance went on from; -1 for one from scratch."""
         launching = self.launchings.get(self.current.name) if self.current else None
@@ -251,6 +264,7 @@ class Memory:
             caveats=self.caveats,
             foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
             taints=self.health.taints,
+            given_up=self.given_up,
             ends=tuple(self.ends.values()),
             most_saved=self.most_saved,
             last_tick=self.last_decided.at if self.last_decided else None,
@@ -375,6 +389,7 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         relaunched=relaunched,
         spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
         alerts={},  # a new instance closes the old one's alerts as superseded
+        given_up=(*memory.given_up, *([launching.given_up] if launching and launching.given_up else [])),
         health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, History, Metrics
+from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics
 
 SKEW = timedelta(seconds=60)  # between two clocks, ours or a store's: more of it is a finding of its own
 
@@ -31,10 +31,24 @@ def mistrust(candidate: Candidate, history: History) -> str:
         return (
             f"it is older than the first launch ({first:%Y-%m-%d %H:%M} UTC): no recorded instance wrote it"
         )
+    back = given_up(candidate, history.given_up)
+    if back is not None:
+        return given_up_words(back)
     taint = next((taint for taint in history.taints if taint.covers(candidate)), None)
     if taint is None:
         return ""
     return f"it was written after {taint.check} fired, which was not resolved ({_since(taint.since, taint.step)})"
+
+
+def given_up(candidate: Candidate, rollbacks: Iterable[GivenUp]) -> GivenUp | None:
+    """The rollback that ruled a checkpoint out; None where none did."""
+    return next((back for back in rollbacks if back.covers(candidate)), None)
+
+
+def given_up_words(back: GivenUp) -> str:
+    """Why a checkpoint is ruled out."""
+    why = f": {back.reason}" if back.reason else ""
+    return f"it was given up when the run went back to step {back.step} ({back.at:%Y-%m-%d %H:%M} UTC{why})"
 
 
 def _since(at: datetime, step: int) -> str:

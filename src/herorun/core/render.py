@@ -124,7 +124,7 @@ def entry_of(event: Event) -> tuple[str, str] | None:
             )
         case Launching():
             lines = {
-                "Status": f"{'relaunch' if event.relaunch_of else 'launch'} of {event.instance} requested",
+                "Status": f"{turn_of(event)} of {event.instance} requested",
                 "Evidence": f"plan {code(event.plan_digest)}",
                 "Decision": one_line(event.why),
                 "Next": "submit, then confirm one live job",
@@ -133,6 +133,7 @@ def entry_of(event: Event) -> tuple[str, str] | None:
                 overlooked = "; ".join(event.overlooked)
                 name, before = ("Policy", f"{event.policy}. ") if event.policy else ("Warnings", "")
                 lines[name] = one_line(before + overlooked)
+            lines |= {name: one_line(told) for name, told in event.facts.items()}
             return _event(event.at, f"{event.instance} requested", lines)
         case CheckedIn():
             said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)
@@ -177,6 +178,13 @@ def entry_of(event: Event) -> tuple[str, str] | None:
             return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + SEAL_FURTHER)}"
         case _:
             return None
+
+
+def turn_of(launching: Launching) -> str:
+    """What starting an instance is called."""
+    if launching.given_up is not None:
+        return "rollback"
+    return "relaunch" if launching.relaunch_of else "launch"
 
 
 _ORDERS = {

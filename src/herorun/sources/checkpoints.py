@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     OutputRoots,
     StartSiblings,
 )
-from herorun.core.lineage import is_rejected, refusal
+from herorun.core.lineage import decided_on, given_up, is_rejected, refusal
 from herorun.core.ports import Layout, Store
 from herorun.core.scrub import scrub
 
@@ -34,6 +34,7 @@ def read_checkpoints(
 ) -> Checkpoints:
     """Everything under the run's permanent and temporary roots, ordered by step, but what lay there before it.
 
+    What a rollback gave up stands apart.
     Of each root the newest are looked into until one is complete and nothing speaks against it; besides the one that
     was modified last, the one that the contract names, and those of the final step. One that cannot be read raises
     if it may be the newest of all: to go on from an older one would silently do its steps again. An older one stays
@@ -46,7 +47,8 @@ def read_checkpoints(
         found += _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), last)
     if history.instances:
         _must_be_readable(found, lambda c: refusal(c, contract, history))
-    return Checkpoints(_in_order(found))
+    back = {c for c in found if given_up(c, history.given_up) and not decided_on(contract, [c])}
+    return Checkpoints(_in_order(c for c in found if c not in back), _in_order(back))
 
 
 def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> StartSiblings:

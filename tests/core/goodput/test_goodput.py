@@ -35,7 +35,9 @@ def steps(since, first, count, every=1.0):
 
 def launch(number, seconds, start=None, of="", count=8):
     name = f"tiny-{number}"
-    point = {"path": f"{ROOT}/step-{start}", "step": start, "kind": "full-state"} if start is not None else None
+    point = (
+        {"path": f"{ROOT}/step-{start}", "step": start, "kind": "full-state"} if start is not None else None
+    )
     plan = {"start": {"value": point}, "hardware": {"value": {"count": count} if count else {}}}
     return [
         Launching(at(seconds), name, number, plan, "sha256:p1a4", "why", "runs/tiny.toml", of),
@@ -62,7 +64,9 @@ def crash(number, seconds, seen, cause=Cause.INFRA):
 
 
 def success(number, seconds):
-    return looked(seconds + 5, ended=End(f"tiny-{number}", JobState.SUCCEEDED, at(seconds + 5), ended=at(seconds)))
+    return looked(
+        seconds + 5, ended=End(f"tiny-{number}", JobState.SUCCEEDED, at(seconds + 5), ended=at(seconds))
+    )
 
 
 def spent(events, beats):
@@ -140,7 +144,11 @@ def test_a_question_is_open_until_a_person_answers():
 
 
 def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
-    seen = looked(60, ended=End("tiny-1", JobState.FAILED, at(60)), failure=Ending("tiny-1", Cause.INFRA, "", "", at(60)))
+    seen = looked(
+        60,
+        ended=End("tiny-1", JobState.FAILED, at(60)),
+        failure=Ending("tiny-1", Cause.INFRA, "", "", at(60)),
+    )
     told = goodput([*launch(1, 0), seen], steps(11, 1, 40)).delays.detection
 
     assert (told.count, told.unknown) == (0, 1)
@@ -194,7 +202,9 @@ def test_an_end_that_nobody_saw_is_no_time_down():
 
 
 def test_accelerator_hours_are_not_guessed():
-    told = goodput([*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)], steps(11, 1, 40), 2.0)
+    told = goodput(
+        [*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)], steps(11, 1, 40), 2.0
+    )
 
     assert told.hours is None and told.money.least is None
     assert any("[hardware] count" in note for note in told.notes)
@@ -225,14 +235,18 @@ def stories(draw):
     events, last = [], 0.0
     for number in range(1, draw(st.integers(1, 4)) + 1):
         last += draw(st.floats(0, 200))
-        events += launch(number, last, start=draw(st.none() | st.integers(0, 50)), count=draw(st.sampled_from([None, 8])))
+        events += launch(
+            number, last, start=draw(st.none() | st.integers(0, 50)), count=draw(st.sampled_from([None, 8]))
+        )
         started, came = draw(MAYBE), draw(MAYBE)
         if started is not None:
             events.append(looked(last + 1, job_started=at(started)))
         if came is not None:
             events.append(checked_in(number, came))
         if draw(st.booleans()):
-            events.append(looked(last + 2, Alert("wedged", "", at(draw(SECONDS)), at(0), AlertState.FIRING, "")))
+            events.append(
+                looked(last + 2, Alert("wedged", "", at(draw(SECONDS)), at(0), AlertState.FIRING, ""))
+            )
         if draw(st.booleans()):
             events.append(crash(number, draw(SECONDS), last + 3))
     return events

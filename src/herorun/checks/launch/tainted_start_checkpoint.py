@@ -1,7 +1,7 @@
-"""The checkpoint to start from was written while the run was unsound, or by no recorded instance.
+"""The checkpoint to start from was written while the run was unsound, was given up, or is of no recorded instance.
 
-Why: what was saved after the loss stopped being a number, or after a wrong resume, carries it on; and a checkpoint that
-nobody recorded may be anybody's.
+Why: what was saved after the loss stopped being a number, or after a wrong resume, carries it on; what a rollback gave
+up brings back what it was given up for; and a checkpoint that nobody recorded may be anybody's.
 Fix: start from the newest one before that; or, where the DRI has looked into it, name it in `[start] from` and give a
 `[start] reason`.
 """
@@ -19,7 +19,7 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.lineage import decided_on, is_under, mistrust
+from herorun.core.lineage import decided_on, given_up, given_up_words, is_under, mistrust
 from herorun.core.plan import Plan
 
 
@@ -56,5 +56,8 @@ def _elsewhere(candidate: Candidate, source: SourceRun | Nothing | Unavailable) 
         return ""
     if candidate.path in source.foreign:
         return f"it lay there before {source.slug} was launched: no recorded instance wrote it"
+    back = given_up(candidate, source.given_up)
+    if back is not None:
+        return f"{source.slug} wrote it, and {given_up_words(back)}"
     taint = next((taint for taint in source.taints if taint.covers(candidate)), None)
     return f"{source.slug} wrote it after {taint.check} fired, which was not resolved" if taint else ""

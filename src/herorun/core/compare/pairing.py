@@ -45,9 +45,7 @@ class Pairing:
         """What the gate bounds; None where nothing was paired."""
         if gate.measure != "largest":
             return self.percent(gate.measure) if gate.percent else getattr(self, gate.measure)
-        rise, fall = (
-            (self.rise_percent, self.fall_percent) if gate.percent else (self.rise, self.fall)
-        )
+        rise, fall = (self.rise_percent, self.fall_percent) if gate.percent else (self.rise, self.fall)
         if rise is None or fall is None or gate.bound is Bound.MOST:
             return rise
         if gate.bound is Bound.LEAST:
@@ -98,9 +96,7 @@ def _measured(counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapp
         largest_step=steps[place],
         typical=median(map(abs, differences)),
         equal=sum(each == 0 for each in differences),
-        first_difference=next(
-            (step for step, each in zip(steps, differences, strict=True) if each), None
-        ),
+        first_difference=next((step for step, each in zip(steps, differences, strict=True) if each), None),
     )
 
 

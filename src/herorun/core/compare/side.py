@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from herorun.core.fold.names import Names, is_eval
 
@@ -13,7 +14,9 @@ class Side:
     name: str
     values: Mapping[str, Mapping[int, float]]
     names: Names = field(default_factory=Names)
-    attempts: Mapping[int, tuple[int, int]] | None = None  # first and last step of each; None: it does not tell
+    attempts: Mapping[int, tuple[int, int]] | None = (
+        None  # first and last step of each; None: it does not tell
+    )
     permanent_every: int | None = None  # steps; None where nobody says
     phases: tuple[tuple[str, int], ...] = ()  # declared boundaries: name, step
     is_run: bool = False
@@ -45,15 +48,21 @@ class Side:
     def spacing(self) -> int:
         """Steps from row to row, as a rule."""
         steps = sorted(self.curve("loss"))
-        gaps = sorted(b - a for a, b in zip(steps, steps[1:], strict=False))
+        gaps = sorted(b - a for a, b in pairwise(steps))
         return gaps[len(gaps) // 2] if gaps else 1
 
 
 def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
     """What the window says nothing about, because it did not come about in it, or nobody can tell whether it did."""
-    return tuple(
-        said for said in (_restart(side, first, last), _save(side, first, last), _eval(side, first, last)) if said
-    ) + tuple(_rate(side, first, last)) + tuple(_phases(side, first, last))
+    return (
+        tuple(
+            said
+            for said in (_restart(side, first, last), _save(side, first, last), _eval(side, first, last))
+            if said
+        )
+        + tuple(_rate(side, first, last))
+        + tuple(_phases(side, first, last))
+    )
 
 
 def _restart(side: Side, first: int, last: int) -> str:
@@ -72,7 +81,9 @@ def _save(side: Side, first: int, last: int) -> str:
 
 
 def _eval(side: Side, first: int, last: int) -> str:
-    told = any(is_eval(name) and any(first <= step <= last for step in curve) for name, curve in side.values.items())
+    told = any(
+        is_eval(name) and any(first <= step <= last for step in curve) for name, curve in side.values.items()
+    )
     return "" if told else f"eval: {side.name} logs none in the window"
 
 

@@ -58,10 +58,37 @@ class Taint:
 
 
 @dataclass(frozen=True)
+class GivenUp:
+    """What a rollback ruled out: all that was saved above its step before the instance that went back was started."""
+
+    step: int  # that the run went back to
+    at: datetime
+    undated: tuple[
+        tuple[str, str], ...
+    ] = ()  # where the store tells no time: paths, and the trainer's own times
+    reason: str = ""
+
+    def covers(self, candidate: Candidate) -> bool:
+        """What is written again later, in the same place, is of the lineage that goes on.
+
+        A store that tells no time leaves the trainer's; where that is missing too, nobody can tell, and it is ruled out.
+        """
+        if candidate.step <= self.step:
+            return False
+        if candidate.modified is not None:
+            return candidate.modified < self.at
+        then = [time for path, time in self.undated if path == candidate.path]
+        return any(time in ("", candidate.timestamp) or not candidate.timestamp for time in then)
+
+
+@dataclass(frozen=True)
 class Checkpoints:
     """What lies under the run's own roots, ordered by step."""
 
     candidates: tuple[Candidate, ...] = ()
+    given_up: tuple[
+        Candidate, ...
+    ] = ()  # that a rollback ruled out: they lie there, and are none to go on from
 
     @property
     def newest(self) -> Candidate | None:
@@ -128,3 +155,4 @@ class SourceRun:
     rejected: tuple[str, ...] = ()  # its own rejected lineages
     foreign: frozenset[str] = frozenset()  # as `History.foreign`, of that run
     taints: tuple[Taint, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from herorun.core.evidence.checkpoints import Taint
+from herorun.core.evidence.checkpoints import GivenUp, Taint
 from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
 
@@ -67,6 +67,7 @@ class History:
     caveats: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote
     taints: tuple[Taint, ...] = ()  # when it wrote what must not be gone on from
+    given_up: tuple[GivenUp, ...] = ()  # by its rollbacks, oldest first
     ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
     most_saved: int = 0  # the most checkpoints that a tick has seen at once
     last_tick: datetime | None = None  # before this one

@@ -21,7 +21,8 @@ SCALES = (
     "grad_scale",
 )
 LEAST_SCALE = 1.0
-EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")  # seconds: Levanter's, Hugging Face's
+# Seconds that an evaluation took: Levanter's, Hugging Face's.
+EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")
 SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waited for a save
 WANDERING = ("z_loss", "z-loss", "router", "load_balanc")  # parts of names
 

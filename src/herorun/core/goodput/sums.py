@@ -37,8 +37,12 @@ class Goodput:
     lost_unknown: int  # restarts of which nobody can tell how many they cost
     instances: int
     interruptions: Mapping[Cause, int]
-    between_failures: float | None  # running time for each interruption that nobody meant; None: there was none
-    hours: Mapping[State, float] | None  # accelerator-hours; None where a plan does not say how many there are
+    between_failures: (
+        float | None
+    )  # running time for each interruption that nobody meant; None: there was none
+    hours: (
+        Mapping[State, float] | None
+    )  # accelerator-hours; None where a plan does not say how many there are
     all_hours: Range
     money: Range
     delays: Delays

@@ -111,9 +111,7 @@ def _before_first_step(life: Life) -> State:
     return State.INIT if life.job_started and not life.from_checkpoint else State.UNKNOWN
 
 
-def _between(
-    line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, told: Told
-) -> None:
+def _between(line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, told: Told) -> None:
     steps = row.step - before.step
     if steps <= 0 or pace is None:  # a restart within the instance, or two rows of one step
         line.upto(row.at, State.EVAL if row.evaluated and not steps else State.UNKNOWN)

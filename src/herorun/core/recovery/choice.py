@@ -21,7 +21,7 @@ MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is ask
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
 SPEND = Reason.SPEND
-FINAL = frozenset({"veto", "numeric", "fixed-once"})  # no answer makes these a relaunch
+FINAL = frozenset({"veto", "numeric", "fixed-once", "never"})  # no answer makes these a relaunch
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Doubt:
     @property
     def ways(self) -> tuple[Way, ...]:
         """What a person can answer."""
+        if self.kind == "never":
+            return (Way.FORK, Way.DENY)
         if self.observed:
             return (Way.RELAUNCH, Way.DENY)
         return (Way.LAUNCH, Way.DENY) if self.final else QUESTION_WAYS
@@ -94,6 +96,9 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
 
 
 def _by_contract(policy: Policy) -> list[Doubt]:
+    if not policy.resumable:
+        why = 'The contract says [tracker] resume = "never": it goes on only under a new id and output root.'
+        return [Doubt("never", why, reason=Reason.LINEAGE)]
     if policy.recovery is Recovery.RELAUNCH:
         return []
     observed = policy.recovery is Recovery.OBSERVE

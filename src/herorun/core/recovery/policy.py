@@ -25,6 +25,7 @@ class Policy:
     accelerators: int | None = None
     delete_bad_node: bool = False
     zone: str = ""
+    resumable: bool = True  # not so under `[tracker] resume = "never"`: it goes on only as another run
     milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
 
     def budget(self, cause: Cause) -> int | None:

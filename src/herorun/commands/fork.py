@@ -1,0 +1,69 @@
+"""`herorun fork`."""
+
+import click
+
+
+@click.command(short_help="Go on as another run: new contract, identity, root, logbook and issue.")
+@click.argument("run")
+@click.argument("new")
+@click.option(
+    "--from",
+    "step",
+    type=click.IntRange(min=0),
+    metavar="STEP",
+    help="The checkpoint's step; the newest complete one where it is not given.",
+)
+@click.option("--reason", default="", help="Why it becomes another run. Both records keep it.")
+@click.option("--root", help="The new output root; else the old one with the new name in it.")
+@click.option("--temporary-root", help="The new root of temporary checkpoints, likewise.")
+@click.option("--tracker-id", metavar="ID", help="The new tracker id; the new name where it is not given.")
+@click.option("--launch", "and_launch", is_flag=True, help="Launch it too, through the launch gate.")
+@click.option("--no-babysit", is_flag=True, help="With --launch: do not start the babysitter.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str,
+    run: str,
+    new: str,
+    step: int | None,
+    reason: str,
+    root: str | None,
+    temporary_root: str | None,
+    tracker_id: str | None,
+    and_launch: bool,
+    no_babysit: bool,
+    as_json: bool,
+) -> int:
+    """Begin NEW from a checkpoint of RUN, where the old lineage is unsafe, or the code or config means something else.
+
+    First it writes runs/NEW.toml from RUN's admitted contract, for you to read, change, commit and push. Called again,
+    it begins NEW's logbook and issue, and tells both runs of each other: the reason, both identities, the checkpoint,
+    the roots and the commits. RUN is neither changed nor stopped.
+
+    \b
+    Example:
+      herorun fork grug grug-fp8 --from 41000 --reason "fp8 from here on"
+      herorun fork grug grug-fp8 --launch
+    """
+    from pathlib import Path
+
+    from herorun.acts.forking import fork
+    from herorun.commands._said import show
+    from herorun.workspace import watched_run
+
+    def said_first(words: str) -> None:
+        click.echo(f"herorun: fork of {run}\n{words}", err=True)
+
+    told = fork(
+        watched_run(run, Path(start))[0],
+        Path(start),
+        new,
+        step,
+        reason,
+        roots=(root, temporary_root),
+        tracker_id=tracker_id,
+        and_launch=and_launch,
+        babysit=not no_babysit,
+        say_first=said_first,
+    )
+    return show(told, as_json)

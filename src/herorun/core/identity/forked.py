@@ -1,0 +1,103 @@
+"""The contract of a fork: the parent's, under a name, an identity and roots of its own, from one of its checkpoints."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.contract import Contract
+from herorun.core.errors import WrongUse
+
+OWN = ("waiver", "logbook")  # what was signed for, or belongs to, the parent alone
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person said of the new run. Roots of None are derived from the parent's, where its slug stands in them."""
+
+    slug: str
+    start: str  # path of the parent's checkpoint
+    reason: str
+    root: str | None = None
+    temporary_root: str | None = None
+    tracker_id: str | None = None
+
+
+def forked(parent: Contract, asked: Asked) -> dict[str, Any]:
+    """The new contract's tables. `WrongUse` where a root cannot be derived."""
+    data = parent.data_for_toml()
+    for table in OWN:
+        data.pop(table, None)
+    data["slug"] = asked.slug
+    data["output"] = {**data.get("output", {}), "root": _root(parent.output.root, asked.root, parent, asked)}
+    if parent.output.temporary_root:
+        data["output"]["temporary_root"] = _root(
+            parent.output.temporary_root, asked.temporary_root, parent, asked, "--temporary-root"
+        )
+    data["tracker"] = {**data.get("tracker", {}), **_identity(parent, asked)}
+    for rewinding in ("fork_from", "resume_from"):
+        data["tracker"].pop(rewinding, None)
+    data["issue"] = {key: told for key, told in data.get("issue", {}).items() if key != "number"}
+    data["start"] = {
+        "from": asked.start,
+        "kind": "full-state",
+        "source_run": parent.slug,
+        "rejected": list(parent.start.rejected),
+        "reason": asked.reason,
+    }
+    return {name: told for name, told in data.items() if told != {}}
+
+
+def _identity(parent: Contract, asked: Asked) -> dict[str, str]:
+    identity = asked.tracker_id or asked.slug
+    resume = (
+        "allow" if parent.tracker.resume == "must" else parent.tracker.resume
+    )  # there is none to resume yet
+    return {"id": identity, "name": identity, "resume": resume}
+
+
+def _root(old: str, told: str | None, parent: Contract, asked: Asked, option: str = "--root") -> str:
+    """The parent's root with the new slug in the place of the old one, as whole words of its path."""
+    if told:
+        return told
+    parts = [_renamed(part, parent.slug, asked.slug) for part in old.split("/")]
+    new = "/".join(parts)
+    if new == old:
+        raise WrongUse(
+            f"{old} does not hold the name {parent.slug}: say where the fork writes with {option}."
+        )
+    return new
+
+
+def _renamed(part: str, old: str, new: str) -> str:
+    if part == old:
+        return new
+    return f"{new}{part.removeprefix(old)}" if part.startswith((f"{old}-", f"{old}_")) else part
+
+
+def leftovers(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where the command still names the parent's root or tracker id: a person must look at each."""
+    names = {parent.output.root.rstrip("/"), parent.output.temporary_root, parent.tracker.id, parent.slug} - {
+        None
+    }
+    command = data.get("command", {})
+    words = [*command.get("argv", ()), *command.get("resume_argv", ()), *command.get("env", {}).values()]
+    return tuple(dict.fromkeys(word for word in words if any(str(name) in str(word) for name in names)))
+
+
+def same_identity(one: Contract, other: Contract) -> str:
+    """What two runs would share that no two runs may; empty where they share nothing."""
+    ours, theirs = one.tracker, other.tracker
+    if (ours.kind, ours.entity, ours.project, ours.id or one.slug) == (
+        theirs.kind,
+        theirs.entity,
+        theirs.project,
+        theirs.id or other.slug,
+    ):
+        return f"the tracker id {ours.id or one.slug}"
+    shared = _roots(one) & _roots(other)
+    return f"the output root {min(shared)}" if shared else ""
+
+
+def _roots(contract: Contract) -> set[str]:
+    told = (contract.output.root, contract.output.temporary_root)
+    return {root.rstrip("/") for root in told if root}

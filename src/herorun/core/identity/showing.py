@@ -1,0 +1,21 @@
+"""What the tracker will show of a run that goes back to an earlier step under the same id."""
+
+from herorun.core.identity.intent import is_wandb
+
+
+def after_rollback(kind: str, id: str, step: int, last: int | None) -> str:
+    """`step` is gone back to, `last` the most completed updates that rows tell of; None where nobody knows.
+
+    >>> after_rollback("jsonl", "tiny", 100, 300)
+    'tiny holds steps 101 to 300 of both: the newer rows count'
+    """
+    if last is None:
+        return f"how far {id} has logged is not known; what it has logged beyond step {step} stays"
+    if last <= step:
+        return f"{id} has logged nothing beyond step {step}"
+    if is_wandb(kind):
+        return (
+            f"{id} keeps the rows of steps {step + 1} to {last} as they were, and drops those of the new ones until the "
+            f"run passes step {last}"
+        )
+    return f"{id} holds steps {step + 1} to {last} of both: the newer rows count"
