@@ -1,7 +1,7 @@
 """The journal: hash-chained lines, and the memory that is folded from them."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import timedelta
 
 import pytest
@@ -29,7 +29,7 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import End, JobState
+from herorun.core.evidence import End, GivenUp, JobState
 from herorun.core.journal import (
     START,
     BrokenJournal,
@@ -74,6 +74,8 @@ LAUNCHING = Launching(
     foreign=(f"{ROOT}/step-9",),
     policy="warn; 1 finding was open: dirty-tree",
     overlooked=("dirty-tree: notes",),
+    given_up=GivenUp(2, NOON, ((f"{ROOT}/step-9", "then"),), "a spike"),
+    facts={"Discards": "7 steps"},
 )
 LAUNCHED = Launched(
     NOON + EVERY,
@@ -377,3 +379,29 @@ def test_the_last_summary_is_remembered_through_quiet_ticks():
 
     assert fold([*EVENTS, quiet]).last_summary == NOON
     assert fold([*EVENTS, quiet]).last_decided == quiet
+
+
+def test_a_rollback_rules_out_nothing_until_its_instance_was_launched():
+    assert fold([INIT, LAUNCHING]).history.given_up == ()
+    assert fold([INIT, LAUNCHING, LAUNCHED]).history.given_up == (LAUNCHING.given_up,)
+
+
+BACK = Ordered(NOON, "ada", Word.ROLLBACK, ("tiny-1", "rollback/tiny-1/2"))
+KEY = "rollback/tiny-1/2"
+
+
+@pytest.mark.parametrize(
+    ("after", "stands"),
+    [
+        ([], True),
+        ([Failed(NOON, KEY, 1, "interrupted", interrupted=True)], True),
+        ([Failed(NOON, KEY, 1, "the launch gate is blocked")], False),
+        ([Done(NOON, KEY, 1)], False),
+        ([Ordered(NOON, "ada", Word.RELAUNCH, ("tiny-1",))], False),
+        ([Failed(NOON, KEY, 1, "blocked"), replace(BACK, at=NOON + EVERY)], True),
+    ],
+)
+def test_an_order_to_go_back_stands_until_it_is_carried_out_refused_or_replaced(after, stands):
+    memory = fold([INIT, LAUNCHING, LAUNCHED, BACK, *after])
+
+    assert bool(memory.rollback_ordered) is stands

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import MINUTE, NOON, ROOT, a_checkpoint, a_contract, a_history, an_instance, some_metrics
-from herorun.core.evidence import Checkpoints, Taint
+from herorun.core.evidence import Checkpoints, GivenUp, Taint
 from herorun.core.lineage import (
     acceptable,
     decided_on,
@@ -164,3 +164,33 @@ def test_what_a_person_decided_on_is_not_refused_again():
     assert refusal(written(100), a_contract(), tainted)
     assert refusal(written(100), a_contract(start=named), tainted) == ""
     assert refusal(written(100), a_contract(start={**named, "rejected": [ROOT]}), tainted)
+
+
+BACK = GivenUp(100, NOON + 10 * MINUTE, ((f"{ROOT}/step-300", "then"),), "a spike")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "ruled_out"),
+    [
+        (written(100, 5), False),  # what it went back to
+        (written(300, 5), True),
+        (written(300, 11), False),  # written again by the instance that went back
+        (written(300, stamp="then"), True),  # the store tells no time, the trainer does
+        (written(300, stamp="later"), False),
+        (written(300, stamp=""), True),  # nobody can tell, so a person must
+        (written(400, stamp="then"), False),  # it was not there
+    ],
+)
+def test_a_rollback_rules_out_what_was_above_it_then(candidate, ruled_out):
+    told = mistrust(candidate, a_run(given_up=(BACK,)))
+
+    assert ("given up when the run went back to step 100" in told) is ruled_out
+
+
+def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():
+    history = a_run(given_up=(BACK,))
+    old, older = written(300, 5), written(100, 5)
+
+    assert acceptable([old, older], a_contract(), history).newest == older
+    named = a_contract(start={"from": old.path, "reason": "it was good after all"})
+    assert refusal(old, named, history) == ""

@@ -2,7 +2,8 @@
 
 import json
 import os
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from builders import MINUTE, NOON, a_contract, a_history, an_instance
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, FinalStep, History, Nothing, Taint
+from herorun.core.evidence import Candidate, Checkpoints, FinalStep, GivenUp, History, Nothing, Taint
 from herorun.core.lineage import written_later
 from herorun.core.ports import Layout
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
@@ -183,6 +184,17 @@ def test_what_lay_there_before_is_left_out(disk: Disk) -> None:
     save(disk, 20)
     history = a_history(instances=LAUNCHED.instances, foreign=frozenset({path}))
     assert states(look(disk, history)) == {20: "complete"}
+
+
+def test_what_a_rollback_gave_up_stands_apart_until_it_is_written_again(local: LocalDisk) -> None:
+    for step in (10, 20, 30):
+        save(local, step)
+    back = GivenUp(10, datetime.now(UTC) + timedelta(seconds=60))
+    found = look(local, a_history(instances=LAUNCHED.instances, given_up=(back,)))
+    assert states(found) == {10: "complete"}
+    assert [c.step for c in found.given_up] == [20, 30]
+    before = replace(back, at=back.at - timedelta(hours=1))  # as if all were written after it
+    assert look(local, a_history(instances=LAUNCHED.instances, given_up=(before,))).given_up == ()
 
 
 def test_backups_are_in_sight_and_never_the_newest(disk: Disk) -> None:

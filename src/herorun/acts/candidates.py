@@ -43,7 +43,9 @@ def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
 
 def _own(evidence: Evidence, history: History) -> tuple[Candidate, ...]:
     """Before the first launch nothing in the roots is this run's own."""
-    return candidates_of(_place(evidence, Checkpoints)) if history.instances else ()
+    found = _place(evidence, Checkpoints)
+    ruled_out = found.given_up if isinstance(found, Checkpoints) else ()
+    return (*candidates_of(found), *ruled_out) if history.instances else ()
 
 
 def _place(evidence: Evidence, kind: Any) -> Any:

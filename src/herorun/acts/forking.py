@@ -139,7 +139,9 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
         )
     source = _start_of(new)
     if step is not None and source is not None and source.step != step:
-        raise WrongUse(f"{new.file.path} starts from {told.from_}, not from step {step}: change the one or the other.")
+        raise WrongUse(
+            f"{new.file.path} starts from {told.from_}, not from step {step}: change the one or the other."
+        )
     if shared := same_identity(old.contract, new.contract):
         raise Blocked(f"{new.slug} and {old.slug} would share {shared}: a fork needs its own.")
     return new

@@ -48,6 +48,14 @@ def test_a_first_row_from_a_newer_checkpoint_is_wrong():
     )  # it logs rarely
 
 
+def test_a_first_row_from_a_given_up_checkpoint_is_wrong():
+    """The record rules it out; a trainer that looks for itself does not know that."""
+    given_up = replace(a_checkpoint(3580), modified=NOON - timedelta(days=1))
+
+    verdict = answer(wrong_resume, plan(), rows(3600, 3581), Checkpoints(given_up=(given_up,)))
+    assert verdict.outcome is Outcome.FAIL and "as from /data/tiny/step-3580" in verdict.message
+
+
 def test_a_row_of_the_starts_own_step_is_right():
     assert answer(wrong_resume, plan(), rows(3541, 3541)).outcome is Outcome.PASS
 

@@ -45,7 +45,7 @@ def test_a_gate_has_a_direction_and_a_size(gate, loss, wanted):
     "text", ["loss", "loss mean < 1", "loss mode <= 1", "loss mean <= x", "loss mean within -1"]
 )
 def test_what_is_no_gate(text):
-    with pytest.raises(ValueError, match="no gate|nothing is within"):
+    with pytest.raises(ValueError, match=r"no gate|nothing is within"):
         parse_gate(text)
 
 
@@ -87,7 +87,7 @@ def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():
 
 
 def test_the_last_row_before_the_window_ends_is_its_end():
-    every_ten = {step: 2.0 for step in range(0, 100, 10)}
+    every_ten = dict.fromkeys(range(0, 100, 10), 2.0)
 
     told = compare(
         a_side(loss=every_ten), a_side("b", every_ten), [parse_gate("loss mean within 1%")], window=(0, 95)

@@ -1,0 +1,90 @@
+"""`herorun fork`: a new run with its own contract, logbook and issue, and each run names the other."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from herorun.workspace import open_run
+from stories import CRASH, SLUG, Story, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+NEW = "tiny-b"
+FORK = ("fork", SLUG, NEW)
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[Story]:
+    """Forked, the contract committed as it was written, begun, and launched."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        made = Story(Path(folder).resolve()).begin(waiver=[SIGNED])
+        made.launched(CRASH)
+        assert made.herorun(*FORK, "--reason", "fp8 from here on") == 0
+        made.publish()
+        assert made.herorun(*FORK, "--launch", "--no-babysit") == 0
+        yield made
+        made.end()
+
+
+SIGNED = {
+    "check": "dirty-tree",
+    "reason": "known",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
+
+
+def test_the_fork_starts_from_the_parents_checkpoint_under_its_own_name(told: Story) -> None:
+    run = open_run(NEW, told.work)
+    contract = run.contract
+    assert (contract.tracker.id, contract.output.root) == (NEW, f"{told.data}/{NEW}")
+    assert (contract.start.from_, contract.start.source_run) == (f"{told.root}/step-2", SLUG)
+    assert contract.waiver == ()  # signed for another run
+    assert run.record.memory().current is not None
+    assert [line.partition(" ")[2] for line in told.starts] == ["scratch", f"{told.root}/step-2"]
+
+
+def test_each_names_the_other_with_all_that_counts(told: Story) -> None:
+    new = open_run(NEW, told.work)
+    pages = {SLUG: told.state / "issue.md", NEW: new.state / "issue.md"}
+    shas = [told.run.record.memory().instances[0].commit, new.record.memory().instances[0].commit]
+    for slug, other in ((SLUG, NEW), (NEW, SLUG)):
+        run = told.run if slug == SLUG else new
+        for text in (pages[slug].read_text(), run.record.logbook()):
+            assert str(pages[other]) in text and f"branch herorun/{other}" in text
+            assert "- Reason: fp8 from here on" in text and f"{told.root}/step-2" in text
+            assert f"root {told.root}," in text and f"root {told.data}/{NEW}," in text
+            assert all(sha in text for sha in shas)
+    assert told.herorun("logbook", "verify", NEW) == told.herorun("logbook", "verify", SLUG) == 0
+
+
+def test_said_again_it_is_said_once(told: Story) -> None:
+    page = (told.state / "issue.md").read_text()
+    assert told.herorun(*FORK) == 0
+    assert (told.state / "issue.md").read_text() == page
+
+
+def test_what_is_no_fork(told: Story, capsys: CAPTURE) -> None:
+    path = told.work / "runs" / f"{NEW}.toml"
+    text = path.read_text()
+    try:
+        for words, change, why in (
+            (FORK, ('slug = "tiny-b"', 'slug = "tiny-b"\n'), "is not committed"),
+            (FORK, (f'source_run = "{SLUG}"', 'source_run = "other"'), "is no fork of tiny"),
+            ((*FORK, "--from", "4"), ("", ""), "not from step 4"),
+            (("fork", SLUG, SLUG), ("", ""), "is no slug for a new run"),
+            (("fork", SLUG, "tiny-c"), ("", ""), "--reason"),
+            (
+                ("fork", SLUG, "tiny-c", "--reason", "x", "--from", "3"),
+                ("", ""),
+                "no checkpoint of that step",
+            ),
+        ):
+            path.write_text(text.replace(*change) if change[0] else text)
+            answer = ask(told, capsys, *words)
+            assert answer.code in (1, 2) and why in answer.err, answer.err
+    finally:
+        path.write_text(text)
+    assert not (told.work / "runs" / "tiny-c.toml").exists()
