@@ -3,7 +3,7 @@
 import json
 import os
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -189,11 +189,13 @@ def test_what_lay_there_before_is_left_out(disk: Disk) -> None:
 def test_what_a_rollback_gave_up_stands_apart_until_it_is_written_again(local: LocalDisk) -> None:
     for step in (10, 20, 30):
         save(local, step)
-    back = GivenUp(10, datetime.now(UTC) + timedelta(seconds=60))
+    (first, *_) = look(local).candidates
+    assert first.modified
+    back = GivenUp(10, first.modified + timedelta(hours=1))
     found = look(local, a_history(instances=LAUNCHED.instances, given_up=(back,)))
     assert states(found) == {10: "complete"}
     assert [c.step for c in found.given_up] == [20, 30]
-    before = replace(back, at=back.at - timedelta(hours=1))  # as if all were written after it
+    before = replace(back, at=first.modified)  # all were written since
     assert look(local, a_history(instances=LAUNCHED.instances, given_up=(before,))).given_up == ()
 
 

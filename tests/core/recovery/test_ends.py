@@ -31,7 +31,9 @@ def test_a_live_job_has_no_end():
 def test_the_end_and_what_is_known_of_it():
     job = a_crashed_job(exit_code=137, failed_on=("n7",))
 
-    assert recorded(seen(job)) == End("tiny-1", JobState.FAILED, NOON, 137, "SIGKILL", 150, 100, "", ("n7",))
+    assert recorded(seen(job)) == End(
+        "tiny-1", JobState.FAILED, NOON, 137, "SIGKILL", 150, 100, "", ("n7",), NOON
+    )
 
 
 def test_what_was_not_there_is_told_from_what_nobody_saw():

@@ -1,0 +1,52 @@
+"""`herorun goodput` of a run for real: its own journal, and rows that tell their times."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from stories import CRASH, JOB, SLUG, Story, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+TIMED = '\\"timestamp\\": \\"$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)\\", '
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[Story]:
+    """It crashed, was relaunched and finished."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        made = Story(Path(folder).resolve()).begin(hardware={"count": 8}, budget={"rate": 2.0})
+        (made.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
+        made.publish()
+        made.launched(CRASH)
+        made.tick()
+        made.ended("tiny-2")
+        made.tick()
+        yield made
+        made.end()
+
+
+def test_the_parts_are_the_whole_and_what_is_known_is_named(told: Story, capsys: CAPTURE) -> None:
+    answer = ask(told, capsys, "goodput", SLUG, "--json")
+    document = answer.document
+    assert answer.code == 0
+    assert sum(document["states"].values()) == pytest.approx(document["wall"])
+    assert document["states"]["queued"] > 0 and document["states"]["down"] > 0
+    assert (document["instances"], document["interruptions"]) == (2, {"unknown": 1})
+    # Step 2 is logged by both: the later row counts, and that tiny-1 had done 3 steps is in the journal.
+    assert (document["rows"], document["reached"], document["lost"]) == (4, 4, 1)
+    assert document["delays"]["detection"]["count"] == 2
+    assert document["money"]["most"] == pytest.approx(2 * document["all_hours"]["most"])
+
+
+def test_for_people_it_fits_a_screen(told: Story, capsys: CAPTURE) -> None:
+    answer = ask(told, capsys, "goodput", SLUG)
+    assert answer.code == 0 and answer.out.startswith(f"{SLUG}: ")
+    assert "effective training time: " in answer.out and "1 steps were lost" in answer.out
+    assert len(answer.out.splitlines()) < 25
+
+
+def test_a_run_without_a_record(story: Story, capsys: CAPTURE) -> None:
+    assert ask(story, capsys, "goodput", SLUG).code == 3
