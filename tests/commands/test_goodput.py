@@ -50,3 +50,14 @@ def test_for_people_it_fits_a_screen(told: Story, capsys: CAPTURE) -> None:
 
 def test_a_run_without_a_record(story: Story, capsys: CAPTURE) -> None:
     assert ask(story, capsys, "goodput", SLUG).code == 3
+
+
+def test_a_resume_is_compared_with_the_instance_before_it(told: Story, capsys: CAPTURE) -> None:
+    """tiny-2 did step 2 again, and the later row is kept: no step is left in both."""
+    answer = ask(told, capsys, "compare", "tiny-1", "tiny-2", "--json")
+    assert (answer.code, answer.document["verdict"], answer.document["a"]) == (3, "not comparable", "tiny-1")
+    whole = ask(told, capsys, "compare", SLUG, "tiny-2", "--json").document
+    assert (whole["kind"], whole["window"], whole["verdict"]) == ("resume", [2, 3], "unjudged")
+    assert whole["metrics"][0]["equal"] == 2
+    assert any(line.startswith("eval: ") for line in whole["unexercised"])
+    assert ask(told, capsys, "compare", SLUG, "tiny-9").code == 2
