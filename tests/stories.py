@@ -114,7 +114,7 @@ class Story:
 
     def begin(self, **changes: Any) -> "Story":
         """The repository with its origin, the job and the contract, committed and pushed."""
-        self.data.mkdir(parents=True)
+        self.data.mkdir(parents=True, exist_ok=True)
         (self.data / "orders").mkdir()
         git(self.home, "init", "-q", "--bare", "--template=", "-b", "main", str(self.origin))
         git(self.home, "init", "-q", "--template=", "-b", "main", str(self.work))
@@ -273,9 +273,10 @@ class Story:
 
     @property
     def statement_in_record(self) -> Any:
-        """The only seal statement that the record keeps."""
+        """The seal statement that the record keeps; one that was never tagged may lie beside it."""
         names = git(self.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
-        (name,) = [name for name in names if "/seal-" in name]
+        (sealed,) = self.events("Sealed")
+        (name,) = [name for name in names if name.endswith(f"/seal-{sealed.statement_digest[7:19]}.json")]
         return json.loads(git(self.work, "show", f"refs/herorun/record/tiny:{name}"))
 
     @property

@@ -1,5 +1,6 @@
 """Words to one command. The exit codes, and the only error handler."""
 
+import errno
 import os
 import signal
 import sys
@@ -101,13 +102,22 @@ def _explain(error: Exception) -> int:
         click.echo(f"herorun: {_clean(scrub(str(error)))}", err=True)
         return error.exit_code
     if isinstance(error, OSError):
-        click.echo(f"herorun: {_clean(scrub(in_words(error)))}. Nothing was lost; try again.", err=True)
+        words = f"{in_words(error)}. Nothing was lost; {_advice(error)}."
+        click.echo(f"herorun: {_clean(scrub(words))}", err=True)
         return 3
     click.echo(f"herorun: internal error: {type(error).__name__}: {_clean(scrub(str(error)))}.", err=True)
     if os.environ.get("HERORUN_DEBUG"):
         raise error
     click.echo("Please report it; HERORUN_DEBUG=1 shows where it happened.", err=True)
     return 3
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space there, then try again"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "make it accessible to this user, then try again"
+    return "try again"
 
 
 def _clean(text: str) -> str:

@@ -108,7 +108,8 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
     try:
         started = relaunch(run, instance, why)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        if not _perhaps_submitted(run, instance):
+            run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         if ask and isinstance(error, Blocked):
             title = f"{instance} is not relaunched"
             told = f"{why}. {in_words(error)}"
@@ -116,6 +117,12 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
             perform(run, Escalate(key, title, told, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS))
         raise
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
+
+
+def _perhaps_submitted(run: Run, instance: str) -> bool:
+    """Whether the relaunch of an instance was intended and has no outcome: then it has not failed either."""
+    waiting = run.record.memory().unsettled
+    return waiting is not None and waiting.relaunch_of == instance
 
 
 def stop_once(run: Run, intended: Intended, instance: str, why: str) -> None:

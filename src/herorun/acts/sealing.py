@@ -14,6 +14,7 @@ from herorun.core.event import Done, Failed, Intended, Sealed
 from herorun.core.evidence import Checkpoints, FinalStep, Job, Metrics, Receipt
 from herorun.core.scrub import scrub
 from herorun.gates import Report, ask
+from herorun.record import Pushed
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.plumbing import annotated_tag, push
@@ -54,18 +55,23 @@ def seal(run: Run) -> Seal:
         memory = run.record.memory()
         if memory.sealed:
             return _again(run, memory.sealed)
-        run.record.push()  # the gate asks whether the record is on the remote
+        pushed = run.record.push()  # the gate asks whether the record is on the remote
         key = f"tag/{tag_name(run)}"
         report = None
         statement = begun(run, memory, key)
         if statement is None:
             report = ask(run, Gate.SEAL, [Job, Metrics, Checkpoints, FinalStep, Receipt], look(run))
             if report.verdict is not GateVerdict.CLEAR:
-                return Seal(report, None, None, None)
+                return Seal(report, None, None, None, _unpushed(run, pushed))
             if memory.current is None:
                 raise Blocked(f"{run.slug} was never launched: there is nothing to seal.")
             statement = make_statement(run, memory, memory.current, report)
         return _tag(run, report, key, statement)
+
+
+def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
+    """Why the record is not on its remote, which the gate only sees from outside."""
+    return () if pushed or run.record.remote is None else (f"the record is not pushed: {pushed.why}",)
 
 
 def _tag(run: Run, report: Report | None, key: str, statement: dict[str, Any]) -> Seal:

@@ -7,6 +7,7 @@ from herorun import __version__
 from herorun.core.canonical import canonical, plain, timestamp
 from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Instance, Metrics
 from herorun.core.journal import Memory
+from herorun.core.outside import read_json
 from herorun.core.scrub import scrub_tree
 from herorun.gates import Report
 from herorun.system.clock import now
@@ -93,10 +94,22 @@ def tag_message(statement: dict[str, Any], tag: str) -> str:
 def statement_of(tag_text: str) -> dict[str, Any] | None:
     """The statement in a tag; None where there is none."""
     try:
-        found = json.loads(tag_text[tag_text.index("\n{") :])
+        return parse_statement(tag_text[tag_text.index("\n{") :])
     except ValueError:
         return None
-    return found if isinstance(found, dict) and found.get("schema") == 1 else None
+
+
+def parse_statement(text: str | bytes) -> dict[str, Any]:
+    """A whole statement; a ValueError for anything else."""
+    found = read_json(text)
+    if not isinstance(found, dict) or found.get("schema") != 1:
+        raise ValueError("it is no seal statement of this version")
+    try:
+        seal_lines(found, "")
+        [instance["name"] for instance in found["instances"]]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"it is no whole seal statement ({error})") from None
+    return found
 
 
 def seal_lines(statement: dict[str, Any], tag: str) -> dict[str, str]:

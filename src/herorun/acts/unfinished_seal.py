@@ -1,9 +1,8 @@
 """A seal that was begun and did not come to its end: what it stated, and what of it is in the world."""
 
-import json
 from typing import Any
 
-from herorun.acts.statement import remembered, statement_of
+from herorun.acts.statement import parse_statement, remembered, statement_of
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Failed
 from herorun.core.journal import Memory
@@ -32,7 +31,12 @@ def begun(run: Run, memory: Memory, key: str) -> dict[str, Any] | None:
     data = run.repository.read(run.record.tip, [path])[path]
     if data is None:
         raise HerorunError(f"The statement {path} of the interrupted seal is not in the record.")
-    statement = dict(json.loads(data))
+    try:
+        statement = parse_statement(data)
+    except ValueError as error:
+        raise HerorunError(
+            f"The statement {path} of the interrupted seal is damaged: {error}. A person must look."
+        ) from None
     if _states(statement, memory):
         return statement
     run.record.append(Failed(now(), key, intended.attempt, "never tagged, and out of date: stated anew"))

@@ -1,14 +1,15 @@
 """Verifying a record: its history is read from git, judged by `core.verify`, and held against its anchors."""
 
 import contextlib
-import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.outside import read_json
 from herorun.core.verify import judge
 from herorun.record import Record
 from herorun.system.git import Repository, find_repository
@@ -158,9 +159,9 @@ def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
     for tag in tags:
         message = repository.git("cat-file", "tag", tag, ok=(0, 128)).text
         try:
-            named[f"the record that {tag.removeprefix('refs/tags/')} names"] = json.loads(
-                message[message.index("\n{") :]
-            )["record"]
-        except (ValueError, KeyError):
+            told = read_json(message[message.index("\n{") :])["record"]
+        except (ValueError, KeyError, TypeError):
             continue
+        if isinstance(told, str) and re.fullmatch(r"[0-9a-f]{40,64}", told):
+            named[f"the record that {tag.removeprefix('refs/tags/')} names"] = told
     return named

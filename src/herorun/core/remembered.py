@@ -6,7 +6,6 @@ what comes after must follow from the last hash. It can always be made again.
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
 from herorun.core.journal import Memory
+from herorun.core.outside import read_json
 from herorun.core.taint import Health
 
 FOLD = 1  # raise it with every change of what an event does to Memory
@@ -73,7 +73,7 @@ def to_bytes(kept: Remembered, version: str) -> bytes:
 def from_bytes(data: bytes, version: str) -> Remembered | None:
     """None for what is damaged, or was folded by other rules."""
     try:
-        body = json.loads(data)
+        body = read_json(data)
         if body.pop("sum") != digest(body) or body.pop("rules") != _rules(version):
             return None
         told = body["memory"]

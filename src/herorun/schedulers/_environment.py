@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.outside import read_json
 from herorun.core.ports import Submission
 from herorun.schedulers._asked import secret_values
 from herorun.system.files import write_whole
@@ -77,7 +78,7 @@ def _is_kept(name: str) -> bool:
 
 def _recorded(path: Path) -> dict[str, str] | None:
     try:
-        told = json.loads(path.read_bytes())
+        told = read_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -5,7 +5,6 @@ records, because the exit record is written before the lock is freed.
 """
 
 import hashlib
-import json
 import os
 import signal
 import socket
@@ -18,6 +17,7 @@ from typing import BinaryIO, TypeVar
 from herorun.core.codec import read
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.outside import read_json
 from herorun.core.ports import LogPart
 from herorun.schedulers._processes import Process, birth, end_all, marks_of, processes_of
 from herorun.system.files import is_locked
@@ -153,7 +153,7 @@ class Folder:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.path / name
         try:
-            return read(kind, json.loads(path.read_bytes()))
+            return read(kind, read_json(path.read_bytes()))
         except FileNotFoundError:
             return None
         except ValueError as error:

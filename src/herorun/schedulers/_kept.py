@@ -3,13 +3,13 @@
 Other clones find a job by what the cluster itself tells; these files help where it forgets, or tells too little.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical import canonical
 from herorun.core.errors import CouldNotLook
+from herorun.core.outside import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 
@@ -26,7 +26,7 @@ class Kept:
 def kept(folder: Path, instance: str) -> Kept:
     told, stop = _read(folder / f"{instance}.json"), _read(folder / f"{instance}.stop.json")
     number = told.get("id") if told else None
-    by = stop["by"] if stop and stop.get("id") == number else None
+    by = stop.get("by") if stop and stop.get("id") == number else None
     return Kept(told is not None, str(number) if number else None, str(by) if by else None)
 
 
@@ -58,10 +58,11 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        told = json.loads(path.read_bytes())
-        assert isinstance(told, dict)
-        return told
+        told = read_json(path.read_bytes())
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, AssertionError):
-        raise CouldNotLook(f"{path}, what was kept of a submission, cannot be read: delete it.") from None
+    except (OSError, ValueError):
+        told = None
+    if not isinstance(told, dict):
+        raise CouldNotLook(f"{path}, what was kept of a submission, cannot be read: delete it.")
+    return told

@@ -1,7 +1,6 @@
 """What only we know of a job on Ray, in private files of the run's state folder: its cluster, and who stopped it."""
 
 import contextlib
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TypeVar
 from herorun.core.canonical import canonical
 from herorun.core.codec import read
 from herorun.core.errors import CouldNotLook
+from herorun.core.outside import read_json
 from herorun.schedulers._ray_answers import Stop
 from herorun.system.files import create_whole, write_whole
 
@@ -50,7 +50,7 @@ class Notes:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.folder / name
         try:
-            return read(kind, json.loads(path.read_bytes()))
+            return read(kind, read_json(path.read_bytes()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import os
 import stat
 import zipfile
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from herorun.core.errors import WrongUse, in_words
+from herorun.core.outside import read_json
 from herorun.schedulers._ray_request import ADMISSION
 
 MOST = 100 * 2**20  # bytes: what Ray's dashboard takes in one upload
@@ -63,7 +63,7 @@ def _files(top: Path) -> Iterator[tuple[str, Path]]:
 def plan_of(admission: str) -> str:
     """The digest of the admitted plan; empty where the admission is not there to be read."""
     try:
-        told = json.loads(Path(admission).read_bytes())
+        told = read_json(Path(admission).read_bytes())
     except (OSError, ValueError):
         return ""
     return str(told.get("plan", "")) if isinstance(told, dict) else ""

@@ -3,11 +3,11 @@
 Behind one, the code is copied as it stands, once, into a folder that is made for the instance and never changed after.
 """
 
-import json
 from pathlib import Path
 
 from herorun.core.canonical import canonical
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.outside import read_json
 from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._road import Road
 from herorun.schedulers._slurm_submit import Where
@@ -75,7 +75,11 @@ class FarFiles:
         from tarfile import TarInfo
         from tarfile import open as open_tar
 
-        told = canonical({**json.loads(admission.read_bytes()), "code": where.code}).encode()
+        try:
+            admitted = dict(read_json(admission.read_bytes()))
+        except (OSError, ValueError, TypeError) as error:
+            raise CouldNotLook(f"The admission {admission} cannot be read: {in_words(error)}") from None
+        told = canonical({**admitted, "code": where.code}).encode()
         packed = BytesIO()
         with open_tar(fileobj=packed, mode="w:gz", compresslevel=3) as tar:
             tar.add(code, "code")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.outside import read_json
 from herorun.core.ports import Submission
 from herorun.schedulers import _processes, _ssh_look, _ssh_start, _supervise
 from herorun.system import _far_end
@@ -77,8 +78,8 @@ def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
 def admission_there(path: str, code: str) -> str:
     """The admission as the job will read it: the code lies elsewhere on the box."""
     try:
-        told = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError) as error:
+        told = dict(read_json(Path(path).read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
         raise CouldNotLook(f"The admission {path} cannot be read: {in_words(error)}") from None
     return json.dumps({**told, "code": code}, sort_keys=True) + "\n"
 

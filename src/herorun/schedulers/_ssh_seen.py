@@ -1,6 +1,5 @@
 """What a look at a box says about a job: pure, from the facts that `_ssh_look` tells."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -8,6 +7,7 @@ from typing import Any, TypeVar
 from herorun.core.codec import read
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.outside import read_json
 from herorun.schedulers._instance import End, Sight, Started, Stop, Stuck, judge
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ def _record(name: str, facts: Mapping[str, Any], kind: str, wanted: type[T], whe
     if text is None:
         return None
     try:
-        return read(wanted, json.loads(text))
+        return read(wanted, read_json(text))
     except ValueError as error:
         why = str(error).splitlines()[0]
         raise CouldNotLook(

@@ -1,11 +1,11 @@
 """How docker on this machine logs in to a registry. What is found here goes to that registry and nowhere else."""
 
 import base64
-import json
 import os
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.outside import read_json
 from herorun.system.process import run
 
 
@@ -13,7 +13,7 @@ def docker_login(host: str) -> str:
     """A Basic authorization from docker's configuration; empty where it has none for this host."""
     folder = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
     try:
-        config = json.loads((Path(folder) / "config.json").read_bytes())
+        config = read_json((Path(folder) / "config.json").read_bytes())
         stored, helpers = dict(config.get("auths") or {}), dict(config.get("credHelpers") or {})
     except FileNotFoundError:
         return ""
@@ -32,8 +32,8 @@ def _from_helper(helper: str, host: str) -> str:
     if answer.code:
         return ""  # it has none for this host
     try:
-        told = json.loads(answer.out)
-    except ValueError:
+        told = dict(read_json(answer.out))
+    except (ValueError, TypeError):
         raise CouldNotLook(f"docker-credential-{helper} answered with something that is no JSON.") from None
     text = f"{told.get('Username', '')}:{told.get('Secret', '')}"
     return "Basic " + base64.b64encode(text.encode()).decode()

@@ -1,6 +1,5 @@
 """Room on disks: for the run's private folder here, and for output roots on paths of the machine where the job runs."""
 
-import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import Disk, Disks
+from herorun.core.outside import read_json
 from herorun.core.ports import Place, Store
 
 DAYS = 2  # files of the evidence that are looked into for an older look
@@ -46,7 +46,7 @@ def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
     for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:
         try:
             with file.open(encoding="utf-8") as lines:
-                told = json.loads(lines.readline())
+                told = read_json(lines.readline())
             found = read(Disks, told["evidence"]["Disks"])
             return dict(found.now), datetime.fromisoformat(told["at"])
         except (ValueError, KeyError, TypeError):

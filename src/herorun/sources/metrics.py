@@ -16,6 +16,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import Metrics, Nothing
 from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summarise
+from herorun.core.outside import read_json
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
@@ -175,10 +176,8 @@ def _first(told: Mapping[str, str], ours: tuple[str, ...], usual: tuple[str, ...
 
 def _cached(cache: Path, version: str) -> MetricsState:
     """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are folded again."""
-    import json
-
     try:
-        found = json.loads(cache.read_bytes())
+        found = read_json(cache.read_bytes())
         return read(MetricsState, found["state"]) if found["version"] == version else MetricsState()
     except (OSError, ValueError, KeyError, TypeError):
         return MetricsState()

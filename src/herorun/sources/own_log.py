@@ -14,6 +14,7 @@ from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Job, Nothing, Unavailable
+from herorun.core.outside import read_json
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.triage.catalogue import Catalogue
@@ -119,10 +120,8 @@ def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
 
 def _cached(place: Place, version: str, instance: str) -> OwnLog:
     """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it is read again."""
-    import json
-
     try:
-        found = json.loads((Path(place.state) / CACHE).read_bytes())
+        found = read_json((Path(place.state) / CACHE).read_bytes())
         log = read(OwnLog, found["log"])
         if found["version"] != version or log.instance != instance:
             return OwnLog(instance)

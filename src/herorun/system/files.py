@@ -17,13 +17,14 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new."""
     make_folders(path.parent, mode)
     aside = _aside(path)
-    _write_new(aside, data, mode)
-    try:
-        os.replace(aside, path)
-    except BaseException:
-        os.unlink(aside)
-        raise
-    sync_folder(path.parent)
+    with _named(path):
+        _write_new(aside, data, mode)
+        try:
+            os.replace(aside, path)
+        except BaseException:
+            os.unlink(aside)
+            raise
+        sync_folder(path.parent)
 
 
 def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -33,12 +34,23 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     """
     make_folders(path.parent, mode)
     aside = _aside(path)
-    _write_new(aside, data, mode)
+    with _named(path):
+        _write_new(aside, data, mode)
+        try:
+            _link(aside, path, data, mode)
+        finally:
+            os.unlink(aside)
+        sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """A write that fails, as on a full disk, names the file that was meant: the system names none, or ours beside it."""
     try:
-        _link(aside, path, data, mode)
-    finally:
-        os.unlink(aside)
-    sync_folder(path.parent)
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
 
 
 def make_folders(folder: Path, mode: int = 0o600) -> None:
@@ -136,7 +148,7 @@ def append_line(path: Path, line: str) -> None:
     """Add one line to a private file. A line that was cut off before it stays a line of its own."""
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(descriptor, "r+b") as file:
+    with _named(path), os.fdopen(descriptor, "r+b") as file:
         end = file.seek(0, os.SEEK_END)
         cut = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
         file.write(b"\n" * cut + line.encode() + b"\n")

@@ -1,0 +1,138 @@
+"""How a port can misbehave while the process goes on: no answer, an answer lost, given twice, or too late.
+
+An answer that is lost and one that never came look the same to whoever asked: a time-out.
+"""
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from errno import ETIMEDOUT
+from typing import Any
+
+import pytest
+
+from herorun import record
+from herorun.acts import sealing
+from herorun.core.errors import CouldNotLook
+from herorun.notifiers.channel import AppriseChannel
+from herorun.notifiers.local import LocalIssue
+from herorun.notifiers.terminal import Terminal
+from herorun.record import Record
+from herorun.schedulers.local import Local
+from herorun.stores.local import LocalStore
+from herorun.system.git import Repository
+from herorun.trackers.jsonl import JsonLines
+
+
+class Trouble(StrEnum):
+    FAILS = "fails once"
+    DOWN = "fails always"
+    LOST = "is done, and the answer is lost"
+    TWICE = "is done twice, and the second answer is given"
+    LATE = "is done later, after its deadline"
+
+
+ACTS: tuple[tuple[Any, str], ...] = (
+    *((Local, name) for name in ("submit", "stop")),
+    *((LocalIssue, name) for name in ("open", "post", "edit")),
+    *((LocalStore, name) for name in ("create", "swap")),
+    (Terminal, "post"),
+    (AppriseChannel, "post"),
+    (record, "push"),
+    (sealing, "push"),
+)
+READS: tuple[tuple[Any, str], ...] = (
+    *((Local, name) for name in ("find", "live", "tail", "read_log")),
+    (LocalIssue, "find"),
+    *((LocalStore, name) for name in ("entries", "names", "read", "end", "modified", "generation")),
+    (JsonLines, "read"),
+    (record, "fetch"),
+    (Repository, "remote_tips"),
+)
+OURS: tuple[
+    tuple[Any, str], ...
+] = (  # on this machine: they fail or go through, and nothing comes twice or late
+    (Record, "append"),
+    (sealing, "annotated_tag"),
+)
+GIT = frozenset({"record.push", "record.fetch", "sealing.push", "Repository.remote_tips"}) | {
+    "Record.append",
+    "sealing.annotated_tag",
+}
+
+
+def label(owner: Any, name: str) -> str:
+    return f"{getattr(owner, '__name__', owner).rpartition('.')[2]}.{name}"
+
+
+TROUBLES: dict[str, tuple[Trouble, ...]] = {
+    **{label(*each): tuple(Trouble) for each in ACTS},
+    **{label(*each): (Trouble.FAILS, Trouble.DOWN) for each in READS},
+    **{label(*each): (Trouble.FAILS, Trouble.DOWN, Trouble.LOST) for each in OURS},
+}
+
+
+def no_answer(name: str) -> Exception:
+    """As the adapters say it."""
+    return CouldNotLook(f"{name}: no answer.") if name in GIT else TimeoutError(ETIMEDOUT, "no answer", name)
+
+
+@dataclass
+class Outage:
+    """Troubles the `at`-th call of one name, or all from there on. `seen` counts the calls by name."""
+
+    name: str = ""
+    at: int = 0
+    trouble: Trouble = Trouble.FAILS
+    seen: Counter[str] = field(default_factory=Counter)
+    late: list[Callable[[], Any]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _busy: threading.local = field(default_factory=threading.local)
+
+    @property
+    def struck(self) -> bool:
+        return self.seen[self.name] >= self.at
+
+    def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **named: Any) -> Any:
+            if getattr(self._busy, "inside", False):  # a port that calls itself is one call
+                return real(*args, **named)
+            with self._lock:
+                self.seen[name] += 1
+                hit = self.name == name and self._hits(self.seen[name])
+            if name == "Local.find":
+                self.deliver()  # within the scheduler's settle time
+            self._busy.inside = True
+            try:
+                return self._troubled(name, lambda: real(*args, **named)) if hit else real(*args, **named)
+            finally:
+                self._busy.inside = False
+
+        return call
+
+    def _hits(self, count: int) -> bool:
+        return count >= self.at if self.trouble is Trouble.DOWN else count == self.at
+
+    def _troubled(self, name: str, real: Callable[[], Any]) -> Any:
+        match self.trouble:
+            case Trouble.TWICE:
+                real()
+                return real()
+            case Trouble.LOST:
+                real()
+            case Trouble.LATE:
+                self.late.append(real)
+        raise no_answer(name)
+
+    def deliver(self) -> None:
+        """What is late arrives; nobody hears the answer."""
+        while self.late:
+            with contextlib.suppress(Exception):
+                self.late.pop()()
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        for owner, name in (*ACTS, *READS, *OURS):
+            patch.setattr(owner, name, self.wrap(label(owner, name), getattr(owner, name)))

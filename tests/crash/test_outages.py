@@ -1,0 +1,150 @@
+"""Each port of each command fails once, fails throughout, answers twice or late, or acts and its answer is lost.
+
+The command is then started again, as a person or the babysitter does, and all is there once. HERORUN_CRASH_ALL=1
+goes through every call of every port; else a sample of the day.
+"""
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crash.outages import TROUBLES, Outage, Trouble
+from crash.stages import STAGES, Stage, must_hold, outcome
+from herorun.acts import launching, paging, perform
+from herorun.core import decide
+from stories import SLUG, WAIT, Story, copy
+
+EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
+TODAY = datetime.now(UTC).toordinal()
+SAMPLE = 4  # cases a stage and day
+
+
+def _told_to_stop(story: Story) -> None:
+    story.order("tiny-1", WAIT)
+    story.init()
+
+
+def _stopping(story: Story) -> None:
+    assert story.launch() == 0
+    story.reaches(2)
+    assert story.herorun("stop", SLUG) == 0
+
+
+NAMED = {stage.name: stage for stage in STAGES}
+CHOSEN = (
+    *(NAMED[name] for name in ("init", "launch", "tick", "relaunch", "seal", "handoff")),
+    replace(NAMED["stop"], name="stopping", words=("babysit", SLUG, "--once"), good=(0, 1), ready=_stopping),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    at: int
+    trouble: Trouble
+
+    def __str__(self) -> str:
+        return f"call {self.at} of {self.name} {self.trouble}"
+
+
+def cases(seen: Counter[str]) -> list[Case]:
+    """Every call of every port with each of its troubles; a port that is down is down from its first call on."""
+    return [
+        Case(name, at, trouble)
+        for name in sorted(seen)
+        for trouble in TROUBLES[name]
+        for at in range(1, 2 if trouble is Trouble.DOWN else seen[name] + 1)
+    ]
+
+
+def of_the_day(stage: Stage, found: list[Case]) -> list[Case]:
+    """Another few each day, so that all have their turn."""
+    first = TODAY * SAMPLE + CHOSEN.index(stage)
+    stride = max(1, len(found) // SAMPLE)
+    return [found[(first + number * stride) % len(found)] for number in range(SAMPLE)]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is due again at once, and nobody waits for a scheduler that does not answer."""
+    for module in (decide, perform, paging):
+        monkeypatch.setattr(module, "back_off", lambda *_: timedelta())
+    monkeypatch.setattr(launching, "SETTLING", 0.2)
+
+
+@pytest.mark.parametrize("stage", CHOSEN, ids=lambda stage: stage.name)
+def test_after_any_trouble_with_a_port_it_is_done_once(
+    stage: Stage, story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept"
+    stage.before(story)
+    copy(story.home, kept)
+    stage.ready(story)
+    quiet, _ = _under(Outage(), stage, story)
+    stage.rest(story)
+    must_hold(story)
+    wanted = _renamed(story)
+    story.end()
+    found = cases(quiet.seen)
+    bad = []
+    for case in found if EVERY else of_the_day(stage, found):
+        copy(kept, story.home)
+        stage.ready(story)
+        capsys.readouterr()
+        outage, code = _under(Outage(case.name, case.at, case.trouble), stage, story)
+        said = capsys.readouterr().err
+        try:
+            assert outage.struck, "the call was not made"
+            assert code in (0, 1, 3), (code, said)
+            assert "internal error" not in said and "Traceback" not in said, said
+            stage.again(story)
+            stage.rest(story)
+            must_hold(story)
+            assert _renamed(story) == wanted
+        except BaseException as error:
+            if not EVERY:
+                error.add_note(f"{stage.name}: {case}: {said}")
+                raise
+            bad.append((str(case), str(error)[:2500], said[-400:]))
+        story.end()
+    assert not bad, "\n\n".join("\n".join(b) for b in bad)
+
+
+def _renamed(story: Story) -> dict[str, Any]:
+    """The outcome, with instances counted by what started: a launch that was given up has used its number."""
+    started = [start.partition(" ")[0] for start in story.starts]
+    memory = story.run.record.memory()
+    given_up = [name for name in memory.launchings if name not in started]
+    for name in given_up:
+        post = f"post/submit/{name}"
+        assert post not in story.comments or f"unsubmitted/submit/{name}" in memory.done, name
+    of_those = re.compile("|".join(rf"{name}(?!\d)" for name in given_up) or "(?!)")
+
+    def told(value: Any) -> Any:
+        if isinstance(value, str):
+            return re.sub(
+                r"\btiny-(\d+)\b",
+                lambda m: f"tiny-{started.index(m[0]) + 1}" if m[0] in started else m[0],
+                value,
+            )
+        if isinstance(value, list | tuple):
+            return [told(each) for each in value if not of_those.search(str(each))]
+        return started.index(f"tiny-{value}") + 1 if f"tiny-{value}" in started else value
+
+    found = {name: told(value) for name, value in outcome(story).items()}
+    found["relaunches"] = told([memory.launchings[name].relaunch_of for name in started])
+    return {**found, "comments": sorted(found["comments"]), "entries": sorted(found["entries"])}
+
+
+def _under(outage: Outage, stage: Stage, story: Story) -> tuple[Outage, int]:
+    with pytest.MonkeyPatch.context() as patch:
+        outage.install(patch)
+        code = stage.act(story)
+    outage.deliver()
+    return outage, code

@@ -1,0 +1,312 @@
+"""The world around a run goes wrong: disk, clock, a second babysitter, and the remote. Each is said in one sentence.
+
+And when it is right again, all goes on as if nothing had been: nothing is lost, and nothing is there twice.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from builders import NOON
+from crash.stages import STAGES, Stage, must_hold
+from crash.world import Clock, full, read_only, small_disk
+from herorun.acts import perform
+from herorun.acts.verifying import verify_record
+from herorun.core import decide
+from herorun.core.event import Initialised, Noted
+from herorun.record import Record
+from herorun.system import clock
+from herorun.system.git import find_repository
+from herorun.workspace import template
+from stories import CRASH, SLUG, WAIT, Story, eventually, git, note
+
+CAPTURE = pytest.CaptureFixture[str]
+NAMED = {stage.name: stage for stage in STAGES}
+BRANCH = "refs/heads/herorun/tiny"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (decide, perform):
+        monkeypatch.setattr(module, "back_off", lambda *_: timedelta())
+
+
+@pytest.fixture
+def disk(request: pytest.FixtureRequest, home: Path) -> Iterator[Path]:
+    """Where the clone lies, or the run's output: a small one."""
+    with small_disk(home / getattr(request, "param", "work")) as folder:
+        yield folder
+
+
+@pytest.fixture
+def small(disk: Path, home: Path) -> Iterator[Story]:
+    told = Story(home)
+    with ExitStack() as after:
+        after.callback(told.end)
+        yield told.begin()
+
+
+def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
+    """How the command ended, and what it said of it."""
+    capsys.readouterr()
+    code = stage.act(story)
+    said = capsys.readouterr()
+    assert "internal error" not in said.err and "Traceback" not in said.err, said.err
+    return code, said.out + said.err
+
+
+# --- the disk -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "disk", "room"),
+    [
+        ("launch", "work", 0),
+        ("launch", "work", 131_072),
+        ("launch", "data", 0),
+        ("tick", "work", 0),
+        ("tick", "work", 65_536),
+        ("tick", "data", 0),
+    ],
+    indirect=["disk"],
+)
+def test_a_full_disk_is_said_and_loses_nothing(
+    name: str, disk: Path, room: int, small: Story, capsys: CAPTURE
+) -> None:
+    stage = NAMED[name]
+    stage.before(small)
+    with full(disk, room):
+        code, said = sentence(capsys, small, stage)
+        assert code in (1, 3)
+        assert re.search(r"(?i)no space left on device|out of disk ?space|full-disk", said), said
+        if name == "launch" and room == 0:
+            assert small.starts == []
+    stage.again(small)
+    stage.rest(small)
+    must_hold(small)
+    assert len(small.starts) == (1 if name == "launch" else 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "disk"), [("launch", "work"), ("tick", "work"), ("tick", "data")], indirect=["disk"]
+)
+def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
+    name: str, disk: Path, small: Story, capsys: CAPTURE
+) -> None:
+    stage = NAMED[name]
+    stage.before(small)
+    before = list(small.starts)
+    with read_only(disk):
+        code, said = sentence(capsys, small, stage)
+    assert code in (1, 3) and "Read-only file system" in said
+    assert small.starts == before
+    stage.again(small)
+    stage.rest(small)
+    must_hold(small)
+    assert len(small.starts) == len(before) + 1
+
+
+@pytest.mark.parametrize("damaged", [b"", b"0123456789abcdef", bytes(41)])
+def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
+    damaged: bytes, story: Story, capsys: CAPTURE
+) -> None:
+    """As a machine that loses its power leaves it: the record is whole, and nothing says where it ends."""
+    story.init()
+    ref = story.work / ".git" / "refs" / "herorun" / "record" / SLUG
+    good = ref.read_bytes()
+    ref.write_bytes(damaged)
+    code, said = sentence(capsys, story, NAMED["launch"])
+    assert code == 3 and "refs/herorun/record/tiny or its commit is damaged" in said
+    assert ref.read_bytes() == damaged and story.starts == []
+    ref.write_bytes(good)
+    assert story.launch() == 0
+    story.ended()
+
+
+def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys: CAPTURE) -> None:
+    story.launched(CRASH)
+    story.tamper(".jsonl", lambda text: text[:-40])
+    tip = story.run.record.tip
+    code, said = sentence(capsys, story, NAMED["tick"])
+    assert code == 1 and said.startswith("herorun: The record of tiny is damaged: ")
+    assert "`herorun logbook verify tiny` tells more; nothing was changed." in said
+    assert story.run.record.tip == tip and len(story.starts) == 1
+
+
+def test_the_local_line_of_evidence_that_was_torn_stays_one_line(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    (kept,) = (story.state / "evidence").glob("*.jsonl")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-40])
+    assert story.tick() == 0
+    lines = kept.read_bytes().splitlines()
+    assert len(lines) == 2 and lines[0] == whole[:-40].splitlines()[0]
+    code, said = sentence(capsys, story, replace(NAMED["tick"], words=("replay", SLUG)))
+    assert code == 3 and "has no whole line of it" in said
+
+
+# --- the clock ----------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_is_set_back_makes_nothing_happen_twice(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "datetime", Clock)
+    story.launched(CRASH)
+    for hours in (3, -2):
+        monkeypatch.setattr(Clock, "by", timedelta(hours=hours))
+        assert story.tick() in (0, 1, 3)
+        story.ended("tiny-2")
+    NAMED["tick"].rest(story)
+    must_hold(story)
+    assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
+    at = [line.event.at for line in story.lines]
+    assert at != sorted(at)
+
+
+# --- two at once ----------------------------------------------------------------------------------------
+
+
+def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None:
+    story.sign(babysit={"cadence": "1s"})
+    story.order("tiny-2", WAIT)
+    story.launched(CRASH)
+    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "babysit", SLUG]
+    both = [subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)]
+    try:
+        eventually(lambda: any(one.poll() is not None for one in both))
+        eventually(lambda: len(story.starts) == 2)
+        (story.data / "go").touch()
+        said = [one.communicate(timeout=30)[1].decode() for one in both]
+    finally:
+        for one in both:
+            one.kill()
+            one.wait()
+    ends = {one.returncode: told for one, told in zip(both, said, strict=True)}
+    assert sorted(ends) == [0, 2]
+    assert ends[2].startswith("herorun: another babysitter of tiny is at work on this machine")
+    assert ends[2].count("\n") == 1
+    must_hold(story)
+    assert len(story.starts) == 2
+
+
+# --- the remote -------------------------------------------------------------------------------------------
+
+
+def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(story: Story, capsys: CAPTURE) -> None:
+    story.launched(CRASH)
+    hook = story.refuse_pushes()
+    code, said = sentence(capsys, story, NAMED["tick"])
+    story.ended("tiny-2")
+    assert code == 1 and "no room" in said
+    assert len(story.starts) == 2
+    assert story.run.record.pushed != story.run.record.tip
+    hook.unlink()
+    NAMED["tick"].rest(story)
+    must_hold(story)
+
+
+@pytest.mark.parametrize("name", ["launch", "tick", "seal"])
+def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
+    name: str, story: Story, capsys: CAPTURE
+) -> None:
+    stage = NAMED[name]
+    stage.before(story)
+    before = len(story.starts)
+    tree = git(story.origin, "rev-parse", f"{BRANCH}^{{tree}}").strip()
+    identity = ("-c", "user.name=x", "-c", "user.email=x")
+    forged = git(story.origin, *identity, "commit-tree", tree, "-m", "rewritten").strip()
+    true = git(story.origin, "rev-parse", BRANCH).strip()
+    git(story.origin, "update-ref", BRANCH, forged)
+    code, said = sentence(capsys, story, stage)
+    why = f"herorun/tiny on origin was rewritten: it does not hold {true[:9]}"
+    assert (why if name != "seal" else "unpushed-logbook") in said  # a seal pushes nothing then, and asks first
+    assert git(story.origin, "rev-parse", BRANCH).strip() == forged
+    assert not story.tags(story.origin)
+    if name != "tick":  # whose relaunch is worth more than the remote
+        assert code != 0 and len(story.starts) == before
+    git(story.origin, "update-ref", BRANCH, true)
+    stage.again(story)
+    stage.rest(story)
+    must_hold(story)
+
+
+def test_a_remote_that_is_away_for_a_day_has_all_of_it_afterwards_by_one_push(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "datetime", Clock)
+    story.sign(babysit={"cadence": "4h"})
+    story.launched(WAIT)
+    pushes = count_pushes(story)
+    away = story.home / "away"
+    story.origin.rename(away)
+    for hours in range(4, 29, 4):
+        monkeypatch.setattr(Clock, "by", timedelta(hours=hours))
+        _, said = sentence(capsys, story, NAMED["tick"])
+        assert "not pushed" in said
+    queued = story.run.record.tip
+    away.rename(story.origin)
+    assert pushes() == 0
+    NAMED["tick"].act(story)
+    assert pushes() == 1
+    record = story.run.record
+    assert record.pushed == record.tip == git(story.origin, "rev-parse", BRANCH).strip()
+    assert queued and record.repository.is_ancestor(queued, record.tip)
+    assert [key for key in story.comments if "/day" in key] == ["tell/tiny-1/day-1"]
+    assert story.herorun("logbook", "verify", SLUG) == 0
+
+
+def count_pushes(story: Story) -> Callable[[], int]:
+    """Counted where they are received."""
+    told = story.home / "pushes"
+    hook = story.origin / "hooks" / "post-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\nwc -l >> {shlex.quote(str(told))}\n")
+    hook.chmod(0o755)
+    return lambda: len(told.read_text().splitlines()) if told.exists() else 0
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_after_a_long_outage_a_thousand_events_go_out_in_order_in_one_push(
+    story: Story, others: bool
+) -> None:
+    """Also where another clone has written meanwhile, and they must go on top of that."""
+
+    def opened(of: Story) -> Record:
+        return Record(
+            find_repository(of.work), SLUG, "herorun/tiny", "origin", lambda: template("logbook.md")
+        )
+
+    mine = opened(story)
+    mine.append(Initialised(NOON, SLUG, {"DRI": "@dri"}, "issue.md"))
+    assert mine.push()
+    if others:
+        theirs = opened(story.clone("elsewhere"))
+        theirs.fetch()
+        theirs.append(note("theirs"))
+    away = story.home / "away"
+    story.origin.rename(away)
+    for first in range(0, 1000, 100):
+        mine.append(*(note(f"{n:04}", NOON + timedelta(minutes=n)) for n in range(first, first + 100)))
+        assert not mine.push()
+    away.rename(story.origin)
+    if others:
+        assert theirs.push()
+    pushes = count_pushes(story)
+    assert mine.push()
+    assert pushes() == 1
+    there = opened(story.clone("afterwards"))
+    there.fetch()
+    titles = [line.event.title for line in there.lines() if isinstance(line.event, Noted)]
+    assert titles == [*(["theirs"] if others else []), *(f"{n:04}" for n in range(1000))]
+    assert verify_record(there).verdict == "clear"
+    assert not there.push().why and pushes() == 1
