@@ -12,6 +12,7 @@ import pytest
 
 from herorun import record
 from herorun.acts import sealing
+from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
 from herorun.record import Record
@@ -25,6 +26,7 @@ POINTS: tuple[tuple[Any, str], ...] = (
     *((LocalIssue, name) for name in ("open", "post", "edit", "find")),
     *((LocalStore, name) for name in ("create", "swap")),
     (Terminal, "post"),
+    (AppriseChannel, "post"),
     (record, "push"),
     (sealing, "push"),
     (sealing, "annotated_tag"),

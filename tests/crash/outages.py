@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from errno import ETIMEDOUT
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import pytest
 
 from herorun import record
-from herorun.acts import sealing
+from herorun.acts import launching, paging, perform, sealing
+from herorun.core import decide
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue
@@ -73,6 +75,13 @@ TROUBLES: dict[str, tuple[Trouble, ...]] = {
     **{label(*each): (Trouble.FAILS, Trouble.DOWN) for each in READS},
     **{label(*each): (Trouble.FAILS, Trouble.DOWN, Trouble.LOST) for each in OURS},
 }
+
+
+def impatient(patch: pytest.MonkeyPatch) -> None:
+    """What failed is due again at once, and nobody waits for a scheduler that does not answer."""
+    for module in (decide, perform, paging):
+        patch.setattr(module, "back_off", lambda *_: timedelta())
+    patch.setattr(launching, "SETTLING", 0.2)
 
 
 def no_answer(name: str) -> Exception:

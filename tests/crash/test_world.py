@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from builders import NOON
+from crash.outages import impatient
 from crash.stages import STAGES, Stage, must_hold
 from crash.world import Clock, full, read_only, small_disk
-from herorun.acts import perform
 from herorun.acts.verifying import verify_record
-from herorun.core import decide
 from herorun.core.event import Initialised, Noted
 from herorun.record import Record
 from herorun.system import clock
@@ -34,9 +33,8 @@ BRANCH = "refs/heads/herorun/tiny"
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (decide, perform):
-        monkeypatch.setattr(module, "back_off", lambda *_: timedelta())
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    impatient(monkeypatch)
 
 
 @pytest.fixture
@@ -229,7 +227,9 @@ def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     git(story.origin, "update-ref", BRANCH, forged)
     code, said = sentence(capsys, story, stage)
     why = f"herorun/tiny on origin was rewritten: it does not hold {true[:9]}"
-    assert (why if name != "seal" else "unpushed-logbook") in said  # a seal pushes nothing then, and asks first
+    assert (
+        why if name != "seal" else "unpushed-logbook"
+    ) in said  # a seal pushes nothing then, and asks first
     assert git(story.origin, "rev-parse", BRANCH).strip() == forged
     assert not story.tags(story.origin)
     if name != "tick":  # whose relaunch is worth more than the remote

@@ -108,7 +108,7 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
     try:
         started = relaunch(run, instance, why)
     except (HerorunError, OSError) as error:
-        if not _perhaps_submitted(run, instance):
+        if not _was_begun(run, instance):
             run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         if ask and isinstance(error, Blocked):
             title = f"{instance} is not relaunched"
@@ -119,10 +119,12 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 
 
-def _perhaps_submitted(run: Run, instance: str) -> bool:
-    """Whether the relaunch of an instance was intended and has no outcome: then it has not failed either."""
-    waiting = run.record.memory().unsettled
-    return waiting is not None and waiting.relaunch_of == instance
+def _was_begun(run: Run, instance: str) -> bool:
+    """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled by the next turn."""
+    memory = run.record.memory()
+    begun = [memory.launchings[one.name] for one in memory.instances]
+    begun += [memory.unsettled] if memory.unsettled else []
+    return any(launching.relaunch_of == instance for launching in begun)
 
 
 def stop_once(run: Run, intended: Intended, instance: str, why: str) -> None:

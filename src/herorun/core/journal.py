@@ -268,6 +268,7 @@ class Memory:
             ends=tuple(self.ends.values()),
             most_saved=self.most_saved,
             last_tick=self.last_decided.at if self.last_decided else None,
+            last_tick_whole=self.last_decided is None or self.last_decided.monitor == "fresh",
             stopped=tuple(sorted(self.stopped.items())),
         )
 

@@ -88,5 +88,11 @@ def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(seen, seconds, mi
     assert answer(clock_skew, LeaseSeen("dri@here", "tiny", seen, written, mine)).outcome is outcome
 
 
+def test_a_beat_that_the_last_turn_could_not_see_or_renew_tells_nothing():
+    old = LeaseSeen("dri@here", "tiny", NOON, NOON - EVERY - timedelta(seconds=300), True)
+    assert answer(clock_skew, old, a_history(last_tick_whole=False)).outcome is Outcome.PASS
+    assert answer(clock_skew, old, a_history()).outcome is Outcome.FAIL
+
+
 def test_it_warns_about_the_monitor():
     assert (clock_skew.response, clock_skew.topic) == (Response.WARN, Topic.MONITOR)

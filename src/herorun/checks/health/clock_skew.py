@@ -102,8 +102,10 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
 
 
 def _beat_before_turn(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
-    """The last turn beat the lease: we see that beat for the first time now."""
+    """The last turn beat the lease: we see that beat for the first time now. One that could not see may not have."""
     if not isinstance(lease, LeaseSeen) or not lease.mine or history.last_tick is None:
+        return timedelta()
+    if not history.last_tick_whole:
         return timedelta()
     return (
         _behind(lease.modified, history.last_tick)

@@ -71,6 +71,7 @@ class History:
     ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
     most_saved: int = 0  # the most checkpoints that a tick has seen at once
     last_tick: datetime | None = None  # before this one
+    last_tick_whole: bool = True  # whether it could read all that it asked for
     stopped: tuple[tuple[str, str], ...] = ()  # instances that herorun was told to stop, and who told it
 
     @property

@@ -1,0 +1,98 @@
+"""The process ends around each page, or the channel misbehaves: none is lost, and none comes twice unasked.
+
+A channel cannot be asked what it has said. Where the process ended after a page was begun and before its outcome was
+written down, the page comes once more and says so; where a channel gave no answer, the next one is tried. No other
+page comes twice. HERORUN_CRASH_ALL=1 goes through all of it; else a sample of the day.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crash.faults import Dead, Fault, deadly, raise_dead
+from crash.outages import Outage, Trouble, impatient
+from crash.stages import STAGES, must_hold
+from crash.test_outages import EVERY, TODAY
+from services.channel_servers import WebService, web_service
+from stories import CRASH, Story, copy
+
+TOLD: dict[str, Any] = {"notify": {"targets": ["FIRST", "SECOND"]}}
+PAGES = {
+    "tiny: crashed [tiny-1] (critical)",
+    "tiny: Hero relaunch requested: tiny-2",
+    "tiny: tiny-2 finished",
+}
+SENDING = "AppriseChannel.post"
+(TICK,) = (stage for stage in STAGES if stage.name == "tick")
+
+
+@pytest.fixture
+def service() -> Iterator[WebService]:
+    with web_service() as server:
+        yield server
+
+
+@pytest.fixture
+def paged(story: Story, service: WebService, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+    """A run that crashed, whose DRI has two channels and knows nothing of it yet."""
+    impatient(monkeypatch)
+    for name in TOLD["notify"]["targets"]:
+        monkeypatch.setenv(name, f"json://{service.place}/{name}")
+    story.sign(**TOLD)
+    story.launched(CRASH)
+    with deadly():
+        yield story
+
+
+def _under(trouble: Fault | Outage, story: Story) -> None:
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Dead):
+        trouble.install(patch)
+        TICK.act(story)
+
+
+def _after(story: Story, service: WebService) -> list[tuple[str, str]]:
+    """All goes on to its end; every page that came, by title and words."""
+    TICK.again(story)
+    TICK.rest(story)
+    must_hold(story)
+    story.end()
+    return [(body["title"], body["message"]) for _, body in service.taken]
+
+
+def test_a_process_that_ends_around_a_page_loses_none_and_repeats_only_what_it_must(
+    paged: Story, service: WebService, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    copy(paged.home, kept)
+    counting = Fault(0, False, lambda: None)
+    _under(counting, paged)
+    paged.end()
+    first = counting.seen.index(SENDING)  # the append of its intent is the call before, counted from 1
+    points = [(at, after) for at in range(first, len(counting.seen) + 1) for after in (False, True)]
+    for at, after in points if EVERY else points[TODAY % 3 :: 3]:
+        copy(kept, paged.home)
+        service.taken.clear()
+        fault = Fault(at, after, raise_dead)
+        _under(fault, paged)
+        came = _after(paged, service)
+        twice = [title for title, count in Counter(title for title, _ in came).items() if count > 1]
+        where = f"it ended {'after' if after else 'before'} call {at} of {counting.seen}"
+        assert {title for title, _ in came} == PAGES, where
+        in_doubt = [words for _, words in came if "may be a repeat" in words]
+        assert len(came) - len(PAGES) == len(twice) <= len(in_doubt) <= 1, where
+        assert not in_doubt or SENDING in fault.seen[-2:] or counting.seen[at : at + 1] == [SENDING], where
+
+
+@pytest.mark.parametrize("trouble", list(Trouble))
+def test_a_channel_that_misbehaves_loses_no_page(paged: Story, service: WebService, trouble: Trouble) -> None:
+    outage = Outage(SENDING, 1, trouble)
+    _under(outage, paged)
+    outage.deliver()
+    came = Counter(title for title, _ in _after(paged, service))
+    assert outage.struck and set(came) == PAGES
+    forced = 1 if trouble in (Trouble.LOST, Trouble.LATE) else 0
+    assert sum(came.values()) == len(PAGES) + forced
