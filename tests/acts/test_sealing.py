@@ -81,9 +81,11 @@ def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(done: Story) -
     assert done.herorun("logbook", "verify", SLUG) == 0
 
 
-def test_what_is_not_on_the_remote_is_not_tagged(done: Story) -> None:
+def test_what_is_not_on_the_remote_is_not_tagged(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
     done.refuse_pushes()
+    assert done.herorun(*NOTE, "late") == 0
     assert done.seal() != 0
+    assert "herorun: the record is not pushed: " in capsys.readouterr().err
     assert (done.tags(), done.events("Sealed")) == ([], [])
 
 

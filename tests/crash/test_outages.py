@@ -4,6 +4,7 @@ The command is then started again, as a person or the babysitter does, and all i
 goes through every call of every port; else a sample of the day.
 """
 
+import json
 import os
 import re
 from collections import Counter
@@ -16,11 +17,11 @@ import pytest
 
 from crash.outages import TROUBLES, Outage, Trouble, impatient
 from crash.stages import STAGES, Stage, must_hold, outcome
-from stories import SLUG, Story, copy
+from stories import CRASH, SLUG, Story, copy
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 TODAY = datetime.now(UTC).toordinal()
-SAMPLE = 4  # cases a stage and day
+SAMPLE = 3  # cases a stage and day
 
 
 def _stopping(story: Story) -> None:
@@ -29,10 +30,11 @@ def _stopping(story: Story) -> None:
     assert story.herorun("stop", SLUG) == 0
 
 
+TICK = ("babysit", SLUG, "--once")
 NAMED = {stage.name: stage for stage in STAGES}
 CHOSEN = (
-    *(NAMED[name] for name in ("init", "launch", "tick", "relaunch", "seal", "handoff")),
-    replace(NAMED["stop"], name="stopping", words=("babysit", SLUG, "--once"), good=(0, 1), ready=_stopping),
+    *(NAMED[name] for name in ("launch", "tick", "relaunch", "seal", "handoff")),
+    replace(NAMED["stop"], name="stopping", words=TICK, good=(0, 1), ready=_stopping),
 )
 
 
@@ -134,3 +136,21 @@ def _under(outage: Outage, stage: Stage, story: Story) -> tuple[Outage, int]:
         code = stage.act(story)
     outage.deliver()
     return outage, code
+
+
+@pytest.mark.parametrize("name", ["Local.find", "LocalStore.entries"])
+def test_what_gives_no_answer_is_unknown_and_nothing_is_done_on_a_guess(
+    name: str, story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A crash that cannot be seen is none yet, and no checkpoint is guessed from a root that nobody can list."""
+    story.launched(CRASH)
+    capsys.readouterr()
+    _, code = _under(Outage(name, 1, Trouble.DOWN), replace(NAMED["tick"], words=(*TICK, "--json")), story)
+    seen = json.loads(capsys.readouterr().out)
+    assert seen["monitor"] != "fresh" and len(story.starts) == 1
+    assert story.run.record.memory().unsettled is None
+    if name == "Local.find":
+        assert code == 3 and seen["run"] == "unknown"
+    story.tick()
+    story.ended("tiny-2")
+    assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]

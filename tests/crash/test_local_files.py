@@ -1,0 +1,100 @@
+"""What this machine keeps beside the record is half-written, or was put there by somebody else: never a traceback.
+
+A cache that cannot be read is a lost cache; a file that is the only word on something is named in one sentence.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from herorun import record
+from herorun.acts.statement import statement_of
+from herorun.core.errors import CouldNotLook
+from herorun.schedulers import _kept
+from stories import SLUG, WAIT, Story
+
+EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
+CAPTURE = pytest.CaptureFixture[str]
+CACHES = {"metrics.json", "own-log.json", "lease-seen.json", "heartbeat.json", "tiny.memory.json"}
+HOSTILE = {
+    "half": b"",
+    "nested": b"[" * 200_000,
+    "list": b"[1]",
+    "null": b"null",
+    "digits": b"9" * 5_000,
+    "table": b'{"version": [], "state": {"rows": "x"}, "log": 5, "beat": null, "since": 7, "by": {}}',
+    "not-utf8": b'{"id": "\xff\xfe"}',
+}
+
+
+@pytest.fixture
+def watched(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
+    """A live run that was ticked, so that all that a machine keeps is there."""
+    monkeypatch.setattr(record, "REMEMBER", 1)
+    story.launched(WAIT)
+    assert story.tick() == 0
+    return story
+
+
+def kept(story: Story) -> list[Path]:
+    """All JSON that herorun keeps on this machine, and reads again."""
+    folders = (story.state, story.work / ".git" / "herorun")
+    return sorted(path for folder in folders for path in folder.rglob("*.json") if "code" not in path.parts)
+
+
+def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = story.herorun(*words)
+    err = capsys.readouterr().err
+    assert "internal error" not in err and "Traceback" not in err, err
+    return code, err
+
+
+@pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested", "table"))
+def test_a_cache_that_cannot_be_read_is_a_lost_cache(watched: Story, capsys: CAPTURE, word: str) -> None:
+    caches = [path for path in kept(watched) if path.name in CACHES]
+    assert {path.name for path in caches} == CACHES
+    for path in caches:
+        path.write_bytes(HOSTILE[word] or path.read_bytes()[: path.stat().st_size // 2])
+    assert said(watched, capsys, "babysit", SLUG, "--once")[0] == 0
+    assert said(watched, capsys, "status", SLUG)[0] == 0
+    assert said(watched, capsys, "logbook", "verify", SLUG)[0] == 0
+
+
+@pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested"))
+def test_no_file_of_this_machine_brings_a_command_down(watched: Story, capsys: CAPTURE, word: str) -> None:
+    for path in kept(watched):
+        if path.name in CACHES:
+            continue
+        before = path.read_bytes()
+        path.write_bytes(HOSTILE[word] or before[: len(before) // 2])
+        for words in (
+            (("babysit", SLUG, "--once"), ("stop", SLUG)) if EVERY else (("babysit", SLUG, "--once"),)
+        ):
+            code, err = said(watched, capsys, *words)
+            assert code in (0, 1, 3), (path, code, err)
+        path.write_bytes(before)
+    assert watched.tick() in (0, 1)
+    assert len(watched.starts) == 1
+
+
+@pytest.mark.parametrize("word", [word for word in HOSTILE if word != "half"])
+def test_a_seals_tag_that_states_nothing_is_no_statement(word: str) -> None:
+    assert statement_of("tag\n\nSeal\n\n{" + HOSTILE[word].decode("utf-8", "replace")) is None
+    assert statement_of('tag\n\n\n{"schema": 1, "run": "tiny"}') is None
+
+
+@pytest.mark.parametrize("name", ["tiny-1.json", "tiny-1.stop.json"])
+@pytest.mark.parametrize("word", [word for word in HOSTILE if word != "half"])
+def test_what_was_kept_of_a_submission_is_read_whole_or_named(tmp_path: Path, name: str, word: str) -> None:
+    _kept.keep_stop(tmp_path, "tiny-1", "17", "dri@here")
+    assert _kept.kept(tmp_path, "tiny-1") == _kept.Kept(True, "17", "dri@here")
+    (tmp_path / name).write_bytes(HOSTILE[word])
+    if word == "table":  # JSON of another shape: it says nothing of this job
+        assert _kept.kept(tmp_path, "tiny-1").by is None
+        return
+    with pytest.raises(
+        CouldNotLook, match=f"{name}, what was kept of a submission, cannot be read: delete it"
+    ):
+        _kept.kept(tmp_path, "tiny-1")
