@@ -3,6 +3,7 @@
 And when it is right again, all goes on as if nothing had been: nothing is lost, and nothing is there twice.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,9 +29,20 @@ from herorun.system.git import find_repository
 from herorun.workspace import template
 from stories import CRASH, SLUG, WAIT, Story, eventually, git, note
 
+EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 CAPTURE = pytest.CaptureFixture[str]
 NAMED = {stage.name: stage for stage in STAGES}
 BRANCH = "refs/heads/herorun/tiny"
+
+
+def every(*cases: Any) -> list[Any]:
+    """What is told each time."""
+    return list(cases)
+
+
+def at_length(*cases: Any) -> list[Any]:
+    """What is told with HERORUN_CRASH_ALL=1 alone: it goes nearly the same way."""
+    return list(cases) if EVERY else []
 
 
 @pytest.fixture(autouse=True)
@@ -66,14 +79,8 @@ def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("name", "disk", "room"),
-    [
-        ("launch", "work", 0),
-        ("launch", "work", 131_072),
-        ("launch", "data", 0),
-        ("tick", "work", 0),
-        ("tick", "work", 65_536),
-        ("tick", "data", 0),
-    ],
+    every(("launch", "work", 0), ("tick", "work", 65_536), ("tick", "data", 0))
+    + at_length(("tick", "work", 0), ("launch", "work", 131_072), ("launch", "data", 0)),
     indirect=["disk"],
 )
 def test_a_full_disk_is_said_and_loses_nothing(
@@ -94,7 +101,9 @@ def test_a_full_disk_is_said_and_loses_nothing(
 
 
 @pytest.mark.parametrize(
-    ("name", "disk"), [("launch", "work"), ("tick", "work"), ("tick", "data")], indirect=["disk"]
+    ("name", "disk"),
+    every(("launch", "work"), ("tick", "data")) + at_length(("tick", "work")),
+    indirect=["disk"],
 )
 def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
     name: str, disk: Path, small: Story, capsys: CAPTURE
@@ -112,7 +121,7 @@ def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
     assert len(small.starts) == len(before) + 1
 
 
-@pytest.mark.parametrize("damaged", [b"", b"0123456789abcdef", bytes(41)])
+@pytest.mark.parametrize("damaged", every(b"") + at_length(b"0123456789abcdef", bytes(41)))
 def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
     damaged: bytes, story: Story, capsys: CAPTURE
 ) -> None:
@@ -213,7 +222,7 @@ def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(story: St
     must_hold(story)
 
 
-@pytest.mark.parametrize("name", ["launch", "tick", "seal"])
+@pytest.mark.parametrize("name", every("launch", "tick") + at_length("seal"))
 def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     name: str, story: Story, capsys: CAPTURE
 ) -> None:
@@ -275,7 +284,7 @@ def count_pushes(story: Story) -> Callable[[], int]:
     return lambda: len(told.read_text().splitlines()) if told.exists() else 0
 
 
-@pytest.mark.parametrize("others", [False, True])
+@pytest.mark.parametrize("others", every(True) + at_length(False))
 def test_after_a_long_outage_a_thousand_events_go_out_in_order_in_one_push(
     story: Story, others: bool
 ) -> None:
