@@ -114,6 +114,9 @@ def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
     with read_only(disk):
         code, said = sentence(capsys, small, stage)
     assert code in (1, 3) and "Read-only file system" in said
+    if disk.name == "work":
+        assert f"herorun: {disk}" in said  # it names the file
+        assert "Nothing was lost; make it accessible to this user, then try again." in said
     assert small.starts == before
     stage.again(small)
     stage.rest(small)
