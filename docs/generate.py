@@ -18,6 +18,7 @@ from herorun import catalogue, discover
 from herorun.cli import herorun
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration, say_duration
+from herorun.core.sealing.kinds import SealKind, holds
 from herorun.core.triage.catalogue import Signature
 from herorun.core.triage.kinds import FailureClass, Role, Strength
 from herorun.schema import ContractSchema
@@ -106,7 +107,18 @@ def gate_part(gate: Gate) -> str:
         for check in found
     ]
     parts = [f"## {gate.name.capitalize()}", f"The question: {QUESTIONS[gate]}", table(head, rows)]
+    parts += [SEALS, seal_table(found)] if gate is Gate.SEAL else []
     return "\n\n".join([*parts, *(check_part(check) for check in found)])
+
+
+SEALS = """\
+There are four kinds of a seal: `final`; `milestone` (`--milestone NAME`), after which the run and its babysitter go on;
+`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""
+
+
+def seal_table(found: Iterable[Check]) -> str:
+    rows = [(check.name, *("yes" if holds(check.name, kind) else "" for kind in SealKind)) for check in found]
+    return table(("check", *SealKind), rows)
 
 
 def anchor(check: Check) -> str:

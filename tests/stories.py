@@ -27,6 +27,8 @@ from herorun import cli, gather
 from herorun.core.codec import read
 from herorun.core.event import Noted
 from herorun.core.journal import Line
+from herorun.core.sealing.statement import facts_of
+from herorun.core.sealing.words import statement_of
 from herorun.notifiers import channel, terminal
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
@@ -268,8 +270,12 @@ class Story:
 
     @property
     def statement_in_tag(self) -> Any:
-        text = git(self.work, "cat-file", "tag", TAG)
-        return json.loads(text[text.index("\n{") :])
+        return statement_of(git(self.work, "cat-file", "tag", TAG))
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Herorun's own part of the statement in the tag."""
+        return facts_of(self.statement_in_tag)
 
     @property
     def statement_in_record(self) -> Any:

@@ -92,7 +92,7 @@ def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
 
 def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:
     commands = Path(__file__).parents[1] / "src" / "herorun" / "commands"
-    names = [path.stem for path in commands.glob("*.py") if not path.stem.startswith("_")]
+    names = [path.stem.replace("_", "-") for path in commands.glob("*.py") if not path.stem.startswith("_")]
     asked = "from herorun.cli import run\nfor name in sys.argv[2:]: assert run([name, '--help']) == 0"
     modules = imported(asked, tmp_path / "modules", *names)
     assert len(names) > 9

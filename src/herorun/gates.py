@@ -16,9 +16,10 @@ from herorun.core.check import (
     stands_in_the_way,
     verdict_of,
 )
-from herorun.core.evidence import Evidence, Now, WaiverUse
+from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.scrub import scrub_tree
+from herorun.core.sealing.kinds import holds
 from herorun.core.waivers import waiver_use
 from herorun.gather import gather
 from herorun.system.clock import now
@@ -72,6 +73,12 @@ def ask(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None
     return _ask(run, gate, discover.checks(gate), wanted, given or {}, mode)
 
 
+def ask_seal(run: Run, sealing: Sealing, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
+    """The seal gate, with those of its checks that hold for the kind of seal."""
+    asked = [check for check in discover.checks(Gate.SEAL) if holds(check.name, sealing.kind)]
+    return _ask(run, Gate.SEAL, asked, wanted, {**(given or {}), Sealing: sealing})
+
+
 def ask_relaunch(run: Run, given: Evidence) -> Report:
     """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked.
 
@@ -113,8 +120,11 @@ def _judge(
     """What the waivers signed is known once all other checks have answered; who asks about it is asked last."""
     first = [check for check in checks if WaiverUse not in check.needs]
     found = waive(evaluate(first, evidence, run.limits), run.waivers, at)
-    elsewhere = {check.name for check in discover.checks() if check.gate is not gate}
-    evidence[WaiverUse] = waiver_use(run.waivers, found, {check.name for check in checks}, elsewhere, at)
+    asked = {check.name for check in checks}
+    elsewhere = {
+        check.name for check in discover.checks() if check.gate is not gate or check.name not in asked
+    }
+    evidence[WaiverUse] = waiver_use(run.waivers, found, asked, elsewhere, at)
     last = [check for check in checks if WaiverUse in check.needs]
     found += waive(evaluate(last, evidence, run.limits), run.waivers, at)
     order = [check.name for check in checks]

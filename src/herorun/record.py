@@ -369,13 +369,20 @@ class Record:
         """
         if self.remote is None:
             return self.memory()
+        return self._published(self.remote).memory
+
+    def published_lines(self) -> Sequence[Line]:
+        """Every line that the remote has at this moment; none without a remote."""
+        return tuple(self._published(self.remote).lines) if self.remote else ()
+
+    def _published(self, remote: str) -> _Content:
         target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
-        if target not in self.repository.remote_tips(self.remote, target):
-            return Memory()
-        fetch(self.repository, self.remote, {target: fetched})
+        if target not in self.repository.remote_tips(remote, target):
+            return _Content()
+        fetch(self.repository, remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))
         self._must_hold_this_run(theirs)
-        return self._load(theirs).memory
+        return self._load(theirs)
 
     def _must_be_a_branch_of_its_own(self) -> None:
         if self.branch in ("main", "master"):

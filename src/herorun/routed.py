@@ -43,6 +43,12 @@ class RoutedStore:
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
         return self._of(path).swap(path, before, after)
 
+    def delete(self, path: str) -> None:
+        self._of(path).delete(path)
+
+    def delete_folder(self, path: str) -> None:
+        self._of(path).delete_folder(path)
+
     def probe(self, root: str) -> None:
         self._of(root).probe(root)
 

@@ -190,6 +190,7 @@ class Run:
             Cadence: Cadence(self.contract.babysit.cadence),
             type(memory.history): memory.history,
             type(memory.unfinished): memory.unfinished,
+            type(memory.edits): memory.edits,
             FinalStep: _final_step(memory),
             PriorLaunch: _prior_launch(memory),
             IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),

@@ -11,7 +11,7 @@ import pytest
 from herorun.acts import launching
 from herorun.acts.snapshots import admitted_snapshot
 from herorun.core.errors import Blocked
-from stories import CRASH, JOB, REFUSE_ALL, SLUG, Story, copy, git
+from stories import CRASH, JOB, REFUSE_ALL, SLUG, TAG, Story, copy, git
 
 WAIVED = {
     "check": "dirty-tree",
@@ -368,16 +368,38 @@ def test_the_seal_names_it(edited: Story) -> None:
     (edited.work / "train.sh").write_text(JOB)
     assert edited.seal() == 0
     patch = edited.events("Launching")[0].plan["patch"]["value"]
-    statement = edited.statement_in_tag
+    statement = edited.stated
     assert statement["patch"] == patch
     assert statement["dirty_tree"].startswith(f"yes, approved by @dri, patch identity tree:{patch['tree']} ")
     assert f"- Dirty tree: {statement['dirty_tree']}" in edited.run.record.logbook()
+    assert (
+        statement["commit"] == patch["commit"] == git(edited.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+    )
+    edits = f"herorun/tiny/edits-{patch['tree'][:12]}"
+    for where in (edited.work, edited.origin):
+        assert git(where, "rev-parse", f"{edits}^{{commit}}").strip() == patch["commit"]
+
+
+def test_the_seal_commit_is_made_again_from_the_diff_in_the_record(
+    edited: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert edited.launch() == 0
+    edited.ended()
+    assert (edited.tick(), edited.tick()) == (0, 0)
+    for where in (edited.work, edited.origin):
+        git(where, "update-ref", "-d", *refs(where))
+    git(edited.work, "gc", "--prune=now", "--quiet")
+    before = git(edited.work, "status", "--porcelain")
+    assert edited.seal() == 0
+    patch = edited.events("Launching")[0].plan["patch"]["value"]
+    assert edited.stated["commit"] == patch["commit"]
+    assert git(edited.work, "status", "--porcelain") == before
 
 
 def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
     story.finished()
     assert story.seal() == 0
-    assert (story.statement_in_tag["patch"], story.statement_in_tag["dirty_tree"]) == (None, "no")
+    assert (story.stated["patch"], story.stated["dirty_tree"]) == (None, "no")
 
 
 # --- in place -------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ The stores, W&B, the repository and the job are real; only their addresses are l
 """
 
 import contextlib
+import io
 import json
 import os
 import shutil
@@ -24,7 +25,7 @@ from herorun.core.lease import PATH, Lease, read_lease
 from services.servers import Service
 from services.wandb_server import KEY
 from services.wandb_service import WandbService, running
-from stories import SLUG, Story, contract_of, eventually
+from stories import SLUG, TAG, Story, contract_of, eventually
 
 pytestmark = pytest.mark.back_end
 
@@ -191,9 +192,28 @@ def test_a_run_on_object_stores_from_launch_to_seal(
     assert logged(wandb) == list(range(START, 112))
     assert told.seal() == 0
     assert told.herorun("logbook", "verify", SLUG) == 0
-    assert told.statement_in_tag["final_checkpoint"] == f"{root}/step-112"
+    assert told.stated["final_checkpoint"] == f"{root}/step-112"
+    assert told.stated["manifest"]["proof"] == "checksums (md5) of all files"
+    assert told.herorun("verify-seal", TAG) == 0
+    what_is_planned_is_deleted(told, capsys)
     assert "Traceback" not in capsys.readouterr().err
     nothing_is_given_away(told)
+
+
+def what_is_planned_is_deleted(told: Story, capsys: CAPTURE) -> None:
+    """Of the temporary ones in S3 all but the newest; nothing in Cloud Storage, where the permanent ones are."""
+    temporary, file = roots(told)["temporary_root"], told.home / "prune.json"
+    capsys.readouterr()
+    assert told.herorun("checkpoints", "plan", SLUG, "--keep", "1", "--out", str(file), "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    gone = {victim["path"] for victim in plan["victims"]}
+    assert gone and gone < {f"{temporary}/step-{step}" for step in range(START + 2, 112, 4)}
+    before = set(told.run.store.names(temporary))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO(plan["digest"]))
+        assert told.herorun("checkpoints", "prune", SLUG, "--plan", str(file)) == 0
+    left = before - {f"{path.rpartition('/')[2]}/" for path in gone}
+    assert set(told.run.store.names(temporary)) == left
 
 
 def elsewhere_nothing_starts(told: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE) -> None:

@@ -115,7 +115,16 @@ EVENTS = [
         "why",
         "escalate/judge/0.2.0/1",
     ),
-    Sealed(NOON, "herorun/tiny/seal-1", "c0ffee", "sha256:02", {"Tag": "x"}),
+    Sealed(
+        NOON,
+        "herorun/tiny/seal-1",
+        "c0ffee",
+        "sha256:02",
+        {"Tag": "x"},
+        "superseded",
+        "tiny-2",
+        "/data/step-2",
+    ),
 ]
 LINES = chain(EVENTS, START)
 TEXTS = [(f"j:{number}", line.text) for number, line in enumerate(LINES, start=1)]
@@ -405,3 +414,23 @@ def test_an_order_to_go_back_stands_until_it_is_carried_out_refused_or_replaced(
     memory = fold([INIT, LAUNCHING, LAUNCHED, BACK, *after])
 
     assert bool(memory.rollback_ordered) is stands
+
+
+# --- seals and deletions ------------------------------------------------------------------------------
+
+
+def test_a_milestone_does_not_end_the_run_and_the_seal_after_it_does():
+    half = Sealed(NOON, "herorun/tiny/seal-1", "c0ffee", "sha256:02", {}, "milestone", "half")
+    memory = fold([half])
+    assert (memory.sealed, memory.milestones) == (None, (half,))
+    end = Sealed(NOON, "herorun/tiny/seal-2", "c0ffee", "sha256:03")
+    assert fold([end], memory).sealed == end
+
+
+def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
+    key = "prune/0555e136d332//data/tiny/step-1"
+    begun = fold([Intended(NOON, key, 1, "delete it")])
+    assert begun.history.deleting == {"/data/tiny/step-1"}
+    refused = fold([Failed(NOON, key, 1, "403")], begun)
+    assert refused.history.deleting == {"/data/tiny/step-1"}
+    assert fold([Done(NOON, key, 1)], refused).history.deleting == frozenset()

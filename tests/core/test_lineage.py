@@ -194,3 +194,9 @@ def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():
     assert acceptable([old, older], a_contract(), history).newest == older
     named = a_contract(start={"from": old.path, "reason": "it was good after all"})
     assert refusal(old, named, history) == ""
+
+
+def test_what_is_perhaps_half_deleted_is_never_gone_on_from():
+    candidate = a_checkpoint(100)
+    history = a_history(deleting=frozenset({candidate.path}))
+    assert mistrust(candidate, history) == "its deletion was begun: it may be half there"

@@ -24,7 +24,7 @@ POINTS: tuple[tuple[Any, str], ...] = (
     (Record, "append"),
     *((Local, name) for name in ("submit", "find", "live", "stop")),
     *((LocalIssue, name) for name in ("open", "post", "edit", "find")),
-    *((LocalStore, name) for name in ("create", "swap")),
+    *((LocalStore, name) for name in ("create", "swap", "delete")),
     (Terminal, "post"),
     (AppriseChannel, "post"),
     (record, "push"),

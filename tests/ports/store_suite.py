@@ -22,6 +22,7 @@ class StoreBench(Protocol):
 
 class StoreSuite:
     has_empty_folders = True  # an object store has none
+    cut_off_folders = True  # whether what `cut_off` leaves can hold files: in memory it is one
     many = 300
     foreign = "elsewhere://bucket/path"  # a path that belongs to another store
     weird = ("with space", "ünï-日本", "new\nline", "-dash", "50%20", "a'b\"c", "hash#?x", "*[a]")
@@ -182,6 +183,43 @@ class StoreSuite:
             store.create(f"{bench.root}/{number:04}", b"")
         assert store.names(bench.root) == tuple(f"{number:04}" for number in range(self.many))
 
+    def test_a_deleted_file_is_gone_and_what_lies_beside_it_stays(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        for name in ("a", "ab", *self.weird):
+            store.create(f"{bench.root}/{name}/file", b"data")
+            store.create(f"{bench.root}/{name}/file-too", b"data")
+        for name in ("a", *self.weird):
+            store.delete(f"{bench.root}/{name}/file")
+            assert bench.connect().names(f"{bench.root}/{name}") == ("file-too",)
+        assert store.names(f"{bench.root}/ab") == ("file", "file-too")
+        with pytest.raises(FileNotFoundError):
+            store.delete(f"{bench.root}/a/file")
+
+    def test_a_folder_is_no_file_to_delete(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        store.create(f"{bench.root}/step-1/file", b"data")
+        with pytest.raises(OSError, match=r"."):
+            store.delete(f"{bench.root}/step-1")
+        with pytest.raises(OSError, match=r"."):
+            store.delete_folder(f"{bench.root}/step-1")
+        assert store.read(f"{bench.root}/step-1/file") == b"data"
+
+    def test_an_emptied_folder_can_be_deleted(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        store.create(f"{bench.root}/step-1/file", b"")
+        store.create(f"{bench.root}/step-2/file", b"")
+        store.delete(f"{bench.root}/step-1/file")
+        store.delete_folder(f"{bench.root}/step-1")
+        assert store.names(bench.root) == ("step-2/",)
+
+    def test_what_is_out_of_reach_is_not_deleted(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        store.create(f"{bench.root}/there", b"")
+        bench.cut_off(f"{bench.root}/blocked")
+        with pytest.raises(OSError, match=r".") as caught:
+            store.delete(f"{bench.root}/blocked/file")
+        assert isinstance(caught.value, FileNotFoundError) is not self.cut_off_folders
+
     def test_probe_makes_the_root_and_leaves_nothing_in_it(self, bench: StoreBench) -> None:
         store = bench.connect()
         store.probe(bench.root)
@@ -204,6 +242,7 @@ class StoreSuite:
         scheme, _, rest = self.foreign.partition("://")
         looks: tuple[Callable[[str], object], ...] = (
             *(store.names, store.read, store.probe, store.region, store.rules, store.generation),
+            *(store.delete, store.delete_folder),
             lambda path: store.create(path, b""),
         )
         for look in looks:

@@ -1,5 +1,7 @@
 """The gs store, against a loopback server: the contract suite, then Cloud Storage's own traps."""
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -366,3 +368,12 @@ def test_nothing_is_loaded_before_it_is_used_and_the_jobs_environment_stays(gcs:
         [sys.executable, "-c", MANNERS], env=env, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- checksums --------------------------------------------------------------------------------------
+
+
+def test_a_listing_tells_the_checksum_that_cloud_storage_computed(gcs: Service, root: str) -> None:
+    connect().create(f"{root}/a", b"hi")
+    (entry,) = connect().entries(root)
+    assert entry.checksum == f"md5:{base64.b64encode(hashlib.md5(b'hi').digest()).decode()}"

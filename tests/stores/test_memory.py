@@ -30,6 +30,7 @@ class Bench:
 
 class TestMemory(StoreSuite):
     has_empty_folders = False
+    cut_off_folders = False
 
     @pytest.fixture
     def bench(self) -> StoreBench:

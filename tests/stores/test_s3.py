@@ -1,5 +1,6 @@
 """The s3 store, against a loopback server: the contract suite, then S3's own traps."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -344,3 +345,12 @@ def test_without_s3fs_it_says_what_to_install() -> None:
         "Paths of s3:// need the package s3fs: `pip install 'herorun[s3]'`.\n",
         "",
     )
+
+
+# --- checksums --------------------------------------------------------------------------------------
+
+
+def test_a_listing_tells_the_etag(s3: Service, root: str) -> None:
+    connect().create(f"{root}/a", b"hi")
+    (entry,) = connect().entries(root)
+    assert entry.checksum == f"etag:{hashlib.md5(b'hi').hexdigest()}"

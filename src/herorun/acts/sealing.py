@@ -1,24 +1,44 @@
 """The seal: one statement, one annotated tag, pushed create-only; sealing twice is one seal."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from herorun.acts.judged import look
 from herorun.acts.posting import say
-from herorun.acts.statement import as_list, make_statement, remembered, seal_lines, tag_message
+from herorun.acts.seal_commit import keep_edits
+from herorun.acts.statement import make_statement, remembered
 from herorun.acts.unfinished_seal import begun, tag_here, tag_name, tag_there
+from herorun.acts.winding_down import wind_down
 from herorun.core.canonical import canonical, digest
-from herorun.core.check import Gate, GateVerdict
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
+from herorun.core.check import GateVerdict
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Done, Failed, Intended, Sealed
-from herorun.core.evidence import Checkpoints, FinalStep, Job, Metrics, Receipt
+from herorun.core.evidence import (
+    Checkpoints,
+    FinalStep,
+    Instance,
+    Job,
+    Metrics,
+    MilestoneCheckpoint,
+    Receipt,
+    Sealing,
+)
+from herorun.core.journal import Memory
 from herorun.core.scrub import scrub
-from herorun.gates import Report, ask
+from herorun.core.sealing.kinds import SealKind
+from herorun.core.sealing.manifest import Manifest
+from herorun.core.sealing.statement import facts_of
+from herorun.core.sealing.words import as_list, seal_lines, tag_message
+from herorun.gates import Report, ask_seal
 from herorun.record import Pushed
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.plumbing import annotated_tag, push
-from herorun.workspace import Run
+from herorun.system.signing import Signing, signing_of
+from herorun.workspace import Run, known_slugs
+
+FINAL = Sealing()
+WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 
 
 @dataclass(frozen=True)
@@ -46,27 +66,33 @@ class Seal:
         }
 
 
-def seal(run: Run) -> Seal:
-    """Ask the seal gate; then state, tag, push, tell and record."""
+def seal(run: Run, sealing: Sealing = FINAL) -> Seal:
+    """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops what watches it."""
     run.prepare()
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
-        memory = run.record.memory()
-        if memory.sealed:
-            return _again(run, memory.sealed)
-        pushed = run.record.push()  # the gate asks whether the record is on the remote
-        key = f"tag/{tag_name(run)}"
-        report = None
-        statement = begun(run, memory, key)
-        if statement is None:
-            report = ask(run, Gate.SEAL, [Job, Metrics, Checkpoints, FinalStep, Receipt], look(run))
-            if report.verdict is not GateVerdict.CLEAR:
-                return Seal(report, None, None, None, _unpushed(run, pushed))
-            if memory.current is None:
-                raise Blocked(f"{run.slug} was never launched: there is nothing to seal.")
-            statement = make_statement(run, memory, memory.current, report)
-        return _tag(run, report, key, statement)
+        done = _sealed(run, sealing)
+    if done.tag and sealing.kind.ends:
+        done = replace(done, warnings=(*done.warnings, *wind_down(run)))
+    return done
+
+
+def _sealed(run: Run, sealing: Sealing) -> Seal:
+    memory = run.record.memory()
+    if before := _before(run, memory, sealing):
+        return _again(run, before)
+    if sealing.kind is SealKind.SUPERSEDED:
+        _must_be_another(run, sealing.name)
+    pushed = run.record.push()  # the gate asks whether the record is on the remote
+    tag, report, manifest = tag_name(run, memory), None, None
+    statement = begun(run, memory, tag, sealing)
+    if statement is None:
+        report = ask_seal(run, sealing, WANTED, look(run))
+        if report.verdict is not GateVerdict.CLEAR:
+            return Seal(report, None, None, None, _unpushed(run, pushed))
+        statement, manifest = _stated(run, memory, sealing, report)
+    return _tag(run, report, tag, statement, manifest)
 
 
 def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
@@ -74,37 +100,94 @@ def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
     return () if pushed or run.record.remote is None else (f"the record is not pushed: {pushed.why}",)
 
 
-def _tag(run: Run, report: Report | None, key: str, statement: dict[str, Any]) -> Seal:
-    memory = run.record.memory()
-    tag, commit = tag_name(run), str(statement["commit"])
+def _stated(
+    run: Run, memory: Memory, sealing: Sealing, report: Report
+) -> tuple[dict[str, Any], Manifest | None]:
+    current: Instance | None = memory.current
+    if current is None:
+        raise Blocked(f"{run.slug} was never launched: there is nothing to seal.")
+    return make_statement(run, memory, current, sealing, report, keep_edits(run, memory))
+
+
+def _before(run: Run, memory: Memory, sealing: Sealing) -> Sealed | None:
+    """The very seal that is asked for, made before; another one that ended the run is in the way."""
+    if sealing.kind is SealKind.MILESTONE:
+        found = next((each for each in memory.milestones if each.name == sealing.name), None)
+        if found:
+            return found
+    if memory.sealed is None:
+        return None
+    if (memory.sealed.ending, memory.sealed.name) != (sealing.kind.value, sealing.name):
+        how = f"{memory.sealed.ending} {memory.sealed.name}".strip()
+        raise Blocked(f"{run.slug} is sealed as {memory.sealed.tag} ({how}): a seal is never taken back.")
+    return memory.sealed
+
+
+def _must_be_another(run: Run, slug: str) -> None:
+    if slug == run.slug or slug not in set(known_slugs(run.repository)):
+        raise WrongUse(f"{slug!r} is no other run of this repository, so it cannot supersede {run.slug}.")
+
+
+def _tag(
+    run: Run, report: Report | None, tag: str, statement: dict[str, Any], manifest: Manifest | None
+) -> Seal:
+    memory, key = run.record.memory(), f"tag/{tag}"
+    facts = facts_of(statement)
+    commit = str(facts["commit"])
     if key not in memory.intended:
         name = f"seal-{digest(statement)[7:19]}.json"
-        run.record.append(
-            Intended(now(), key, memory.attempt(key), name),
-            files={name: (canonical(statement) + "\n").encode()},
-        )
+        files = {name: (canonical(statement) + "\n").encode()}
+        if manifest:
+            files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
+        run.record.append(Intended(now(), key, memory.attempt(key), name), files=files)
     _must_push(run, key)
     attempt = run.record.memory().intended[key].attempt
     try:
-        oid = annotated_tag(run.repository, tag, commit, tag_message(statement, tag))
+        oid, unsigned = _made(run, tag, commit, tag_message(statement, tag))
         _push_tag(run, tag, oid)
     except HerorunError as error:
         run.record.append(Failed(now(), key, attempt, scrub(in_words(error))))
         raise
     lines = seal_lines(statement, tag)
-    run.record.append(
-        Done(now(), key, attempt, result=oid), Sealed(now(), tag, commit, digest(statement), lines)
-    )
+    checkpoint = str(facts["final_checkpoint"] or "")
+    told = Sealed(now(), tag, commit, digest(statement), lines, facts["kind"], facts["name"], checkpoint)
+    run.record.append(Done(now(), key, attempt, result=oid), told)
     pushed = run.record.push()
     warnings = [] if pushed else [f"the record is not pushed: {pushed.why}"]
-    late = [caveat for caveat in remembered(memory)["caveats"] if caveat not in statement["caveats"]]
+    late = [caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]]
     warnings += [f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late]
-    try:
-        say(run, f"post/{tag}", f"Sealed as {tag}", as_list(lines), {})
-    except (HerorunError, OSError) as error:
-        warnings.append(f"the issue was not told: {in_words(error)}")
+    warnings += [*unsigned, *_tell(run, told)]
     run.record.push()
     return Seal(report, tag, commit, statement, tuple(warnings))
+
+
+def _made(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[str]]:
+    """The tag, signed where git is set up to sign; and why it is not, where only a key is set and cannot be used."""
+    signing = signing_of(run.repository)
+    if signing is Signing.OFF:
+        return annotated_tag(run.repository, tag, commit, message), []
+    try:
+        return annotated_tag(run.repository, tag, commit, message, sign=True), []
+    except CouldNotLook as error:
+        if signing is Signing.DEMANDED:
+            raise CouldNotLook(
+                f"Nothing was tagged: git is set up to sign tags and could not: {error}"
+            ) from None
+        why = f"the tag is not signed: user.signingkey is set, and git could not sign with it: {in_words(error)}"
+        return annotated_tag(run.repository, tag, commit, message), [why]
+
+
+def _tell(run: Run, sealed: Sealed) -> list[str]:
+    title = (
+        f"Sealed as {sealed.tag}"
+        if sealed.ending == SealKind.FINAL
+        else sealed.lines["Status"].partition(" at ")[0]
+    )
+    try:
+        say(run, f"post/{sealed.tag}", title, as_list(dict(sealed.lines)), {})
+    except (HerorunError, OSError) as error:
+        return [f"the issue was not told: {in_words(error)}"]
+    return []
 
 
 def _must_push(run: Run, key: str) -> None:
@@ -120,7 +203,7 @@ def _push_tag(run: Run, tag: str, oid: str) -> None:
     remote = run.contract.code.remote
     if remote not in run.repository.remotes():
         return
-    there = tag_there(run)
+    there = tag_there(run, tag)
     if there == oid:
         return
     if there is not None:
@@ -130,7 +213,7 @@ def _push_tag(run: Run, tag: str, oid: str) -> None:
 
 def _again(run: Run, sealed: Sealed) -> Seal:
     """Sealed before: whatever of it did not reach the world yet goes out now."""
-    oid = tag_here(run)
+    oid = tag_here(run, sealed.tag)
     warnings = []
     if oid is not None:
         try:
@@ -139,10 +222,7 @@ def _again(run: Run, sealed: Sealed) -> Seal:
             warnings.append(f"the tag is not pushed: {in_words(error)}")
     else:
         warnings.append(f"the tag {sealed.tag} is not in this clone: fetch it")
-    try:
-        say(run, f"post/{sealed.tag}", f"Sealed as {sealed.tag}", as_list(dict(sealed.lines)), {})
-    except (HerorunError, OSError) as error:
-        warnings.append(f"the issue was not told: {in_words(error)}")
+    warnings += _tell(run, sealed)
     pushed = run.record.push()
     if not pushed:
         warnings.append(f"the record is not pushed: {pushed.why}")

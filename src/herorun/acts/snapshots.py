@@ -11,7 +11,7 @@ from herorun.core.codec import read
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Done, Launching
 from herorun.core.evidence import Nothing, Snapshot
-from herorun.core.plan import CLEAN, Patch, Plan
+from herorun.core.plan import CLEAN, Patch, Plan, snapshot_ref
 from herorun.system.clock import now
 from herorun.system.plumbing import fetch, move_ref, push
 from herorun.system.snapshot import canonical_diff, described
@@ -21,7 +21,7 @@ SMALL = 256_000  # bytes of a diff that is kept beside the record
 
 
 def ref_of(run: Run, patch: Patch) -> str:
-    return f"refs/herorun/snapshots/{run.slug}/{patch.tree}"
+    return snapshot_ref(run.slug, patch.tree)
 
 
 def patch_of(snapshot: Snapshot) -> Patch:

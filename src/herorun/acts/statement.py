@@ -1,42 +1,95 @@
 """What a seal states: only what was found, said apart from what was planned."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from herorun import __version__
+from herorun.acts.manifest import read_manifest
 from herorun.core.canonical import canonical, plain, timestamp
-from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Instance, Metrics
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.event import CheckedIn
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    Instance,
+    Judged,
+    Metrics,
+    MilestoneCheckpoint,
+    Sealing,
+)
+from herorun.core.identity.links import tracker_links
 from herorun.core.journal import Memory
-from herorun.core.outside import read_json
 from herorun.core.scrub import scrub_tree
+from herorun.core.sealing.kinds import SealKind
+from herorun.core.sealing.manifest import Manifest
+from herorun.core.sealing.statement import Found, facts_of, statement
 from herorun.gates import Report
 from herorun.system.clock import now
 from herorun.workspace import Run
 
 
-def make_statement(run: Run, memory: Memory, current: Instance, report: Report) -> dict[str, Any]:
-    """What was trained, from what, how it ended, and what people want remembered about it."""
-    launching = memory.launchings[current.name]
-    waivers = [f.waiver for f in report.findings if f.waiver]
-    told = {
-        "schema": 1,
+def make_statement(
+    run: Run, memory: Memory, current: Instance, sealing: Sealing, report: Report, edits: Mapping[str, str]
+) -> tuple[dict[str, Any], Manifest | None]:
+    """What was trained, from what, how it ended, and what people want remembered about it.
+
+    `edits` are the seal commits of the instances that ran from a dirty tree.
+    """
+    plan = {name: told["value"] for name, told in memory.launchings[current.name].plan.items()}
+    checkpoint = _checkpoint(report.evidence, sealing)
+    manifest = _manifest(run, checkpoint)
+    at, commit = timestamp(now()), edits.get(current.name, current.commit)
+    facts = {
+        "kind": sealing.kind.value,
+        "name": sealing.name,
+        "sealed_at": at,
+        "herorun": __version__,
+        "commit": commit,
+        "launch_commit": current.commit,
+        "edits": dict(edits),
+        **_of_launch(run, memory, current, plan),
+        **found_at_end(report.evidence, checkpoint),
+        "manifest": manifest.facts if manifest else None,
+        "waivers": [plain(f.waiver) for f in report.findings if f.waiver],
+        "open_alerts": _open_alerts(report.evidence, sealing),
+        "receipts": receipts(run),
+        "record": run.record.tip,
+    }
+    found = Found(
+        facts,
+        plan,
+        commit,
+        run.repository.remotes().get(run.contract.code.remote, ""),
+        manifest,
+        str(run.record.tip),
+        (timestamp(memory.instances[0].started), at),
+        tuple(
+            {"name": f"edits of {name}", "digest": {"gitCommit": oid}} for name, oid in sorted(edits.items())
+        ),
+    )
+    told = _as_read(statement(found))
+    facts_of(told)  # it is one of ours
+    told["predicate"]["herorun_seal"] |= remembered(memory)
+    return told, manifest
+
+
+def _of_launch(run: Run, memory: Memory, current: Instance, plan: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         "run": run.slug,
         "goal": run.contract.goal,
         "dri": run.dri,
-        "sealed_at": timestamp(now()),
-        "herorun": __version__,
-        "commit": current.commit,
-        "dirty_tree": launching.dirty,
-        "patch": launching.plan["patch"]["value"],
+        "dirty_tree": memory.launchings[current.name].dirty,
+        "patch": plan["patch"],
         "plan_digest": current.plan_digest,
-        "launch_command": launching.plan["argv"]["value"],
+        "launch_command": plan["argv"],
         "output_root": current.output_root,
-        **found_at_end(report.evidence),
-        "tracker": launching.plan["tracker"]["value"],
-        "waivers": [plain(waiver) for waiver in waivers],
-        "record": run.record.tip,
+        "tracker": plan["tracker"],
+        "tracker_links": list(tracker_links(run.contract)),
+        **remembered(memory),
     }
-    return {**_as_read(told), **remembered(memory)}
 
 
 def remembered(memory: Memory) -> dict[str, Any]:
@@ -54,95 +107,62 @@ def remembered(memory: Memory) -> dict[str, Any]:
     return _as_read({"instances": instances, "caveats": list(memory.caveats)})
 
 
-def found_at_end(evidence: Evidence) -> dict[str, Any]:
+def receipts(run: Run) -> list[dict[str, Any]]:
+    """What check-in found inside each job, as the journal has it."""
+    found = (line.event for line in run.record.lines())
+    return [
+        {"instance": e.instance, "attempt": e.attempt, "outcome": e.outcome, "loaded": e.loaded}
+        for e in found
+        if isinstance(e, CheckedIn)
+    ]
+
+
+def found_at_end(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, Any]:
     """The checkpoint and the step that were found, null where there are none; `final_step` is what was planned."""
     final, metrics = evidence.get(FinalStep), evidence.get(Metrics)
-    planned = final.value if isinstance(final, FinalStep) else None
-    checkpoint = _last_checkpoint(evidence, planned)
     steps = [metrics.step] if isinstance(metrics, Metrics) else []
     steps += [checkpoint.step] if checkpoint else []
     return {
         "final_checkpoint": checkpoint.path if checkpoint else None,
         "final_checkpoint_temporary": checkpoint.temporary if checkpoint else None,
         "reached_step": max(steps, default=None),
-        "final_step": planned,
+        "final_step": final.value if isinstance(final, FinalStep) else None,
         "final_metrics": dict(metrics.last or {}) if isinstance(metrics, Metrics) else {},
     }
 
 
-def _last_checkpoint(evidence: Evidence, planned: int | None) -> Candidate | None:
-    """The complete permanent one of the final step; without it the newest complete one."""
-    found = evidence.get(Checkpoints)
+def _checkpoint(evidence: Evidence, sealing: Sealing) -> Candidate | None:
+    """The milestone's; else the complete permanent one of the final step; without it the newest complete one."""
+    if sealing.kind is SealKind.MILESTONE:
+        milestone = evidence.get(MilestoneCheckpoint)
+        return milestone.candidate if isinstance(milestone, MilestoneCheckpoint) else None
+    found, final = evidence.get(Checkpoints), evidence.get(FinalStep)
     if not isinstance(found, Checkpoints):
         return None
+    planned = final.value if isinstance(final, FinalStep) else None
     good = (c for c in found.candidates if c.step == planned and c.complete and not c.temporary)
     return next(good, found.newest)
+
+
+def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
+    if checkpoint is None:
+        return None
+    try:
+        return read_manifest(run.store, checkpoint.path)
+    except OSError as error:
+        raise CouldNotLook(
+            f"Nothing was tagged: {checkpoint.path} could not be listed: {in_words(error)}."
+        ) from None
+
+
+def _open_alerts(evidence: Evidence, sealing: Sealing) -> list[str]:
+    """Of a run that was given up they are said and do not stand in the way."""
+    judged = evidence.get(Judged)
+    if sealing.kind is SealKind.FINAL or not isinstance(judged, Judged):
+        return []
+    return [f"{which}: {said}" for which, said in (*judged.alerts, *judged.unseen)]
 
 
 def _as_read(told: dict[str, Any]) -> dict[str, Any]:
     """As whoever reads the tag will see it: secrets masked, in JSON's types."""
     return dict(json.loads(canonical(scrub_tree(told))))
-
-
-def tag_message(statement: dict[str, Any], tag: str) -> str:
-    """People's words first, then the statement itself; headings survive, because the message is kept verbatim."""
-    lines = as_list(seal_lines(statement, tag))
-    whole = json.dumps(statement, indent=1, sort_keys=True)
-    return f"Seal of hero run {statement['run']}\n\n{lines}\n\n{whole}\n"
-
-
-def statement_of(tag_text: str) -> dict[str, Any] | None:
-    """The statement in a tag; None where there is none."""
-    try:
-        return parse_statement(tag_text[tag_text.index("\n{") :])
-    except ValueError:
-        return None
-
-
-def parse_statement(text: str | bytes) -> dict[str, Any]:
-    """A whole statement; a ValueError for anything else."""
-    found = read_json(text)
-    if not isinstance(found, dict) or found.get("schema") != 1:
-        raise ValueError("it is no seal statement of this version")
-    try:
-        seal_lines(found, "")
-        [instance["name"] for instance in found["instances"]]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"it is no whole seal statement ({error})") from None
-    return found
-
-
-def seal_lines(statement: dict[str, Any], tag: str) -> dict[str, str]:
-    return {
-        "Status": f"sealed as {tag} at commit {statement['commit']}",
-        "Evidence": evidence_words(statement),
-        "Decision": f"seal; {len(statement['instances'])} instances, plan {statement['plan_digest']}",
-        "Next": "none: the run is over",
-        "W&B": f"{statement['tracker']['id']} / {statement['tracker']['name']}",
-        "Output root": str(statement["output_root"]),
-        "Launch command": " ".join(statement["launch_command"]),
-        "Dirty tree": str(statement.get("dirty_tree", "no")),
-        "Caveats": "; ".join(statement["caveats"]) or "none",
-    }
-
-
-def evidence_words(statement: dict[str, Any]) -> str:
-    """`final checkpoint /data/tiny/step-200; step 200 of 200; loss 2.5`."""
-    temporary = " (temporary)" if statement["final_checkpoint_temporary"] else ""
-    where = statement["final_checkpoint"]
-    planned, reached = ("unknown" if n is None else n for n in _steps(statement))
-    metrics = [f"{k} {v:g}" for k, v in statement["final_metrics"].items() if isinstance(v, int | float)]
-    said = [
-        f"final checkpoint {where}{temporary}" if where else "no complete checkpoint was found",
-        f"step {reached} of {planned}",
-        ", ".join(metrics) or "no metrics",
-    ]
-    return "; ".join(said)
-
-
-def _steps(statement: dict[str, Any]) -> tuple[int | None, int | None]:
-    return statement["final_step"], statement["reached_step"]
-
-
-def as_list(lines: dict[str, str]) -> str:
-    return "\n".join(f"- {name}: {value}" for name, value in lines.items())

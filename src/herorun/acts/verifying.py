@@ -9,7 +9,8 @@ from typing import Any
 
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse
-from herorun.core.outside import read_json
+from herorun.core.sealing.statement import facts_of
+from herorun.core.sealing.words import statement_of
 from herorun.core.verify import judge
 from herorun.record import Record
 from herorun.system.git import Repository, find_repository
@@ -159,8 +160,8 @@ def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
     for tag in tags:
         message = repository.git("cat-file", "tag", tag, ok=(0, 128)).text
         try:
-            told = read_json(message[message.index("\n{") :])["record"]
-        except (ValueError, KeyError, TypeError):
+            told = facts_of(statement_of(message) or {})["record"]
+        except (ValueError, KeyError):
             continue
         if isinstance(told, str) and re.fullmatch(r"[0-9a-f]{40,64}", told):
             named[f"the record that {tag.removeprefix('refs/tags/')} names"] = told

@@ -5,25 +5,47 @@ import click
 
 @click.command(short_help="Ask the seal gate; then state, tag, push and tell.")
 @click.argument("run")
+@click.option("--milestone", metavar="NAME", help="The run has come this far, and goes on.")
+@click.option(
+    "--step", type=click.IntRange(0), help="Of the milestone's checkpoint; the newest permanent one."
+)
+@click.option("--aborted", is_flag=True, help="The run was given up.")
+@click.option("--superseded-by", "successor", metavar="RUN", help="Another run goes on in its place.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, as_json: bool) -> int:
+def command(
+    start: str,
+    run: str,
+    milestone: str | None,
+    step: int | None,
+    aborted: bool,
+    successor: str | None,
+    as_json: bool,
+) -> int:
     """Prove that the run is done, and tag it. Sealing twice is one seal.
+
+    A NAME like step-100000 means the checkpoint of that step. A seal that ends the run
+    stops its babysitter and gives up its lease. Which checks hold for which kind: docs/checks.md.
 
     Exit code 0: sealed. 1: blocked. 3: something could not be read.
 
     \b
     Example:
       herorun seal grug
+      herorun seal grug --milestone step-100000
+      herorun seal grug --superseded-by grug-2
     """
     from pathlib import Path
 
     from herorun import screen
     from herorun.acts.sealing import seal
+    from herorun.core.sealing.asked import sealing_of
+    from herorun.core.sealing.words import seal_lines
     from herorun.workspace import watched_run
 
+    asked = sealing_of(milestone, step, aborted, successor)
     opened, _ = watched_run(run, Path(start))
-    done = seal(opened)
+    done = seal(opened, asked)
     if as_json:
         screen.show_json(done.as_json())
     else:
@@ -33,6 +55,8 @@ def command(start: str, run: str, as_json: bool) -> int:
         if done.tag:
             again = "" if done.report else " (it was sealed before)"
             page.print(f"sealed: tag {done.tag} at commit {done.commit}{again}", style="bold green")
+            if done.statement:
+                page.print(f"checkpoint: {screen.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}")
         else:
             screen.show_verdict(page, done.verdict.value, "nothing was tagged")
     for warning in done.warnings:

@@ -229,6 +229,9 @@ class Sealed:
     commit: str
     statement_digest: str
     lines: Mapping[str, str] = field(default_factory=dict)
+    ending: str = "final"  # which kind of a seal, see `core.sealing.kinds`
+    name: str = ""  # of the milestone, or the run that goes on in this one's place
+    checkpoint: str = ""  # path of the checkpoint that it states; empty: it states none
 
 
 @dataclass(frozen=True)

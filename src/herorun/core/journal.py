@@ -33,16 +33,18 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import End, GivenUp, History, Instance, Unfinished
+from herorun.core.evidence import End, GivenUp, History, Instance, LaunchedEdits, Unfinished
 from herorun.core.judge import QUESTION, Judge
 from herorun.core.lease import Lease, follows
 from herorun.core.outside import read_json
 from herorun.core.paging import PAGE, NotTold, Pages, not_told
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
+from herorun.core.sealing.kinds import SealKind
 from herorun.core.taint import Health, decided, launched
 
 VERSION = 1
+PRUNE = "prune/"  # begins the keys of deletions: `prune/<plan>/<path>`
 START = ""  # the `prev` of the first line
 UNKNOWN = "?"  # the `prev` or `hash` of a newer line, where it has none that we can read
 UNTIMED = datetime.min.replace(tzinfo=UTC)
@@ -166,6 +168,7 @@ class Memory:
     ] = ()  # of the current instance: when an attempt was first seen, its number
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None
+    milestones: tuple[Sealed, ...] = ()  # seals after which the run goes on
     last_decided: Decided | None = None
     last_seen: datetime | None = None  # the newest tick that could see the run
     last_summary: datetime | None = None
@@ -270,7 +273,38 @@ class Memory:
             last_tick=self.last_decided.at if self.last_decided else None,
             last_tick_whole=self.last_decided is None or self.last_decided.monitor == "fresh",
             stopped=tuple(sorted(self.stopped.items())),
+            began=self._began(),
+            deleting=self._deleting,
         )
+
+    def _began(self) -> int | None:
+        """0 from scratch, and where weights alone were taken over: then the steps are counted anew."""
+        first = self.launchings.get(self.instances[0].name) if self.instances else None
+        if first is None:
+            return None
+        start = _value(first.plan, "start")
+        if not isinstance(start, Mapping) or start.get("kind") == "weights-only":
+            return 0
+        step = start.get("step")
+        return step if isinstance(step, int) else None
+
+    @property
+    def _deleting(self) -> frozenset[str]:
+        """What is perhaps half deleted: a deletion of it was begun, and is not known to be done."""
+        begun = (key for key in (*self.intended, *self.failed) if key.startswith(PRUNE))
+        return frozenset(key.removeprefix(PRUNE).partition("/")[2] for key in begun if key not in self.done)
+
+    @property
+    def edits(self) -> LaunchedEdits:
+        """The edits that its instances ran with."""
+        ran = [self.launchings[each.name] for each in self.instances if each.name in self.launchings]
+        patches = {each.instance: patch for each in ran if (patch := _value(each.plan, "patch"))}
+        unnamed = (
+            each.instance
+            for each in ran
+            if each.instance not in patches and _value(each.plan, "in_place") and each.dirty != "no"
+        )
+        return LaunchedEdits(patches, tuple(unnamed))
 
     @property
     def not_told(self) -> tuple[NotTold, ...]:
@@ -355,8 +389,10 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Leased():
             lease = Lease(event.owner, event.slug, event.fence, event.beat)
             return replace(memory, lease=lease) if follows(lease, memory.lease) else memory
+        case Sealed(ending=SealKind.MILESTONE):
+            return replace(memory, milestones=(*memory.milestones, event))
         case Sealed():
-            return replace(memory, sealed=event)
+            return replace(memory, sealed=event, lease=None)  # nobody needs to own what is over
         case Newer():
             return replace(memory, newer=True)
         case _:

@@ -24,6 +24,8 @@ def mistrust(candidate: Candidate, history: History) -> str:
     """Why the record does not trust one of the run's own checkpoints; empty where it does."""
     if not history.instances:
         return ""
+    if candidate.path in history.deleting:
+        return "its deletion was begun: it may be half there"
     first = history.instances[0].intended
     if candidate.path in history.foreign:
         return "it lay there before the first launch: no recorded instance wrote it"

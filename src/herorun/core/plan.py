@@ -42,6 +42,11 @@ class Patch:
         return f"tree:{self.tree} diff:{self.diff}"
 
 
+def snapshot_ref(slug: str, tree: str) -> str:
+    """Where an approved dirty tree is kept, here and on the remote."""
+    return f"refs/herorun/snapshots/{slug}/{tree}"
+
+
 @dataclass(frozen=True)
 class StartPoint:
     """The checkpoint that the trainer is told to load."""

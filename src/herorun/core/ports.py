@@ -176,6 +176,8 @@ class Entry:
     name: str  # a folder's ends with a slash
     modified: datetime | None = None  # None: the store does not tell, as object stores do of folders
     size: int | None = None  # bytes; None for a folder
+    link: bool = False  # it only leads elsewhere: what it leads to is not in this folder
+    checksum: str = ""  # of the content, as `kind:value`, where the listing tells one
 
 
 class Store(Protocol):
@@ -213,6 +215,12 @@ class Store(Protocol):
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
         """Replace a file's content only if it is still `before`; say whether it was."""
+
+    def delete(self, path: str) -> None:
+        """Delete one file. What is not a file is never deleted: a folder raises OSError."""
+
+    def delete_folder(self, path: str) -> None:
+        """Delete a folder that holds nothing; OSError where it holds something. On an object store there may be none."""
 
     def probe(self, root: str) -> None:
         """Write, list, rename and delete under `_herorun/` of the root; OSError says what failed."""

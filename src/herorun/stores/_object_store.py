@@ -75,6 +75,21 @@ class ObjectStore:
             return refused.ours and self.objects.read(at)[0] == after
         return True
 
+    def delete(self, path: str) -> None:
+        """A store that says nothing of what was not there would let a wrong path pass: it is asked for first."""
+        at = self._writable(path)
+        self.objects.facts(at)
+        self.objects.delete(at)
+
+    def delete_folder(self, path: str) -> None:
+        """Only a folder's own marker, which some tools write, is there to be deleted."""
+        at = self._writable(path)
+        found = self._listed(at)
+        if any(entry.name != at.prefix for entry in found):
+            raise OSError(scrub(f"{at} is not empty"))
+        if found:
+            self.objects.delete(replace(at, key=at.prefix))
+
     def probe(self, root: str) -> None:
         """A store that ignores a precondition fails too: the lease would not hold there."""
         home = self._writable(root).beside(OWN)

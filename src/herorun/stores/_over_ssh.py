@@ -26,7 +26,9 @@ class OverSsh:
         self._within = reach.look
 
     def entries(self, path: str) -> tuple[Entry, ...]:
-        found = [Entry(name, _moment(time), size) for name, time, size in self._ask("entries", path)]
+        found = [
+            Entry(name, _moment(time), size, link) for name, time, size, link in self._ask("entries", path)
+        ]
         return tuple(sorted(found, key=lambda entry: entry.name))
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -58,6 +60,12 @@ class OverSsh:
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
         told = {"before": _far_end.packed(before), "after": _far_end.packed(after)}
         return bool(self._ask("swap", path, **told))
+
+    def delete(self, path: str) -> None:
+        self._ask("delete", path)
+
+    def delete_folder(self, path: str) -> None:
+        self._ask("delete_folder", path)
 
     def probe(self, root: str) -> None:
         """Under the box's own user and from the box itself, as the job will write."""

@@ -24,7 +24,7 @@ _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as s
 
 
 def entries(path: str) -> list[Any]:
-    """Name, time and size of each; a folder's name ends with a slash, and it has no size."""
+    """Name, time, size and whether it is a link, of each; a folder's name ends with a slash, and it has no size."""
     with os.scandir(path) as found:
         return [entry for entry in map(_entry, found) if entry]
 
@@ -71,6 +71,15 @@ def swap(path: str, before: str, after: str) -> bool:
         return True
 
 
+def delete(path: str) -> None:
+    """A link is deleted and never what it leads to."""
+    os.unlink(path)
+
+
+def delete_folder(path: str) -> None:
+    os.rmdir(path)
+
+
 def room(path: str) -> list[Any]:
     """Free and all bytes, and free names (None where they are not counted), where the path is or would be made."""
     while not os.path.exists(path) and path != os.path.dirname(path):
@@ -113,11 +122,11 @@ def _entry(found: os.DirEntry[str]) -> Any:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
         if _is_folder(found):
-            return [f"{found.name}/", found.stat().st_mtime, None]
+            return [f"{found.name}/", found.stat().st_mtime, None, found.is_symlink()]
         facts = found.stat(follow_symlinks=os.path.exists(found.path))  # a link to nowhere has only its own
     except FileNotFoundError:
         return None
-    return [found.name, facts.st_mtime, facts.st_size]
+    return [found.name, facts.st_mtime, facts.st_size, found.is_symlink()]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

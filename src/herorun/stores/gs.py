@@ -4,7 +4,7 @@ Every call is one of the JSON API's own requests, so that a listing is never a w
 and never hides a refusal. Credentials are Google's default ones, and never none because those are missing.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
 
 T = TypeVar("T")
-LISTED = "kind,nextPageToken,prefixes,items(name,size,updated,generation)"
+LISTED = "kind,nextPageToken,prefixes,items(name,size,updated,generation,md5Hash,crc32c)"
 FACTS = "generation,updated"
 
 
@@ -90,7 +90,7 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
             raise Malformed("an answer that is no listing")
         found += [Entry(str(prefix)) for prefix in page.get("prefixes", ())]
         found += [
-            Entry(str(item["name"]), _moment(item["updated"]), int(item["size"]))
+            Entry(str(item["name"]), _moment(item["updated"]), int(item["size"]), checksum=_checksum(item))
             for item in page.get("items", ())
         ]
         if not page.get("nextPageToken"):
@@ -137,6 +137,12 @@ async def _region(fs: Any, at: At) -> str:
 
 async def _rules(fs: Any, at: At) -> tuple[Rule, ...]:
     return rules_of(await _told(fs, "GET", "b/{}", at.bucket), at.prefix)
+
+
+def _checksum(item: Mapping[str, Any]) -> str:
+    """As Cloud Storage writes it, in base64. A composed object has no MD5."""
+    kinds = {"md5": item.get("md5Hash"), "crc32c": item.get("crc32c")}
+    return next((f"{kind}:{value}" for kind, value in kinds.items() if value), "")
 
 
 def _pin(at: At) -> dict[str, str]:

@@ -88,6 +88,13 @@ class LocalStore:
             write_whole(file, after, mode)
             return True
 
+    def delete(self, path: str) -> None:
+        """A link is deleted and never what it leads to."""
+        os.unlink(_local(path))
+
+    def delete_folder(self, path: str) -> None:
+        os.rmdir(_local(path))
+
     def probe(self, root: str) -> None:
         home = _local(root) / OWN
         file, moved = (home / f"probe-{uuid.uuid4().hex}{end}" for end in ("", "-renamed"))
@@ -119,11 +126,11 @@ def _entry(found: os.DirEntry[str]) -> Entry | None:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
         if _is_folder(found):
-            return Entry(f"{found.name}/", _moment(found.stat()))
+            return Entry(f"{found.name}/", _moment(found.stat()), link=found.is_symlink())
         facts = found.stat(follow_symlinks=os.path.exists(found))  # a link to nowhere has only its own
     except FileNotFoundError:
         return None
-    return Entry(found.name, _moment(facts), facts.st_size)
+    return Entry(found.name, _moment(facts), facts.st_size, found.is_symlink())
 
 
 def _moment(facts: os.stat_result) -> datetime:

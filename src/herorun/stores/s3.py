@@ -5,7 +5,7 @@ without any is an error and never an anonymous request.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -78,10 +78,19 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
         if "IsTruncated" not in page:  # no key at all is an answer, anything else is not
             raise Malformed("an answer that is no listing")
         found += [Entry(prefix["Prefix"]) for prefix in page.get("CommonPrefixes", ())]
-        found += [Entry(item["Key"], item["LastModified"], item["Size"]) for item in page.get("Contents", ())]
+        found += [
+            Entry(item["Key"], item["LastModified"], item["Size"], checksum=_checksum(item))
+            for item in page.get("Contents", ())
+        ]
         if not page["IsTruncated"]:
             return found
         query["ContinuationToken"] = page["NextContinuationToken"]
+
+
+def _checksum(item: Mapping[str, Any]) -> str:
+    """The ETag: of a plain upload the MD5, of one in parts a digest of digests; it changes with the content."""
+    tag = str(item.get("ETag", "")).strip('"')
+    return f"etag:{tag}" if tag else ""
 
 
 async def _facts(fs: Any, at: At) -> Facts:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from herorun.core.errors import HerorunError
+from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.sealing.words import split_tag
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner
 from herorun.system.submodules import submodules
@@ -113,18 +114,20 @@ def delete_refs(repository: Repository, prefix: str) -> None:
         repository.git("update-ref", "-d", name)
 
 
-def annotated_tag(repository: Repository, name: str, commit: str, message: str) -> str:
-    """Make an annotated tag, message verbatim; the tag that exists already is left and returned."""
+def annotated_tag(repository: Repository, name: str, commit: str, message: str, sign: bool = False) -> str:
+    """Make an annotated tag, message verbatim; the tag that exists already is left and returned.
+
+    A tag that cannot be signed as git is set up to is not made: `CouldNotLook`.
+    """
     existing = repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{name}", ok=(0, 1))
     if existing.code == 0:
         return existing.text.strip()
     who = _identity(repository)
     name_part, _, mail = who.rpartition(" <")
     identity = {"GIT_COMMITTER_NAME": name_part or "herorun", "GIT_COMMITTER_EMAIL": mail.rstrip(">")}
-    repository.git(
+    made = repository.git(
         "tag",
-        "--annotate",
-        "--no-sign",
+        *(("--sign",) if sign else ("--annotate", "--no-sign")),
         "--cleanup=verbatim",
         "--file=-",
         name,
@@ -132,7 +135,12 @@ def annotated_tag(repository: Repository, name: str, commit: str, message: str) 
         stdin=message.encode(),
         env=identity,
     )
-    return repository.git("rev-parse", "--verify", f"refs/tags/{name}").text.strip()
+    oid = repository.git("rev-parse", "--verify", f"refs/tags/{name}").text.strip()
+    if sign and not split_tag(tag_text(repository, name) or "")[2]:
+        # git 2.39 calls it a success where ssh-keygen finds no key: the tag is nobody's yet, so it can go.
+        repository.git("update-ref", "-d", f"refs/tags/{name}", oid)
+        raise CouldNotLook(f"git made the tag without a signature: {made.complaint}")
+    return oid
 
 
 def tag_text(repository: Repository, name: str) -> str | None:

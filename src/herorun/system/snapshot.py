@@ -81,6 +81,17 @@ def take_snapshot(repository: Repository, head: str, ignored: Sequence[str], cap
     return described(repository, head, _commit(repository, head, tree))
 
 
+def from_diff(repository: Repository, head: str, diff: bytes) -> str:
+    """The snapshot's commit, made again from its canonical diff against `head`, in an index of its own."""
+    with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
+        index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        repository.git(*_AS_SET, "read-tree", head, env=index)
+        apply = ("apply", "--cached", "--binary", "--whitespace=nowarn", "-")
+        repository.git(*_AS_SET, *apply, stdin=diff, env=index)
+        tree = repository.git(*_AS_SET, "write-tree", env=index).text.strip()
+    return _commit(repository, head, tree)
+
+
 def described(repository: Repository, head: str, commit: str) -> Snapshot:
     """A snapshot by its commit: its identity, and what in it should not be published."""
     rows = _rows(repository, head, commit)

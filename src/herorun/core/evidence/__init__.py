@@ -7,6 +7,7 @@ from herorun.core.evidence.jobs import *
 from herorun.core.evidence.memory import *
 from herorun.core.evidence.reports import *
 from herorun.core.evidence.runtime import *
+from herorun.core.evidence.sealing import *
 from herorun.core.evidence.settings import *
 from herorun.core.evidence.tree import *
 from herorun.core.evidence.watching import *

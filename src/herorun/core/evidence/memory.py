@@ -72,6 +72,10 @@ class History:
     most_saved: int = 0  # the most checkpoints that a tick has seen at once
     last_tick: datetime | None = None  # before this one
     last_tick_whole: bool = True  # whether it could read all that it asked for
+    began: int | None = None  # the step that the first instance started from; None: nobody knows
+    deleting: frozenset[str] = (
+        frozenset()
+    )  # checkpoints whose deletion was begun, and is not known to be done
     stopped: tuple[tuple[str, str], ...] = ()  # instances that herorun was told to stop, and who told it
 
     @property

@@ -1,0 +1,100 @@
+"""Who needs which checkpoint: every record and every contract of the repository is read. One that cannot be is no "nobody"."""
+
+from collections.abc import Iterable, Iterator
+
+from herorun.core.contract import Contract, parse_contract
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.event import CheckedIn, Event, Launching, Sealed
+from herorun.core.journal import fold
+from herorun.core.retention import Held
+from herorun.core.scrub import scrub
+from herorun.record import Record
+from herorun.workspace import Run, known_slugs
+
+RECORDS = "refs/heads/herorun/*"
+
+
+def held(run: Run) -> Held:
+    """What any recorded run, any contract and any seal names, here and on the remote; `CouldNotLook` if one is unread."""
+    names: dict[str, str] = {}
+    roots: dict[str, str] = {}
+    contracts = list(_contracts(run))
+    for contract in contracts:
+        if contract.start.from_:
+            names[contract.start.from_.rstrip("/")] = f"{contract.slug} starts from it, by its contract"
+        if contract.slug != run.slug:
+            told = contract.output
+            roots |= {root.rstrip("/"): contract.slug for root in (told.root, told.temporary_root) if root}
+    known = {contract.slug: contract for contract in contracts}
+    for slug in sorted({*known_slugs(run.repository), *known, *_recorded_there(run), run.slug}):
+        events = _all_events(run, slug, known.get(slug))
+        names |= {path.rstrip("/"): why for path, why in _named(events)}
+        if slug == run.slug:
+            foreign = fold(events).history.foreign
+            names |= dict.fromkeys(
+                foreign, "it lay there before the first launch: no recorded instance wrote it"
+            )
+        else:
+            roots |= dict.fromkeys(_roots(events), slug)
+    return Held(names, roots)
+
+
+def _contracts(run: Run) -> Iterator[Contract]:
+    """Of the work tree and of HEAD. One that cannot be read may name any checkpoint."""
+    top, head = run.repository.top, run.repository.resolve("HEAD")
+    texts = [(f"runs/{path.name}", path.read_bytes()) for path in sorted((top / "runs").glob("*.toml"))]
+    inside = [name for _, _, name in run.repository.entries(head, "runs")] if head else []
+    paths = [f"runs/{name}" for name in inside if name.endswith(".toml") and "/" not in name]
+    committed = run.repository.read(head, paths) if head and paths else {}
+    for path, data in [*texts, *((path, data) for path, data in committed.items() if data)]:
+        try:
+            yield parse_contract(data.decode(), path)
+        except (HerorunError, ValueError) as error:
+            raise CouldNotLook(
+                f"Nobody knows which checkpoint {path} names, so nothing is deleted: {scrub(in_words(error))}"
+            ) from None
+
+
+def _recorded_there(run: Run) -> set[str]:
+    """The runs whose records lie on the remote, also those that this clone never saw."""
+    remote = run.contract.record_remote
+    if remote not in run.repository.remotes():
+        return set()
+    return {ref.rpartition("/")[2] for ref in run.repository.remote_tips(remote, RECORDS)}
+
+
+def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
+    """As they are here and as they are on the remote: either may be ahead."""
+    told = contract or run.contract
+    branch = told.record_branch if contract else f"herorun/{slug}"
+    remote = told.record_remote if told.record_remote in run.repository.remotes() else None
+    record = Record(run.repository, slug, branch, remote, lambda: "")
+    try:
+        record.must_understand()
+        lines = {line.id: line.event for line in (*record.published_lines(), *record.lines())}
+    except (HerorunError, OSError) as error:
+        raise CouldNotLook(
+            f"Nobody knows what {slug} still needs, so nothing is deleted: its record could not be read: {in_words(error)}"
+        ) from None
+    return list(lines.values())
+
+
+def _named(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+    for event in events:
+        match event:
+            case Launching():
+                start = (event.plan.get("start") or {}).get("value") or {}
+                if start.get("path"):
+                    yield str(start["path"]), f"launch checkpoint of {event.instance}"
+            case CheckedIn() if event.loaded:
+                yield event.loaded, f"{event.instance} loaded it"
+            case Sealed() if event.checkpoint:
+                which = f"{event.ending} {event.name}".strip()
+                yield event.checkpoint, f"sealed as {event.tag} ({which})"
+
+
+def _roots(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        if isinstance(event, Launching):
+            told = (event.plan.get(name) or {} for name in ("output_root", "temporary_root"))
+            yield from (str(each["value"]).rstrip("/") for each in told if each.get("value"))

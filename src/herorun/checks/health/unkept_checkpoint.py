@@ -1,0 +1,36 @@
+"""A checkpoint that the contract keeps for good is not there.
+
+Why: permanent checkpoints and milestones are what a rollback, a fork and a comparison start from; that one is gone is
+otherwise found out on the day that it is needed.
+Fix: find what deletes them, or why the trainer does not save them (its own setting, a lifecycle rule, a person), before
+the next one goes; or correct [checkpoints] in the contract.
+Source: marin-community/marin, manage-hero-run: hero runs choose permanent retention before launch; cleanup must not
+threaten it.
+"""
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Checkpoints, History
+from herorun.core.finding import Verdict, failed, few, not_applicable, passed
+from herorun.core.retention import due_steps
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.CHECKPOINTS)
+def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: History) -> Verdict:
+    """Permanent ones between the oldest that is there and the newest complete one; milestones since the start.
+
+    Below the oldest nobody can tell whether one was ever saved: how many there are is asked by `shrinking-rollback`.
+    """
+    told, permanent = contract.checkpoints, [c for c in checkpoints.candidates if not c.temporary]
+    newest = max((c.step for c in permanent if c.complete), default=None)
+    if history.began is None or newest is None or not (told.permanent_every or told.milestones):
+        return not_applicable("no permanent checkpoint is due yet, or nobody knows where the run began")
+    there = {c.step for c in permanent if not c.incomplete}
+    every = told.permanent_every
+    oldest = min((step for step in there if every and step % every == 0), default=newest)
+    due = due_steps(every, told.milestones, history.began, oldest, newest)
+    gone = [step for step in due if step not in there]
+    if gone:
+        said = f"{len(gone)} of {len(due)} permanent checkpoints are not there: step {few([str(s) for s in gone])}"
+        return failed(said, subject=few([str(step) for step in gone]))
+    return passed(f"all {len(due)} permanent checkpoints up to step {newest} are there")

@@ -1,0 +1,22 @@
+"""Somebody else's babysitter still watches the run.
+
+Why: seal stops the run's own babysitter on this machine; one on another machine would go on waking people, and may act,
+on a run that is over.
+Fix: seal on that machine, or hand the run over first: `herorun handoff RUN --to` there, or `--take` here.
+Source: marin-community/marin, manage-hero-run: stop or delete heartbeat and monitor automations that are no longer needed.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Heartbeat, LeaseSeen, Nothing
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Verdict:
+    """By the lease: whoever watches holds it. A process of this machine is stopped by the seal itself."""
+    if isinstance(lease, LeaseSeen) and not lease.mine:
+        since = f"its lease has not moved since {lease.unchanged_since:%Y-%m-%d %H:%M} UTC by this machine's clock"
+        return failed(f"{lease.owner} holds the run: {since}", subject=lease.owner)
+    if heart.held:
+        return passed("the babysitter of this machine is stopped once the run is sealed")
+    return passed("nobody watches")

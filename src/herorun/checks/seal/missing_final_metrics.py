@@ -1,0 +1,33 @@
+"""The final metrics are not there.
+
+Why: a seal without its numbers proves that something was trained and not how well; the rows of the last minutes are the
+first to be lost when a client is cut off.
+Fix: let the trainer's client send what it still holds (`wandb sync`), or correct the names under `[tracker] metrics`.
+Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the summary is missing.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import FinalStep, Metrics, Nothing
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.sealing.last_row import missing_updates
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[Verdict]:
+    """One answer for the last row, and one for each metric that it must tell and never told.
+
+    Whether a number is sound is another question, which the alerts answer.
+    """
+    if isinstance(metrics, Nothing) or not metrics.last:
+        return [failed("no row was ever reported", subject="rows")]
+    if final.value is None:
+        return [failed(f"the final step is unknown: {final.source}", subject="rows")]
+    never = [each.metric for each in metrics.presence if not each.seen]
+    found = [failed(f"{name} was never reported", subject=name) for name in never]
+    missing = missing_updates(metrics.step, final.value, metrics)
+    if missing:
+        said = f"the last row is of step {metrics.step} of {final.value}"
+        return [failed(f"{said}: the metrics of the end are missing", subject="rows"), *found]
+    return found or [
+        passed(f"the last row, of step {metrics.step}, tells {len(metrics.last)}", subject="rows")
+    ]

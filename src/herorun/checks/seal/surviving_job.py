@@ -1,0 +1,26 @@
+"""A job of the run still lives, or a part of one.
+
+Why: a coordinator can end with success while its gang, or an older instance, still writes into the root that is being
+signed.
+Fix: wait for its end, or `herorun stop RUN`; one that the scheduler cannot tell of needs a look on its own machine.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Job, LiveJobs, Nothing
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
+    """One answer for each job that lives or may."""
+    doubtful = {each.instance: each for each in live.jobs if each.state.in_doubt}
+    living = {each.instance: f"{each.instance} is {each.state}" for each in live.jobs if each.state.live}
+    if isinstance(job, Job) and job.running_tasks:
+        parts = f"{job.running_tasks} of {job.tasks or 'its'} parts run"
+        living.setdefault(job.instance, f"{job.instance} is {job.state}, and {parts}")
+    open_ones = [failed(said, subject=name) for name, said in sorted(living.items())]
+    open_ones += [
+        unknown(f"nobody can say whether {name} lives: {each.reason or each.raw or each.state}", subject=name)
+        for name, each in sorted(doubtful.items())
+    ]
+    return open_ones or [passed("no job of the run lives")]

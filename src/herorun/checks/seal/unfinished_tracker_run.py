@@ -1,0 +1,56 @@
+"""The tracker's run is not finished, or ends before the final step.
+
+Why: what the tracker holds is what people look at for years; a run that it calls crashed, or whose last rows were never
+sent, tells them another end than the checkpoint does.
+Fix: wait until the client has sent all (`wandb sync` for what stayed on the machine); a run that stays open is marked
+finished by hand, or the DRI accepts it in a waiver.
+Source: marin-community/marin, manage-hero-run: verify that W&B is finished or has the expected final state. Levanter's
+`step-N` holds N completed updates, and its last row is `global_step` N-1.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import FinalStep, Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.sealing.last_row import missing_updates
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def unfinished_tracker_run(
+    identity: TrackerIdentity | Nothing,
+    metrics: Metrics | Nothing | Unavailable,
+    final: FinalStep,
+    contract: Contract,
+) -> list[Verdict]:
+    """One answer each for the state and for the last step."""
+    if isinstance(identity, Nothing):
+        return [not_applicable(identity.why or "the tracker knows no runs by id")]
+    if identity.state is TrackerState.UNREACHABLE:
+        return [unknown(f"the tracker could not be asked: {identity.why}", subject="state")]
+    return [_state(identity), *_last_step(identity, metrics, final, contract)]
+
+
+def _state(identity: TrackerIdentity) -> Verdict:
+    name = f"the tracker's run {identity.id}".rstrip()
+    if identity.state is TrackerState.FINISHED:
+        return passed(f"{name} is finished", subject="state")
+    return failed(f"{name} is {identity.state}", subject="state")
+
+
+def _last_step(
+    identity: TrackerIdentity,
+    metrics: Metrics | Nothing | Unavailable,
+    final: FinalStep,
+    contract: Contract,
+) -> list[Verdict]:
+    if final.value is None:
+        return [failed(f"the final step is unknown: {final.source}", subject="step")]
+    if identity.last_step is None:
+        return [not_applicable("the tracker tells no last step", subject="step")]
+    first = contract.tracker.first_step
+    reached = identity.last_step + 1 - first
+    missing = missing_updates(reached, final.value, metrics if isinstance(metrics, Metrics) else None)
+    row = f"its last row is step {identity.last_step}, which is {reached} of {final.value} updates"
+    return [
+        failed(f"{row}: {missing} are missing", subject="step") if missing else passed(row, subject="step")
+    ]

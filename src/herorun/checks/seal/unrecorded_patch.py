@@ -1,0 +1,25 @@
+"""An instance ran edits that nobody can find again.
+
+Why: a checkpoint whose code is in no commit cannot be continued, audited or repeated; the edits are lost with the
+machine that they were made on.
+Fix: fetch the snapshot from the clone that launched it (`git push REMOTE refs/herorun/snapshots/...` there), or let the
+DRI accept the loss in a waiver, which the seal then carries.
+Source: marin-community/marin, manage-hero-run: create a seal commit so that the actual operational state is recoverable.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Nothing, RecordedEdits
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def unrecorded_patch(edits: RecordedEdits | Nothing) -> list[Verdict]:
+    """One answer for each instance that ran from a dirty tree."""
+    if isinstance(edits, Nothing):
+        return [passed("every instance ran a commit as it is")]
+    lost = [failed(f"{name}: {why}", subject=name) for name, why in sorted(edits.lost.items())]
+    kept = [
+        passed(f"the edits of {name} are kept: {where}", subject=name)
+        for name, where in sorted(edits.kept.items())
+    ]
+    return [*lost, *kept]

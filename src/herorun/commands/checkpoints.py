@@ -1,0 +1,141 @@
+"""`herorun checkpoints`."""
+
+import click
+
+
+@click.group(short_help="List checkpoints; plan and do a clean-up.")
+def command() -> None:
+    """What the run saved, what may be deleted, and deleting exactly that.
+
+    \b
+    Example:
+      herorun checkpoints list grug
+      herorun checkpoints plan grug --out prune.json
+      herorun checkpoints prune grug --plan prune.json
+    """
+
+
+@command.command("list")
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def list_(start: str, run: str, as_json: bool) -> int:
+    """Every checkpoint of the run's roots, in number order: complete or not, permanent or temporary, size, age.
+
+    Exit code 0: listed. 3: a root could not be read.
+
+    \b
+    Example:
+      herorun checkpoints list grug
+    """
+    from datetime import timedelta
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.checkpoints import list_checkpoints
+    from herorun.core.retention import age_words, size_words
+    from herorun.workspace import watched_run
+
+    listing = list_checkpoints(watched_run(run, Path(start))[0]).as_json()
+    if as_json:
+        screen.show_json(listing)
+        return 0
+    for told in listing["checkpoints"]:
+        age = None if told["age_seconds"] is None else timedelta(seconds=told["age_seconds"])
+        kind = "temporary" if told["temporary"] else "permanent"
+        why = f": {screen.clean(told['problem'])}" if told["problem"] else ""
+        words = f"{kind}, {size_words(told['bytes'])}, {age_words(age)}"
+        click.echo(f"{told['step']:>10}  {told['state']:<10}  {words}  {screen.clean(told['path'])}{why}")
+    if not listing["checkpoints"]:
+        click.echo("there is no checkpoint")
+    return 0
+
+
+@command.command("plan")
+@click.argument("run")
+@click.option(
+    "--keep", type=click.IntRange(1), help="How many of the newest stay; [checkpoints] keep otherwise."
+)
+@click.option("--out", type=click.Path(dir_okay=False), help="Write the plan here, for `prune`.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool) -> int:
+    """What may be deleted, with sizes, and why each of the others is kept. It deletes nothing.
+
+    Kept are the latest N, the final one, launch checkpoints, the recovery source, milestones, what is permanent by the
+    contract, and whatever a record, a seal or a contract of any run names.
+
+    Exit code 0: planned. 3: something that may name a checkpoint could not be read.
+
+    \b
+    Example:
+      herorun checkpoints plan grug --out prune.json
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.checkpoints import make_plan, plan_json, write_plan
+    from herorun.core.retention import size_words
+    from herorun.workspace import watched_run
+
+    told = make_plan(watched_run(run, Path(start))[0], keep)
+    if out:
+        write_plan(told, Path(out))
+    if as_json:
+        screen.show_json(plan_json(told))
+        return 0
+    for kept in told.kept:
+        why = screen.clean("; ".join(kept.why))
+        click.echo(f"keep    {screen.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
+    for victim in told.victims:
+        click.echo(
+            f"delete  {screen.clean(victim.path)}, {size_words(victim.bytes)} in {victim.files} files: {screen.clean(victim.why)}"
+        )
+    click.echo(f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept")
+    click.echo(f"digest {told.digest}")
+    return 0
+
+
+@command.command("prune")
+@click.argument("run")
+@click.option(
+    "--plan", "file", required=True, type=click.Path(dir_okay=False), help="As `plan --out` wrote it."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def prune(start: str, run: str, file: str, as_json: bool) -> int:
+    """Delete exactly what a printed plan names, once its digest was typed; in a script it comes by standard input.
+
+    Each victim is looked at again right before. There is no --yes.
+
+    Exit code 0: all deleted. 1: something was left, or nothing was deleted. 3: something could not be read.
+
+    \b
+    Example:
+      herorun checkpoints prune grug --plan prune.json
+    """
+    import sys
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.checkpoints import read_plan
+    from herorun.acts.pruning import prune as delete
+    from herorun.core.retention import size_words
+    from herorun.workspace import watched_run
+
+    told = read_plan(Path(file))
+    for victim in told.victims:
+        click.echo(f"delete  {screen.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
+    click.echo(
+        f"This cannot be undone. Type the digest of the plan, or its first 12 digits: {told.digest}", err=True
+    )
+    done = delete(watched_run(run, Path(start))[0], told, sys.stdin.readline())
+    if as_json:
+        screen.show_json(done.as_json())
+    else:
+        for path, why in done.left:
+            click.echo(f"left     {screen.clean(path)}: {screen.clean(why)}")
+        click.echo(f"{len(done.deleted)} of {len(told.victims)} deleted, {size_words(done.bytes)} freed")
+    for warning in done.warnings:
+        click.echo(f"herorun: {screen.clean(warning)}", err=True)
+    return done.code

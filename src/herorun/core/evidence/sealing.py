@@ -1,0 +1,42 @@
+"""What the seal gate alone asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from herorun.core.evidence.checkpoints import Candidate
+from herorun.core.sealing.kinds import SealKind
+
+
+@dataclass(frozen=True)
+class Sealing:
+    """Which seal is asked for."""
+
+    kind: SealKind = SealKind.FINAL
+    name: str = ""  # of the milestone, or the run that goes on in this one's place
+    step: int | None = (
+        None  # of the milestone, where it is said; None: that of the newest permanent checkpoint
+    )
+
+
+@dataclass(frozen=True)
+class MilestoneCheckpoint:
+    """The checkpoint that a milestone's seal is about, looked into; None: there is none."""
+
+    candidate: Candidate | None = None
+
+
+@dataclass(frozen=True)
+class LaunchedEdits:
+    """The edits that instances ran with, as the record names them."""
+
+    patches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # instance -> commit, tree, diff
+    unnamed: tuple[str, ...] = ()  # instances that ran a changed checkout whose edits nobody named
+
+
+@dataclass(frozen=True)
+class RecordedEdits:
+    """Where the edits of each instance are kept, and of which nothing is left."""
+
+    kept: Mapping[str, str] = field(default_factory=dict)  # instance -> where
+    lost: Mapping[str, str] = field(default_factory=dict)  # instance -> why

@@ -1,0 +1,238 @@
+"""Which checkpoints may be deleted, and why each of the others is kept. Pure.
+
+A candidate for deletion is one that nothing holds. Whatever is in doubt is held; and something complete always stays.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from herorun.core.canonical import digest
+from herorun.core.errors import Blocked
+from herorun.core.evidence import Candidate
+from herorun.core.lineage import is_under
+
+AT_REST = timedelta(days=1)  # since an incomplete one last changed: before that somebody may be writing it
+SHORT = 12  # hexadecimal digits of a plan's digest that a person may type in place of all
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the contract says, and what a person asked for."""
+
+    keep: int  # the newest complete ones
+    permanent_every: int | None = None  # steps
+    milestones: tuple[int, ...] = ()
+    final: int | None = None
+
+
+@dataclass(frozen=True)
+class Held:
+    """What other things need: the path of a checkpoint, or of something in it, and who names it."""
+
+    names: Mapping[str, str] = field(default_factory=dict)  # path -> why
+    roots: Mapping[str, str] = field(default_factory=dict)  # of other runs -> slug
+
+    def why(self, candidate: Candidate) -> tuple[str, ...]:
+        path = candidate.path.rstrip("/")
+        named = [why for name, why in sorted(self.names.items()) if is_under(name.rstrip("/"), [path])]
+        others = {slug for root, slug in self.roots.items() if is_under(path, [root])}
+        return (*named, *(f"it lies in a root of {slug}" for slug in sorted(others)))
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A checkpoint with what it is made of. `digest` is of its manifest; empty where it could not be listed."""
+
+    candidate: Candidate
+    bytes: int | None = None
+    files: int | None = None
+    digest: str = ""
+    doubt: str = (
+        ""  # why it is not touched, whatever the rules say: a link, a listing that failed, a stranger's
+    )
+
+
+@dataclass(frozen=True)
+class Kept:
+    path: str
+    step: int
+    bytes: int | None
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Victim:
+    """One that nothing holds."""
+
+    path: str
+    step: int
+    bytes: int
+    files: int
+    manifest: str  # digest
+    why: str
+
+
+@dataclass(frozen=True)
+class PrunePlan:
+    """What would be deleted, exactly, and what would stay."""
+
+    slug: str
+    policy: Policy
+    victims: tuple[Victim, ...]
+    kept: tuple[Kept, ...]
+
+    @property
+    def digest(self) -> str:
+        """Of the run, the policy and the victims: what is kept beside them may grow meanwhile."""
+        return digest({"schema": 1, "slug": self.slug, "policy": self.policy, "victims": list(self.victims)})
+
+    @property
+    def bytes(self) -> int:
+        return sum(victim.bytes for victim in self.victims)
+
+    def is_named(self, typed: str) -> bool:
+        """Whether what a person typed is this plan's digest, or at least the first 12 digits of it."""
+        word, whole = typed.strip().lower().removeprefix("sha256:"), self.digest.removeprefix("sha256:")
+        return len(word) >= SHORT and whole.startswith(word)
+
+
+def prune_plan(
+    slug: str,
+    found: Sequence[Sized],
+    policy: Policy,
+    held: Held,
+    recovery: str,
+    trusted: Iterable[str],
+    now: datetime,
+) -> PrunePlan:
+    """`recovery` is what a relaunch would go on from now; `trusted` are the paths that it might choose among."""
+    paths = set(trusted)
+    complete = [s.candidate for s in found if s.candidate.complete and s.candidate.path in paths]
+    newest = sorted(complete, key=lambda c: (-c.step, c.temporary, c.path))[: policy.keep]
+    latest = {c.path: n for n, c in enumerate(newest, start=1)}
+    top = max((c.step for c in complete), default=None)
+    victims, kept = list[Victim](), list[Kept]()
+    for each in sorted(found, key=lambda s: (s.candidate.step, s.candidate.path)):
+        why = (
+            *_by_rank(each.candidate, latest, policy, recovery),
+            *_by_policy(each.candidate, policy),
+            *held.why(each.candidate),
+            *_in_doubt(each, top, now),
+        )
+        if why:
+            kept.append(Kept(each.candidate.path, each.candidate.step, each.bytes, why))
+        else:
+            victims.append(_victim(each, policy))
+    plan = PrunePlan(slug, policy, tuple(victims), tuple(kept))
+    must_leave_one(plan, {c.path for c in complete})
+    return plan
+
+
+def must_leave_one(plan: PrunePlan, complete: set[str]) -> None:
+    """`Blocked` where nothing complete would stay: with this no rule above can ever be wrong enough."""
+    if plan.victims and not complete & {kept.path for kept in plan.kept}:
+        raise Blocked(f"No complete checkpoint of {plan.slug} would stay: nothing is deleted.")
+
+
+def _by_rank(candidate: Candidate, latest: Mapping[str, int], policy: Policy, recovery: str) -> list[str]:
+    why = []
+    if number := latest.get(candidate.path):
+        why.append(f"latest {policy.keep}: number {number} of them")
+    if candidate.path == recovery:
+        why.append("recovery source: a relaunch goes on from it")
+    return why
+
+
+def _by_policy(candidate: Candidate, policy: Policy) -> list[str]:
+    why = []
+    if candidate.step == policy.final:
+        why.append("of the final step")
+    if candidate.step in policy.milestones:
+        why.append("a milestone of the contract")
+    every = policy.permanent_every
+    if every and not candidate.temporary and not candidate.incomplete and candidate.step % every == 0:
+        why.append(f"permanent by the contract: one every {every} steps")
+    return why
+
+
+def _in_doubt(each: Sized, top: int | None, now: datetime) -> list[str]:
+    candidate = each.candidate
+    if each.doubt:
+        return [each.doubt]
+    if candidate.alike:
+        return ["its name is only like a checkpoint's: somebody put it there"]
+    if not candidate.examined:
+        return [f"nobody could look into it: {candidate.problem or 'it was not examined'}"]
+    if not each.digest or each.bytes is None or each.files is None:
+        return ["nobody could list what it is made of"]
+    if candidate.complete:
+        return []
+    if top is None or candidate.step >= top:
+        return ["incomplete, and not older than a complete one: it may be a save under way"]
+    if candidate.modified is None or now - candidate.modified < AT_REST:
+        return ["incomplete, and changed within a day as far as anybody can tell: it may be a save under way"]
+    return []
+
+
+def _victim(each: Sized, policy: Policy) -> Victim:
+    candidate = each.candidate
+    assert each.bytes is not None and each.files is not None
+    kind = "temporary" if candidate.temporary else "permanent"
+    why = (
+        f"incomplete: {candidate.problem}"
+        if candidate.incomplete
+        else f"{kind}, older than the latest {policy.keep}, and nothing names it"
+    )
+    return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
+
+
+def due_steps(
+    every: int | None, milestones: Iterable[int], began: int, oldest: int, newest: int
+) -> list[int]:
+    """The steps whose checkpoints the contract keeps for good: regular ones from the oldest that is there up to the
+    newest, and milestones above where the run began.
+
+    >>> due_steps(100, (150, 900), began=100, oldest=200, newest=400)
+    [150, 200, 300, 400]
+    """
+    grid = range(-(-max(oldest, began + 1) // every) * every, newest + 1, every) if every else ()
+    return sorted({*grid, *(step for step in milestones if began < step <= newest)})
+
+
+def plan_from(told: Mapping[str, Any]) -> PrunePlan:
+    """A plan as it was written; a ValueError, KeyError or TypeError where it is none."""
+    policy = told["policy"]
+    return PrunePlan(
+        str(told["slug"]),
+        Policy(policy["keep"], policy["permanent_every"], tuple(policy["milestones"]), policy["final"]),
+        tuple(Victim(**each) for each in told["victims"]),
+        tuple(Kept(each["path"], each["step"], each["bytes"], tuple(each["why"])) for each in told["kept"]),
+    )
+
+
+def size_words(count: int | None) -> str:
+    """Bytes for people.
+
+    >>> size_words(1_234_567_890), size_words(512), size_words(None)
+    ('1.2 GB', '512 B', 'size unknown')
+    """
+    if count is None:
+        return "size unknown"
+    for limit, unit in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count >= limit:
+            return f"{count / limit:.1f} {unit}"
+    return f"{count} B"
+
+
+def age_words(span: timedelta | None) -> str:
+    """An age for people.
+
+    >>> age_words(timedelta(days=3, hours=5)), age_words(timedelta(minutes=90)), age_words(None)
+    ('3 d', '90 min', 'age unknown')
+    """
+    if span is None:
+        return "age unknown"
+    minutes = int(span.total_seconds() // 60)
+    return f"{span.days} d" if span.days >= 2 else f"{minutes} min" if minutes < 120 else f"{minutes // 60} h"

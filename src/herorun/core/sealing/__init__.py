@@ -1,0 +1,1 @@
+"""What a seal says, and of what. Pure."""

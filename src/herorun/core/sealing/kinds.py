@@ -1,0 +1,49 @@
+"""The kinds of a seal, and which of the seal gate's checks each of them asks."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class SealKind(StrEnum):
+    """What a seal says of its run."""
+
+    FINAL = "final"  # it is done
+    MILESTONE = "milestone"  # it has come as far as this checkpoint, and goes on
+    ABORTED = "aborted"  # it was given up
+    SUPERSEDED = "superseded"  # another run goes on in its place
+
+    @property
+    def ends(self) -> bool:
+        """Whether nothing of the run is to go on after it."""
+        return self is not SealKind.MILESTONE
+
+
+_ALL = frozenset(SealKind)
+_ENDS = frozenset(kind for kind in SealKind if kind.ends)
+_FINAL = frozenset({SealKind.FINAL})
+_MILESTONE = frozenset({SealKind.MILESTONE})
+
+# A check that is not named here, as one of a plug-in, holds for every kind.
+HOLDS: Mapping[str, frozenset[SealKind]] = {
+    "job-not-succeeded": _FINAL,
+    "surviving-job": _ENDS,
+    "short-of-final-step": _FINAL,
+    "incomplete-final-checkpoint": _FINAL,
+    "incomplete-milestone-checkpoint": _MILESTONE,
+    "unfinished-tracker-run": _FINAL,
+    "missing-final-metrics": _FINAL,
+    "open-alerts": frozenset({SealKind.FINAL, SealKind.MILESTONE}),
+    "babysitter-still-running": _ENDS,
+    "unrecorded-patch": _ALL,
+    "unpushed-logbook": _ALL,
+    "unused-waiver": _ALL,
+}
+
+
+def holds(check: str, kind: SealKind) -> bool:
+    """Whether a check of the seal gate is asked of a seal of that kind.
+
+    >>> holds("job-not-succeeded", SealKind.MILESTONE), holds("a-check-of-a-plug-in", SealKind.MILESTONE)
+    (False, True)
+    """
+    return kind in HOLDS.get(check, _ALL)

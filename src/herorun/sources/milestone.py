@@ -1,0 +1,26 @@
+"""The checkpoint that a milestone's seal is about."""
+
+from herorun.core.evidence import Candidate, Checkpoints, MilestoneCheckpoint, Nothing, Sealing
+from herorun.core.ports import Layout, Store
+from herorun.core.sealing.kinds import SealKind
+
+
+def read_milestone_checkpoint(
+    sealing: Sealing, checkpoints: Checkpoints, store: Store, layout: Layout
+) -> MilestoneCheckpoint | Nothing:
+    """That of the step, looked into; without a step the newest complete permanent one."""
+    if sealing.kind is not SealKind.MILESTONE:
+        return Nothing("no milestone is sealed")
+    newest_first = sorted(_meant(sealing, checkpoints), key=lambda c: (-c.step, c.temporary, c.path))
+    looked_into = []
+    for candidate in newest_first:
+        seen = candidate if candidate.examined else layout.examined(store, candidate)
+        if seen and seen.complete and not seen.temporary:
+            return MilestoneCheckpoint(seen)
+        looked_into += [seen] if seen else []
+    return MilestoneCheckpoint(looked_into[0] if looked_into and sealing.step is not None else None)
+
+
+def _meant(sealing: Sealing, checkpoints: Checkpoints) -> list[Candidate]:
+    every = [c for c in checkpoints.candidates if not c.alike]
+    return [c for c in every if sealing.step is None or c.step == sealing.step]

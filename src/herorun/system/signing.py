@@ -1,0 +1,55 @@
+"""Signatures of tags, as git is set up to make and to check them: OpenPGP, X.509 or ssh keys."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from herorun.system.git import Repository
+
+
+class Signing(StrEnum):
+    """What git is set up to do with a new tag."""
+
+    DEMANDED = "demanded"  # tag.gpgSign, or tag.forceSignAnnotated: without a signature there is no tag
+    OFFERED = "offered"  # a signing key is set, and nothing says that tags are not signed
+    OFF = "off"
+
+
+def signing_of(repository: Repository) -> Signing:
+    """From the settings that a person made."""
+    told = {key: _truth(repository, key) for key in ("tag.gpgSign", "tag.forceSignAnnotated")}
+    if any(told.values()):
+        return Signing.DEMANDED
+    if told["tag.gpgSign"] is False or not repository.config("user.signingkey"):
+        return Signing.OFF
+    return Signing.OFFERED
+
+
+def _truth(repository: Repository, key: str) -> bool | None:
+    """None where it is not set."""
+    answer = repository.git("config", "--type=bool", "--get", key, ok=(0, 1))
+    return answer.text.strip() == "true" if answer.code == 0 else None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What git says of a tag's signature: good, bad, or nobody here can tell."""
+
+    good: bool | None
+    words: str
+
+
+def signature_of(repository: Repository, tag: str) -> Signature:
+    """Checked by the keys that this machine knows and trusts. Asked only of a tag that has a signature."""
+    answer = repository.git("verify-tag", "--raw", f"refs/tags/{tag}", ok=range(256))
+    said = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
+    told = " ".join(said)
+    if answer.code == 0:
+        return Signature(True, next((line for line in said if "Good" in line), "") or _gpg(said, "GOODSIG"))
+    if "[GNUPG:] BADSIG" in told or "incorrect signature" in told:
+        return Signature(False, _gpg(said, "BADSIG") or said[-1])
+    return Signature(None, _gpg(said, "NO_PUBKEY") or (said[-1] if said else f"exit code {answer.code}"))
+
+
+def _gpg(said: list[str], word: str) -> str:
+    found = next((line for line in said if line.startswith(f"[GNUPG:] {word}")), "")
+    return found.removeprefix("[GNUPG:] ").strip()

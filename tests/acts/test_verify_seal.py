@@ -1,0 +1,205 @@
+"""Proving a seal again, and every kind of a seal; signed with real keys."""
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from herorun.core.sealing.manifest import Manifest, manifest_from
+from herorun.system.files import is_locked
+from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def verify(story: Story, capsys: CAPTURE, *words: str, code: int = 0, tag: str = TAG) -> dict[str, Any]:
+    capsys.readouterr()
+    assert story.herorun("verify-seal", tag, "--json", *words) == code
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+@pytest.fixture
+def sealed(story: Story) -> Story:
+    story.finished()
+    assert story.seal() == 0
+    return story
+
+
+def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects(sealed: Story) -> None:
+    told = sealed.statement_in_tag
+    assert (told["_type"], told["predicateType"]) == (
+        "https://in-toto.io/Statement/v1",
+        "https://slsa.dev/provenance/v1",
+    )
+    commit, checkpoint = told["subject"]
+    assert commit["digest"] == {"gitCommit": sealed.stated["commit"]}
+    assert checkpoint["name"] == f"{sealed.root}/step-4"
+    assert checkpoint["annotations"]["proof"] == "sizes alone: the store tells no checksums"
+    record = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    (path,) = [name for name in record if "/manifest-" in name]
+    kept: Manifest = manifest_from(json.loads(git(sealed.work, "show", f"refs/herorun/record/tiny:{path}")))
+    assert kept.digest == f"sha256:{checkpoint['digest']['sha256']}" == sealed.stated["manifest"]["digest"]
+    assert [file.name for file in kept.files] == ["metadata.json", "weights"]
+    definition = told["predicate"]["buildDefinition"]
+    assert definition["externalParameters"]["argv"][0] == "sh"
+    assert definition["externalParameters"]["config"]
+    (lines,) = [event.lines for event in sealed.events("Sealed")]
+    assert "proven by sizes alone" in lines["Checkpoint"] and "train/loss 2.5" in lines["Metrics"]
+
+
+def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: CAPTURE) -> None:
+    told = verify(sealed, capsys)
+    assert (told["verdict"], told["faults"], told["unproven"]) == ("clear", [], [])
+    other = sealed.clone("elsewhere")
+    told = verify(other, capsys)
+    assert (told["verdict"], told["faults"]) == ("clear", [])
+    assert told["notes"] == ["the tag is not signed: who made it is not proven"]
+    sealed.origin.rename(sealed.home / "away")
+    told = verify(other, capsys, code=3)
+    assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote"]
+    told = verify(other, capsys, "--offline", code=3)
+    assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote", "the checkpoint"]
+
+
+def test_a_checkpoint_that_is_not_what_it_was_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    (sealed.root / "step-4/weights").write_text("other weights")
+    told = verify(sealed, capsys, code=1)
+    assert told["faults"] == ["the checkpoint: weights has 13 bytes and had 8"]
+
+
+def test_a_tag_whose_words_were_changed_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    text = git(sealed.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
+    oid = git(sealed.work, "mktag", stdin=text).strip()
+    git(sealed.work, "update-ref", f"refs/tags/{TAG}", oid)
+    told = verify(sealed, capsys, code=1)
+    assert told["faults"][0] == "the tag: the words of its message are not those of its statement"
+    assert any("origin has another tag of that name" in fault for fault in told["faults"])
+
+
+def test_what_is_no_seal_is_wrong_use_or_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    assert sealed.herorun("verify-seal", "herorun/tiny/seal-9") == 2
+    git(sealed.work, "tag", "-a", "v1", "-m", "by hand")
+    assert "holds no statement" in verify(sealed, capsys, code=1, tag="v1")["faults"][0]
+
+
+# --- signatures -----------------------------------------------------------------------------------------
+
+
+def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(story: Story, capsys: CAPTURE) -> None:
+    key = story.home / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(key)), ("tag.gpgSign", "true")):
+        git(story.work, "config", name, value)
+    story.finished()
+    assert story.seal() == 0
+    assert "-----BEGIN SSH SIGNATURE-----" in git(story.work, "cat-file", "tag", TAG)
+    assert story.statement_in_tag == story.statement_in_record
+    told = verify(story, capsys, code=3)
+    assert [words.partition(":")[0] for words in told["unproven"]] == ["the signature"]
+    allowed = story.home / "allowed"
+    allowed.write_text(f"dri@example.org {key.with_suffix('.pub').read_text()}")
+    git(story.work, "config", "gpg.ssh.allowedSignersFile", str(allowed))
+    told = verify(story, capsys)
+    assert any("the signature: Good" in words for words in told["proven"])
+    text = git(story.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
+    git(story.work, "update-ref", f"refs/tags/{TAG}", git(story.work, "mktag", stdin=text).strip())
+    assert any("the signature does not fit" in fault for fault in verify(story, capsys, code=1)["faults"])
+
+
+def test_the_tag_is_signed_with_an_openpgp_key(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = story.home / "gpg"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("GNUPGHOME", str(home))
+    words = ("--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Dri <dri@example.org>")
+    subprocess.run(["gpg", *words, "ed25519", "sign", "never"], check=True, capture_output=True)
+    try:
+        git(story.work, "config", "user.signingkey", "dri@example.org")
+        story.finished()
+        assert story.seal() == 0
+        assert "-----BEGIN PGP SIGNATURE-----" in git(story.work, "cat-file", "tag", TAG)
+        assert any("the signature: GOODSIG" in words for words in verify(story, capsys)["proven"])
+    finally:
+        subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False)
+
+
+def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(story: Story, capsys: CAPTURE) -> None:
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(story.home / "none"))):
+        git(story.work, "config", name, value)
+    git(story.work, "config", "tag.gpgSign", "true")
+    story.finished()
+    capsys.readouterr()
+    assert story.seal() == 3
+    assert "git is set up to sign tags and could not" in capsys.readouterr().err
+    assert (story.tags(), story.events("Sealed")) == ([], [])
+    git(story.work, "config", "--unset", "tag.gpgSign")
+    assert story.seal() == 0
+    assert "the tag is not signed" in capsys.readouterr().err
+
+
+# --- kinds ----------------------------------------------------------------------------------------------
+
+
+def test_a_milestone_is_sealed_while_the_run_goes_on_and_the_end_after_it(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    assert story.herorun("seal", SLUG, "--milestone", "step-3") == 1
+    assert "there is no checkpoint of step 3" in capsys.readouterr().out
+    assert story.herorun("seal", SLUG, "--milestone", "half") == 0
+    assert story.herorun("seal", SLUG, "--milestone", "half") == 0
+    assert (story.stated["kind"], story.stated["name"]) == ("milestone", "half")
+    assert story.stated["final_checkpoint"] == f"{story.root}/step-2"
+    assert (story.root / "_herorun/lease.json").exists()
+    (story.data / "go").touch()
+    story.ended()
+    assert (story.tick(), story.tick()) == (0, 0)
+    assert story.seal() == 0
+    assert [event.tag for event in story.events("Sealed")] == [TAG, "herorun/tiny/seal-2"]
+    assert not (story.root / "_herorun/lease.json").exists()
+    assert story.herorun("seal", SLUG, "--aborted") == 1
+
+
+def test_an_aborted_run_is_sealed_without_its_end(story: Story, capsys: CAPTURE) -> None:
+    story.launched(CRASH)
+    assert story.herorun("seal", SLUG, "--aborted") == 0
+    assert (story.stated["kind"], story.stated["reached_step"]) == ("aborted", 3)
+    assert story.stated["open_alerts"]
+    capsys.readouterr()
+    assert story.herorun("watchdog", SLUG) == 0
+    assert "not-watched" in capsys.readouterr().out
+
+
+def test_a_run_is_superseded_by_one_that_is_known(story: Story) -> None:
+    story.launched(CRASH)
+    assert story.herorun("seal", SLUG, "--superseded-by", "nobody") == 2
+    text = (story.work / "runs/tiny.toml").read_text().replace('slug = "tiny"', 'slug = "tiny-2"')
+    (story.work / "runs/tiny-2.toml").write_text(text)
+    assert story.herorun("seal", SLUG, "--superseded-by", "tiny-2") == 0
+    assert story.stated["name"] == "tiny-2"
+
+
+def test_a_living_job_is_not_aborted(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    capsys.readouterr()
+    assert story.herorun("seal", SLUG, "--aborted") == 1
+    assert "tiny-1 is running" in capsys.readouterr().out
+
+
+# --- what ends with it ----------------------------------------------------------------------------------
+
+
+def test_the_babysitter_ends_with_the_run(story: Story) -> None:
+    story.sign(babysit={"cadence": "2s"})
+    story.order("tiny-1", WAIT)
+    assert story.init() == 0
+    assert story.herorun("launch", SLUG) == 0
+    story.reaches(2)
+    (story.data / "go").touch()
+    story.ended()
+    eventually(lambda: any(key.endswith("/finished") for key in story.run.record.memory().done))
+    assert story.seal() == 0
+    assert not is_locked(story.run.lock("babysitter"))

@@ -1,0 +1,42 @@
+from builders import a_checkpoint, a_contract, a_history, answer
+from herorun.checks.health.unkept_checkpoint import unkept_checkpoint
+from herorun.core.evidence import Checkpoints, Unavailable
+from herorun.core.finding import Outcome
+
+
+def ask(*steps, began=0, **changes):
+    found = Checkpoints(tuple(a_checkpoint(step, **changes) for step in steps))
+    return answer(unkept_checkpoint, found, a_history(began=began))
+
+
+def test_all_that_are_due_pass():
+    assert ask(100, 200, 300).message == "all 3 permanent checkpoints up to step 300 are there"
+
+
+def test_one_that_is_gone_is_named():
+    verdict = ask(100, 300)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == "1 of 3 permanent checkpoints are not there: step 200"
+
+
+def test_nothing_is_due_up_to_where_the_run_began():
+    assert ask(300, 400, began=200).outcome is Outcome.PASS
+
+
+def test_temporary_ones_stand_for_nothing():
+    assert ask(150, temporary=True).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_run_whose_beginning_nobody_knows_is_not_asked():
+    assert ask(300, began=None).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_root_out_of_reach_is_unknown():
+    assert answer(unkept_checkpoint, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+
+
+def test_older_ones_than_the_oldest_that_is_there_are_no_finding_but_a_milestone_is():
+    assert ask(300, 400).outcome is Outcome.PASS
+    found = Checkpoints((a_checkpoint(300), a_checkpoint(400)))
+    stated = a_contract(checkpoints={"milestones": [150]})
+    assert "step 150" in answer(unkept_checkpoint, found, a_history(began=0), stated).message

@@ -1,0 +1,38 @@
+from builders import FINAL, answers, some_metrics
+from herorun.checks.seal.missing_final_metrics import missing_final_metrics
+from herorun.core.evidence import FinalStep, Metrics, Nothing, Presence, Unavailable
+from herorun.core.finding import Outcome
+
+LAST = {"train/loss": 2.5}
+
+
+def ask(*changes):
+    return {v.subject: v for v in answers(missing_final_metrics, *changes)}
+
+
+def test_the_last_row_of_the_final_step_passes():
+    assert ask()["rows"].message == "the last row, of step 200, tells 1"
+
+
+def test_rows_that_end_before_the_end_fail():
+    told = ask(some_metrics(FINAL - 1, last=LAST))
+    assert told["rows"].message == "the last row is of step 199 of 200: the metrics of the end are missing"
+
+
+def test_no_row_at_all_fails():
+    assert ask({Metrics: Nothing()})["rows"].outcome is Outcome.FAIL
+    assert ask(some_metrics(FINAL))["rows"].outcome is Outcome.FAIL
+
+
+def test_a_metric_that_the_contract_names_and_nobody_reported_fails():
+    never = Presence("eval/loss", 200, seen=False)
+    told = ask(some_metrics(FINAL, last=LAST, presence=(never, Presence("loss", 0))))
+    assert {name: v.outcome for name, v in told.items()} == {"eval/loss": Outcome.FAIL}
+
+
+def test_an_unknown_end_fails():
+    assert ask(FinalStep(None, "nobody said"))["rows"].outcome is Outcome.FAIL
+
+
+def test_rows_that_cannot_be_read_are_unknown():
+    assert ask({Metrics: Unavailable("503")})[""].outcome is Outcome.UNKNOWN

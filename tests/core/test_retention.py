@@ -1,0 +1,116 @@
+"""Which checkpoints may go, by literals: whatever is in doubt stays, and something complete always does."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON, ROOT, TEMPORARY, a_checkpoint
+from herorun.core.canonical import plain
+from herorun.core.errors import Blocked
+from herorun.core.retention import Held, Policy, Sized, must_leave_one, plan_from, prune_plan
+
+OLD = NOON - timedelta(days=3)
+POLICY = Policy(2, 100, (250,), 1000)
+
+
+def sized(step, temporary=True, problem="", **changes):
+    root = TEMPORARY if temporary else ROOT
+    candidate = replace(a_checkpoint(step, root, problem, temporary), modified=OLD)
+    return Sized(candidate, **{"bytes": 10, "files": 2, "digest": f"sha256:{step}", **changes})
+
+
+def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
+    trusted = [s.candidate.path for s in found] if trusted is None else trusted
+    return prune_plan("tiny", found, policy, Held(names or {}, roots or {}), recovery, trusted, NOON)
+
+
+def steps(told):
+    return [victim.step for victim in told.victims]
+
+
+def why(told, step):
+    return next("; ".join(kept.why) for kept in told.kept if kept.step == step)
+
+
+def test_numbers_decide_and_not_letters():
+    told = plan(*(sized(step) for step in (9, 10, 99, 101)))
+    assert steps(told) == [9, 10]
+    assert why(told, 101) == "latest 2: number 1 of them"
+
+
+def test_permanent_ones_milestones_and_the_final_one_stay():
+    told = plan(sized(100, False), sized(150, False), sized(250), sized(1000), sized(1001), sized(1002))
+    assert steps(told) == [150]
+    assert why(told, 100) == "permanent by the contract: one every 100 steps"
+    assert why(told, 250) == "a milestone of the contract"
+    assert why(told, 1000) == "of the final step"
+
+
+def test_what_anybody_names_stays_also_by_something_inside_it():
+    names = {
+        f"{TEMPORARY}/step-1/": "launch checkpoint of other-1",
+        f"{TEMPORARY}/step-2/model": "fork starts from it",
+    }
+    told = plan(*(sized(step) for step in (1, 2, 3, 11, 12)), names=names)
+    assert steps(told) == [3]
+    assert why(told, 1) == "launch checkpoint of other-1"
+
+
+def test_what_lies_in_another_runs_root_stays():
+    told = plan(*(sized(step) for step in (1, 2, 3)), roots={TEMPORARY: "other"})
+    assert steps(told) == [] and "it lies in a root of other" in why(told, 1)
+
+
+def test_the_recovery_source_stays_however_old():
+    told = plan(*(sized(step) for step in (1, 2, 3)), recovery=f"{TEMPORARY}/step-1")
+    assert steps(told) == [] and "recovery source" in why(told, 1)
+
+
+def test_a_rejected_lineage_is_none_of_the_latest():
+    told = plan(*(sized(step) for step in (1, 2, 8, 9)), trusted=[f"{TEMPORARY}/step-{n}" for n in (1, 2)])
+    assert steps(told) == [8, 9]
+
+
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        sized(1, doubt="it is a link to elsewhere"),
+        sized(1, digest=""),
+        replace(sized(1), candidate=replace(sized(1).candidate, examined=False)),
+        replace(sized(1), candidate=replace(sized(1).candidate, alike=True, problem="a backup")),
+        replace(
+            sized(1, problem="no metadata.json"),
+            candidate=replace(a_checkpoint(1, problem="x"), modified=None),
+        ),
+        replace(
+            sized(1), candidate=replace(a_checkpoint(1, problem="x"), modified=NOON - timedelta(hours=1))
+        ),
+        sized(99, problem="no metadata.json"),
+    ],
+)
+def test_whatever_is_in_doubt_stays(doubtful):
+    assert steps(plan(doubtful, *(sized(step) for step in (10, 11)))) == []
+
+
+def test_an_old_incomplete_one_below_a_complete_one_may_go():
+    told = plan(sized(1, problem="no metadata.json"), sized(10))
+    assert told.victims[0].why == "incomplete: no metadata.json"
+
+
+def test_without_a_complete_one_that_stays_there_is_no_plan():
+    with pytest.raises(Blocked, match="No complete checkpoint of tiny would stay"):
+        plan(sized(1), sized(2), trusted=[])
+    told = plan(*(sized(step) for step in (1, 2, 3)))
+    with pytest.raises(Blocked):
+        must_leave_one(told, set())
+
+
+def test_the_digest_is_of_what_is_deleted_and_comes_back_from_the_file():
+    told = plan(*(sized(step) for step in (1, 2, 3)))
+    assert plan_from(plain(told)) == told and plan_from(plain(told)).digest == told.digest
+    assert replace(told, victims=()).digest != told.digest
+    assert replace(told, kept=()).digest == told.digest
+    digits = told.digest.removeprefix("sha256:")
+    assert told.is_named(told.digest) and told.is_named(f" {digits[:12]}\n")
+    assert not told.is_named(digits[:11]) and not told.is_named("") and not told.is_named(digits[1:20])
