@@ -12,7 +12,7 @@ from herorun.record import Record
 from herorun.system.clock import now
 
 ROUNDS = 15
-SIZES = (10, 1000)
+SIZES = (10, 1000, 10_000)
 
 
 def rows(home: Path) -> Iterator[Row]:

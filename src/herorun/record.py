@@ -29,18 +29,22 @@ from herorun.core.event import (
     Observed,
     Sealed,
 )
-from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines
+from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, chain, fold, read_lines
+from herorun.core.outside import read_json
 from herorun.core.remembered import Remembered, from_bytes, remembered, to_bytes
 from herorun.core.render import add_line, digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
+from herorun.system.packs import pack, packs_of, rows_of
 from herorun.system.plumbing import RefMoved, commit_files, fetch, move_ref, push
 
 HOME = ".agents/logbooks"
 REMEMBER = 64  # lines after which what they amount to is kept on this machine
+PACK = 64  # lines after which their commits are packed
+SEGMENT = 512 * 1024  # bytes after which a day goes on in another file: each line writes its own anew
 # These stand for no act: they may be written on top of what is remembered, without all lines being read again.
-QUIET = (Observed, Decided, CheckedIn, Leased)
+QUIET = (Observed, Decided, CheckedIn, Leased, Noted)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class _Content:
     tip: str | None = None
     lines: list[Line] = field(default_factory=list)
     segments: dict[str, bytes] = field(default_factory=dict)
-    logbook: str = ""
+    logbook: str | None = None  # None: not read yet
     memory: Memory = field(default_factory=Memory)
     remembered: Remembered | None = None
     kept: int = 0  # how many of the lines are in what this machine remembers
@@ -140,8 +144,24 @@ class Record:
     def lines(self) -> Sequence[Line]:
         return tuple(self._whole().lines)
 
+    def recent(self, since: datetime) -> Sequence[Line]:
+        """The lines of the days from then on, however long the journal is; the newest file at least."""
+        content = self._read()
+        names = [name for name, _ in self._segments(content.tip)] if content.tip else []
+        wanted = [name for name in names if name[:8] >= f"{since:%Y%m%d}"] or names[-1:]
+        paths = [f"{self.journal_path}/{name}" for name in wanted]
+        files = self.repository.read(str(content.tip), paths) if paths else {}
+        return read_lines(_places({path: data or b"" for path, data in files.items()}), UNKNOWN)
+
     def logbook(self) -> str:
-        return self._read().logbook
+        return self._logbook(self._read())
+
+    def _logbook(self, content: _Content) -> str:
+        """Read when it is asked for: it is long, and most ticks write no entry."""
+        if content.logbook is None:
+            found = self.repository.read(content.tip, [self.logbook_path]) if content.tip else {}
+            content.logbook = (found.get(self.logbook_path) or b"").decode("utf-8", "replace")
+        return content.logbook
 
     def _read(self) -> _Content:
         tip = self.tip
@@ -168,7 +188,7 @@ class Record:
         paths = [f"{self.journal_path}/{name}" for name, _ in objects]
         known = known if known and known.is_of(objects) else None
         wanted = paths[known.older :] if known else paths
-        files = self.repository.read(tip, [*wanted, self.logbook_path])
+        files = self.repository.read(tip, wanted)
         segments = {path: files[path] or b"" for path in wanted}
         if known and not known.begins(segments[wanted[0]]):
             return self._load(tip)
@@ -178,9 +198,8 @@ class Record:
             raise HerorunError(
                 f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
             ) from None
-        logbook = (files[self.logbook_path] or b"").decode("utf-8", "replace")
         memory = fold((line.event for line in lines), known.memory if known else None)
-        return _Content(tip, lines, segments, logbook, memory, known)
+        return _Content(tip, lines, segments, None, memory, known)
 
     def _segments(self, tip: str) -> list[tuple[str, str]]:
         """The journal's files by name and object, in their order."""
@@ -250,16 +269,15 @@ class Record:
         self._must_understand(content)
         self.must_understand()
         new = chain(events, content.last_hash, digest_of)
-        segments, logbook = dict(content.segments), content.logbook
+        segments = dict(content.segments)
         changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
         for line in new:
             path = self._segment(line.event.at, segments)
             segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
             changed[path] = segments[path]
-            if isinstance(line.event, Initialised) and not logbook:
-                logbook = new_logbook(self._template(), self.slug, line.event.contract)
-            logbook = add_line(logbook, line)
-        if logbook != content.logbook:
+        logbook = content.logbook
+        if any(line.entry or isinstance(line.event, Initialised) for line in new):
+            logbook = self._with_entries(self._logbook(content), new)
             changed[self.logbook_path] = logbook.encode()
         tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
         memory = fold((line.event for line in new), content.memory)
@@ -267,10 +285,18 @@ class Record:
             tip, [*content.lines, *new], segments, logbook, memory, content.remembered, content.kept
         )
 
+    def _with_entries(self, logbook: str, new: Sequence[Line]) -> str:
+        for line in new:
+            if isinstance(line.event, Initialised) and not logbook:
+                logbook = new_logbook(self._template(), self.slug, line.event.contract)
+            logbook = add_line(logbook, line)
+        return logbook
+
     def _segment(self, at: datetime, segments: Mapping[str, bytes]) -> str:
-        """The day's file; never an earlier one than the newest, also when the clock steps back."""
+        """The day's file, or the next of that day; never an earlier one than the newest, also when the clock steps back."""
         today = f"{self.journal_path}/{at:%Y%m%d}.jsonl"
-        return max(today, max(segments, default=today))
+        newest = max(today, max(segments, default=today))
+        return newest if len(segments.get(newest, b"")) < SEGMENT else _next(newest)
 
     def _message(self, events: Sequence[Event]) -> str:
         return f"{self.slug}: {_subject(events)}\n\n[skip ci]\n"
@@ -279,15 +305,38 @@ class Record:
     def _lock(self) -> Path:
         return self.repository.common / "herorun" / f"{self.slug}.record.lock"
 
+    def tidy(self) -> None:
+        """Pack what was committed, now and then. It saves room and nothing else: where it fails, nothing is lost."""
+        with contextlib.suppress(HerorunError, OSError):
+            self._tidy(self._read())
+
+    def _tidy(self, content: _Content) -> None:
+        told = self.repository.common / "herorun" / f"{self.slug}.packs.json"
+        if content.tip is None:
+            return
+        try:
+            kept = read_json(told.read_bytes())
+            lines, packs = int(kept["lines"]), packs_of(kept["packs"])
+        except (OSError, ValueError, KeyError, TypeError):
+            lines, packs = 0, []
+        if 0 <= content.count - lines < PACK:
+            return
+        with locked(told.with_suffix(".lock"), 0.0):
+            rows = rows_of(pack(self.repository, content.tip, packs))
+            write_whole(told, canonical({"lines": content.count, "packs": rows}).encode())
+
     # --- the remote ----------------------------------------------------------------------------
 
     def push(self) -> Pushed:
         """Bring the remote up to date. What cannot go through stays queued and goes out at the next chance."""
-        if self.remote is None:
-            return Pushed("there is no remote")
+        pushed = Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
+        self.tidy()
+        return pushed
+
+    def _brought(self, remote: str) -> Pushed:
         with locked(self._lock, what="another herorun that writes this record"):
             try:
-                return self._push(self.remote)
+                return self._push(remote)
             except HerorunError as error:
                 return Pushed(str(error))
 
@@ -382,7 +431,10 @@ class Record:
         fetch(self.repository, remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))
         self._must_hold_this_run(theirs)
-        return self._load(theirs)
+        content = self._load(theirs)
+        with contextlib.suppress(HerorunError, OSError):
+            self._tidy(content)
+        return content
 
     def _must_be_a_branch_of_its_own(self) -> None:
         if self.branch in ("main", "master"):
@@ -398,6 +450,13 @@ class Record:
             f"[logbook] branch = {self.branch!r} {why}: the record needs a branch of its own. "
             f"Name a new one, or remove the key for herorun/{self.slug}."
         )
+
+
+def _next(segment: str) -> str:
+    """`20260101.jsonl`, `20260101_002.jsonl`, `20260101_003.jsonl`: in this order by name too. The 999th holds the rest."""
+    day, _, number = segment.removesuffix(".jsonl").rpartition("/")[2].partition("_")
+    folder = segment.rpartition("/")[0]
+    return f"{folder}/{day}_{min(999, int(number or 1) + 1):03}.jsonl"
 
 
 def _places(segments: Mapping[str, bytes], known: int = 0) -> Iterable[tuple[str, str]]:

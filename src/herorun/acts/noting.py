@@ -39,7 +39,8 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
 
 
 def _said_before(run: Run, noted: Noted) -> Line | None:
-    newest = next((line for line in reversed(run.record.lines()) if isinstance(line.event, Noted)), None)
+    recent = run.record.recent(noted.at - AGAIN)
+    newest = next((line for line in reversed(recent) if isinstance(line.event, Noted)), None)
     if newest is None or not isinstance(newest.event, Noted):
         return None
     again = _words(newest.event) == _words(noted) and noted.at - newest.event.at < AGAIN
@@ -53,4 +54,4 @@ def _words(noted: Noted) -> object:
 
 def _written(run: Run, noted: Noted) -> Line:
     run.record.append(noted)
-    return next(line for line in reversed(run.record.lines()) if line.event.at == noted.at)
+    return next(line for line in reversed(run.record.recent(noted.at)) if line.event.at == noted.at)
