@@ -6,15 +6,18 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from herorun.acts import fleet
+from herorun.acts import fleet, pushing
 from herorun.acts.turn import Turn, take_turn
 from herorun.core.until import Until
+from herorun.record import Pushed, Record
 from herorun.system.files import is_locked
-from herorun.workspace import Run
+from herorun.workspace import Run, open_run
 from stories import SLUG, WAIT, Story, eventually
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -54,15 +57,35 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
     assert codes == [0] and sorted(set(out)) == [OTHER, SLUG]
 
 
+def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    pushed: list[int] = []
+    real = pushing.push_many
+
+    def counted(*given: Any) -> dict[str, str]:
+        pushed.append(len(given[2]))
+        return real(*given)
+
+    monkeypatch.setattr(pushing, "push_many", counted)
+    away = two.home / "away"
+    two.origin.rename(away)
+    assert two.herorun("babysit", SLUG, OTHER, "--once") == 0
+    away.rename(two.origin)
+    assert two.herorun("babysit", SLUG, OTHER, "--once") == 0
+    assert pushed == [2, 2]
+    for slug in (SLUG, OTHER):
+        record = open_run(slug, two.work).record
+        assert record.pushed == record.tip
+
+
 def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     seen: list[str] = []
     done = threading.Event()
 
-    def slow(run: Run, drift: str) -> Turn:
+    def slow(run: Run, drift: str, push: Callable[[Record], Pushed]) -> Turn:
         if run.slug == OTHER and not done.is_set():
             assert done.wait(60)
-        return take_turn(run, drift)
+        return take_turn(run, drift, push)
 
     def report(run: Run, turn: Turn) -> None:
         seen.append(run.slug)

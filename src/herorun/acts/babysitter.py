@@ -20,6 +20,7 @@ from herorun.core.errors import CouldNotLook, HandedOver, in_words
 from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
+from herorun.record import Pushed, Record
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked, write_whole
 from herorun.workspace import Run, watched_run
@@ -115,11 +116,11 @@ def watch(
         os.close(keep)
 
 
-def tick_once(name: str, start: Path) -> tuple[Run, Turn]:
+def tick_once(name: str, start: Path, push: Callable[[Record], Pushed] = Record.push) -> tuple[Run, Turn]:
     """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
     run, drift = watched_run(name, start)
     with unattended():
-        turn = take_turn(run, drift)
+        turn = take_turn(run, drift, push)
     beat(run)
     return run, turn
 

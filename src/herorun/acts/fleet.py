@@ -4,18 +4,23 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from herorun.acts.babysitter import unattended, watch
+from herorun.acts.babysitter import tick_once, unattended, watch
+from herorun.acts.many import Answer, each
+from herorun.acts.pushing import Together, push_together
 from herorun.acts.turn import Turn, take_turn
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
+from herorun.record import Pushed, Record
 from herorun.workspace import Run
 
 AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
+PUSH_EVERY = 60.0  # seconds, at most about: what was seen is also for those who look from outside
 LAST_WORDS = 10.0  # seconds that the loops get to end between two ticks
 
 Report = Callable[[Run, Turn], None]
@@ -43,6 +48,38 @@ def watch_all(
     return [fleet.codes.get(name, 3) for name in dict.fromkeys(names)]
 
 
+def tick_each(names: Sequence[str], start: Path) -> list[Answer[Turn]]:
+    """One tick of each run, one after another; their records are pushed together, now and then and at the end."""
+    answers: list[Answer[Turn]] = []
+    waiting: list[Record] = []
+    told: dict[str, str] = {}
+
+    def later(record: Record) -> Pushed:
+        waiting.append(record)
+        return Pushed()
+
+    def push() -> float:
+        told.update({r.slug: pushed.why for r, pushed in zip(waiting, push_together(waiting), strict=True)})
+        waiting.clear()
+        return time.monotonic()
+
+    last = time.monotonic()
+    try:
+        for answer in each(names, lambda name: tick_once(name, start, later)[1]):
+            answers.append(answer)
+            if time.monotonic() - last > PUSH_EVERY:
+                last = push()
+    finally:
+        push()
+    return [_with(answer, told) for answer in answers]
+
+
+def _with(answer: Answer[Turn], told: Mapping[str, str]) -> Answer[Turn]:
+    turn = answer.value
+    why = told.get(turn.run.slug) if turn else None
+    return replace(answer, value=replace(turn, push=why)) if turn and why else answer
+
+
 class _Fleet:
     """What the loops share: a place to speak, and the word that they are to end."""
 
@@ -53,6 +90,7 @@ class _Fleet:
         self._one_at_a_time = threading.Lock()
         self._room = threading.BoundedSemaphore(AT_ONCE)
         self._over = threading.Event()
+        self._together = Together()
 
     def watch(self, name: str) -> None:
         try:
@@ -75,7 +113,7 @@ class _Fleet:
 
     def _turn(self, run: Run, drift: str) -> Turn:
         with self._room:
-            return take_turn(run, drift)
+            return take_turn(run, drift, self._together.push)
 
     def _report(self, run: Run, turn: Turn) -> None:
         """One after another, so that the documents of two runs never mix."""

@@ -1,6 +1,6 @@
 """One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -41,7 +41,7 @@ from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import finding_json
 from herorun.gather import gather
-from herorun.record import Known
+from herorun.record import Known, Pushed, Record
 from herorun.sources.metrics import keep_metrics
 from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
@@ -123,8 +123,8 @@ def action_json(done: Performed) -> dict[str, Any]:
     }
 
 
-def take_turn(run: Run, drift: str = "") -> Turn:
-    """One whole turn, alone among the acting commands of this machine."""
+def take_turn(run: Run, drift: str = "", push: Callable[[Record], Pushed] = Record.push) -> Turn:
+    """One whole turn, alone among the acting commands of this machine. `push` brings the record to its remote at the end."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         run.record.must_understand()
@@ -146,7 +146,7 @@ def take_turn(run: Run, drift: str = "") -> Turn:
         doubts += [unkept] if unkept else []
         performed = (*asked, *(perform(run, action) for action in actions))
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
-        pushed = run.record.push()
+        pushed = push(run.record)
         after = run.record.memory()
     return Turn(
         run,

@@ -30,7 +30,7 @@ def command(
     is started again goes on when the one before it meant to.
 
     Several runs are watched in one process by a thread each, so that a slow one delays no other. With --once they are looked at one
-    after another; one that cannot be read does not stop the others. For several, or with --all, the document of --once
+    after another and their records pushed together; one that cannot be read does not stop the others. For several, or with --all, the document of --once
     is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
 
     Exit code 0: clear. 1: a critical alert fires, or the run is down. 3: the monitor is not fresh. Of several runs the
@@ -82,13 +82,13 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.babysitter import tick_once
-    from herorun.acts.many import each, worst
+    from herorun.acts.fleet import tick_each
+    from herorun.acts.many import worst
     from herorun.acts.status import turn_json
     from herorun.acts.turn import turn_code
 
     codes, documents = [], []
-    for answer in each(names, lambda name: tick_once(name, Path(start))[1]):
+    for answer in tick_each(names, Path(start)):
         turn = answer.value
         codes.append(turn_code(turn) if turn else answer.code)
         documents.append({"slug": answer.slug, **turn_json(turn)} if turn else answer.as_json())

@@ -128,6 +128,11 @@ class Repository:
         except (OSError, ValueError):
             return None
 
+    def refs(self, *prefixes: str) -> dict[str, str]:
+        """Ref name -> object, of all refs below these."""
+        rows = self.git("for-each-ref", "--format=%(objectname) %(refname)", *prefixes).text.splitlines()
+        return {name: oid for oid, _, name in (row.partition(" ") for row in rows)}
+
     def resolve(self, name: str) -> str | None:
         """The commit that a ref stands for; None if there is no such ref. A damaged one is `CouldNotLook`."""
         asked = ("rev-parse", "--verify", "--quiet", "--end-of-options")

@@ -5,7 +5,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -90,6 +91,44 @@ def push(repository: Repository, remote: str, oid: str, ref: str, expected: str 
         f"{oid}:{ref}",
         timeout=REMOTE,
     )
+
+
+@dataclass(frozen=True)
+class Sending:
+    """One object for one ref of a remote, where it must still be at `expected` (None: does not exist)."""
+
+    oid: str
+    ref: str
+    expected: str | None
+
+
+def push_many(repository: Repository, remote: str, sendings: Sequence[Sending]) -> dict[str, str]:
+    """Push each to its ref in one call; ref -> why it did not go through, of those that did not.
+
+    Each stands for itself: one that is refused keeps no other back. `CouldNotLook` where the remote was not reached.
+    """
+    leases = [f"--force-with-lease={each.ref}:{each.expected or ''}" for each in sendings]
+    specs = [f"{each.oid}:{each.ref}" for each in sendings]
+    answer = repository.git(
+        "push", "--porcelain", "--no-verify", *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
+    )
+    told = {row[1].partition(":")[2]: row for row in map(_columns, answer.text.splitlines()) if len(row) == 3}
+    return {
+        each.ref: told[each.ref][2] if each.ref in told else "git did not say what became of it"
+        for each in sendings
+        if each.ref not in told or told[each.ref][0] == "!"
+    }
+
+
+def _columns(row: str) -> list[str]:
+    return row.split("\t")
+
+
+def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) -> None:
+    """Point several of our own refs elsewhere, `(ref, new, old)`; none moves unless each is still at its `old`."""
+    told = "".join(f"update {ref} {new} {old or '0' * len(new)}\n" for ref, new, old in moves)
+    if repository.git("update-ref", "--stdin", stdin=told.encode(), ok=(0, 1, 128)).code:
+        raise RefMoved("A ref moved while it was written to.")
 
 
 def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:

@@ -1,0 +1,141 @@
+"""The records of several runs go to their remote in one push."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.scrub import scrub
+from herorun.record import Pushed, Record
+from herorun.system.git import Repository
+from herorun.system.plumbing import RefMoved, Sending, move_ref, move_refs, push_many
+
+AT_ONCE = 1000  # records in one call: their names are words of a command line, about 250 bytes each
+STALE = ("stale info", "fetch first", "non-fast-forward")  # somebody else pushed first
+
+
+def push_together(records: Sequence[Record]) -> list[Pushed]:
+    """Bring the remotes up to date, with one push for all records of a remote; what came of each, in their order.
+
+    A record to which somebody else has added meanwhile is then pushed alone, on top of theirs. What cannot go through
+    stays queued, as with `Record.push`.
+    """
+    told: dict[int, Pushed] = {}
+    for remote, group in _by_remote(records):
+        for start in range(0, len(group), AT_ONCE):
+            told |= _push(remote, group[start : start + AT_ONCE])
+    return [told[number] if number in told else _alone(record) for number, record in enumerate(records)]
+
+
+def _alone(record: Record) -> Pushed:
+    try:
+        return record.push()
+    except (HerorunError, OSError) as error:
+        return Pushed(scrub(in_words(error)))
+
+
+def _by_remote(records: Sequence[Record]) -> Iterator[tuple[str, list[tuple[int, Record]]]]:
+    groups: dict[tuple[Path, str], list[tuple[int, Record]]] = {}
+    for number, record in enumerate(records):
+        if record.remote is not None:
+            groups.setdefault((record.repository.common, record.remote), []).append((number, record))
+    for (_, remote), group in groups.items():
+        if len(group) > 1:
+            yield remote, group
+
+
+def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]:
+    """What came of those that need no second look; the others are left out."""
+    repository = group[0][1].repository
+    try:
+        tips = repository.refs("refs/herorun/record/", "refs/herorun/pushed/")
+        sent = _waiting(group, tips)
+        refused = push_many(repository, remote, list(sent.values())) if sent else {}
+    except (HerorunError, OSError) as error:
+        return {number: Pushed(scrub(in_words(error))) for number, _ in group}
+    told = {}
+    moves = []
+    for number, record in group:
+        each = sent.get(number)
+        why = refused.get(each.ref, "") if each else ""
+        if each and not why:
+            moves.append((record.pushed_ref, each.oid, each.expected))
+        if (each and not any(word in why for word in STALE)) or _is_up_to_date(record, tips):
+            told[number] = Pushed(f"{record.branch} was refused by {remote}: {scrub(why)}" if why else "")
+    _note(repository, moves)
+    for number, record in group:
+        if number in told:
+            record.tidy()
+    return told
+
+
+def _waiting(group: Sequence[tuple[int, Record]], tips: Mapping[str, str]) -> dict[int, Sending]:
+    """What is to be sent, by number. Of two that name one branch the second is looked at alone."""
+    sent: dict[int, Sending] = {}
+    taken = {"refs/heads/main", "refs/heads/master"}
+    for number, record in group:
+        tip, target = tips.get(record.ref), f"refs/heads/{record.branch}"
+        if tip and not _is_up_to_date(record, tips) and target not in taken:
+            sent[number] = Sending(tip, target, tips.get(record.pushed_ref))
+            taken.add(target)
+    return sent
+
+
+def _is_up_to_date(record: Record, tips: Mapping[str, str]) -> bool:
+    return tips.get(record.ref) == tips.get(record.pushed_ref)
+
+
+def _note(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) -> None:
+    """The remote has them. Where one was noted meanwhile by somebody else, theirs stands."""
+    try:
+        move_refs(repository, moves)
+    except RefMoved:
+        for ref, new, old in moves:
+            with contextlib.suppress(RefMoved):
+                move_ref(repository, ref, new, old)
+
+
+class Together:
+    """For loops that push at about the same time: while one push to a remote is under way the others wait for it, and
+    go in the next one together."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._queues: dict[tuple[Path, str | None], _Queue] = {}
+
+    def push(self, record: Record) -> Pushed:
+        with self._guard:
+            queue = self._queues.setdefault((record.repository.common, record.remote), _Queue())
+        return queue.push(record)
+
+
+@dataclass(eq=False)
+class _Wish:
+    record: Record
+    answer: Pushed | None = None
+
+
+class _Queue:
+    """Of one remote."""
+
+    def __init__(self) -> None:
+        self._guard, self._one_at_a_time = threading.Lock(), threading.Lock()
+        self._waiting: list[_Wish] = []
+
+    def push(self, record: Record) -> Pushed:
+        wish = _Wish(record)
+        with self._guard:
+            self._waiting.append(wish)
+        with self._one_at_a_time:
+            return self._all(wish) if wish.answer is None else wish.answer
+
+    def _all(self, wish: _Wish) -> Pushed:
+        """All that wait, and in any case this one: whoever was to bring it may have ended in between."""
+        with self._guard:
+            others, self._waiting = [each for each in self._waiting if each is not wish], []
+        answers = push_together([wish.record, *(each.record for each in others)])
+        for each, answer in zip(others, answers[1:], strict=True):
+            each.answer = answer
+        return answers[0]
