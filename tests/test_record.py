@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from herorun.core.canonical import canonical, digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import (
     Decided,
+    Event,
     Initialised,
     Intended,
     Launched,
@@ -29,7 +31,7 @@ from herorun.core.event import (
 )
 from herorun.core.journal import fold
 from herorun.record import Record
-from herorun.system.git import find_repository
+from herorun.system.git import Repository, find_repository
 from herorun.workspace import template
 from stories import Story, git, note
 
@@ -433,3 +435,97 @@ def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> N
     kept(long).write_bytes(old)
     assert words(record(long)) == ["another history"] and record(long).memory().last_decided is not None
     assert record(long).memory().last_decided.progress == "~0/99"  # type: ignore[union-attr]
+
+
+# --- what it costs -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Work:
+    """What git was asked, and how many bytes went in and out."""
+
+    calls: int = 0
+    bytes: int = 0
+
+    def __sub__(self, other: "Work") -> "Work":
+        return Work(self.calls - other.calls, self.bytes - other.bytes)
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
+    counted, real = Work(), Repository.git
+
+    def git(self: Repository, *args: str, stdin: bytes = b"", **named: Any) -> Any:
+        answer = real(self, *args, stdin=stdin, **named)
+        counted.calls += 1
+        counted.bytes += len(stdin) + len(answer.out)
+        return answer
+
+    monkeypatch.setattr(Repository, "git", git)
+    return counted
+
+
+def _cost(story: Story, work: Work, event: Event) -> Work:
+    """Of one more event, by a new process."""
+    before = replace(work)
+    record(story).append(event)
+    return work - before
+
+
+def test_a_quiet_event_costs_the_same_after_thousands_of_entries(story: Story, work: Work) -> None:
+    """Counted in git's calls and in bytes. An entry costs the logbook's own bytes too: it is one file."""
+    mine, day = record(story), timedelta(days=1)
+    mine.append(beginning(), *(note(f"{number}", AT) for number in range(10)))
+    mine.append(*(quiet(number)[1] for number in range(70)))
+    few = _cost(story, work, quiet(70)[1])
+    mine.append(*(note(f"{number}", AT + 30 * day) for number in range(2_000)))
+    at = AT + 31 * day
+    mine.append(*(replace(quiet(0)[1], at=at + number * timedelta(minutes=10)) for number in range(70)))
+    many = _cost(story, work, replace(quiet(0)[1], at=at + day / 2))
+    assert many.calls == few.calls and many.bytes < few.bytes + 70 * 1000
+    length = len(mine.logbook())
+    assert length > 2_000 * 100
+    entry = _cost(story, work, note("one more", at + day / 2))
+    assert entry.bytes < 2 * length + many.bytes + 2000
+
+
+def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SEGMENT", 2000)
+    mine = record(story)
+    mine.append(beginning())
+    for number in range(12):
+        mine.append(note(f"{number}"))
+    mine.append(note("the next day", AT + timedelta(days=1)))
+    assert mine.tip
+    names = [path for _, _, path in mine.repository.entries(mine.tip, mine.journal_path)]
+    assert names[:2] == ["20260101.jsonl", "20260101_002.jsonl"] and names[-1] == "20260102.jsonl"
+    assert len(names) > 3 and names == sorted(names)
+    assert words(record(story)) == [*(f"{number}" for number in range(12)), "the next day"]
+    assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]  # type: ignore[attr-defined]  # of a note
+    assert mine.push() and is_well(mine)
+
+
+def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PACK", 10)
+    objects = story.work / ".git" / "objects"
+    mine = record(story)
+    mine.append(beginning())
+    before = set(objects.glob("??/*"))
+    for number in range(12):
+        mine.append(*quiet(number))
+        assert mine.push()
+    assert len(set(objects.glob("??/*")) - before) < 6 * 10 and list(objects.glob("pack/*.pack"))
+    assert len(record(story).lines()) == 25 and is_well(record(story))
+    git(story.work, "fsck", "--full", "--strict")
+
+
+def test_what_cannot_be_packed_is_recorded_all_the_same(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PACK", 1)
+    monkeypatch.setattr(
+        module, "pack", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
+    mine = record(story)
+    mine.append(beginning())
+    assert mine.push() and is_well(mine)

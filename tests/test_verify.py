@@ -130,6 +130,53 @@ def _commit(story: Story, tree: str, *parents: str) -> None:
     git(story.work, "update-ref", REF, commit)
 
 
+FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
+    "edited": (".jsonl", lambda all_: rechained([all_[0], forged(all_[1], title="won"), *all_[2:]])),
+    "reordered": (".jsonl", lambda all_: rechained([all_[0], all_[2], all_[1], all_[3]])),
+    "deleted": (".jsonl", lambda all_: rechained([*all_[:2], all_[3]])),
+    "the last one deleted": (".jsonl", lambda all_: all_[:-1]),
+    "back-dated": (
+        ".jsonl",
+        lambda all_: rechained([*all_[:2], forged(all_[2], at="2025-12-31T12:00:00Z"), all_[3]]),
+    ),
+    "put in between with an old date": (
+        ".jsonl",
+        lambda all_: rechained([*all_[:2], forged(all_[1], at="2025-12-31T12:00:00Z"), *all_[2:]]),
+    ),
+    "forked": (".jsonl", lambda all_: [*all_, forged(all_[2], json.loads(all_[1])["hash"], title="else")]),
+    "shown otherwise": (
+        "tiny.md",
+        lambda all_: [line.replace("Status: two", "Status: too") for line in all_],
+    ),
+    "not shown": ("tiny.md", lambda all_: all_[: all_.index("### 2026-01-01 12:00 UTC - three")]),
+}
+
+
+def test_whoever_clones_finds_what_was_forged_and_pushed(kept: Story) -> None:
+    """By a plain push, on top of the honest commits, and with all hashes made anew."""
+    honest, verdicts = git(kept.work, "rev-parse", REF).strip(), {}
+    for number, (name, (ending, edit)) in enumerate(FORGED.items()):
+        kept.tamper(ending, lines(edit))
+        git(kept.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+        verdicts[name] = verdict(kept.clone(f"clone-{number}"))
+        git(kept.work, "update-ref", REF, honest)
+    git(kept.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+    assert verdict(kept.clone("honest")) == "clear"
+    assert verdicts == dict.fromkeys(FORGED, "blocked")
+
+
+def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -> None:
+    """All of it made anew from its first commit on, and in harmony: but a seal names a commit that it lacks."""
+    sealed = git(kept.work, "rev-parse", REF).strip()
+    git(kept.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f'seal\n\n{{"record": "{sealed}"}}', "HEAD")
+    git(kept.work, "push", "-q", "origin", "herorun/tiny/seal-1")
+    git(kept.work, "update-ref", REF, f"{REF}~2")
+    kept.run.record.append(note("forged"))
+    git(kept.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+    told = verify_record(open_record(SLUG, kept.clone("elsewhere").work))
+    assert told.verdict != "clear" and "the record that herorun/tiny/seal-1 names" in str(told)
+
+
 # --- the logbook ------------------------------------------------------------------------------------
 
 EDITED: dict[str, tuple[Callable[[str], str], str]] = {

@@ -32,7 +32,7 @@ from herorun.core.event import (
 from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, chain, fold, read_lines
 from herorun.core.outside import read_json
 from herorun.core.remembered import Remembered, from_bytes, remembered, to_bytes
-from herorun.core.render import add_line, digest_of, new_logbook
+from herorun.core.render import add_lines, digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
@@ -286,11 +286,10 @@ class Record:
         )
 
     def _with_entries(self, logbook: str, new: Sequence[Line]) -> str:
-        for line in new:
-            if isinstance(line.event, Initialised) and not logbook:
-                logbook = new_logbook(self._template(), self.slug, line.event.contract)
-            logbook = add_line(logbook, line)
-        return logbook
+        begun = next((line.event for line in new if isinstance(line.event, Initialised)), None)
+        if begun and not logbook:
+            logbook = new_logbook(self._template(), self.slug, begun.contract)
+        return add_lines(logbook, new)
 
     def _segment(self, at: datetime, segments: Mapping[str, bytes]) -> str:
         """The day's file, or the next of that day; never an earlier one than the newest, also when the clock steps back."""

@@ -4,7 +4,7 @@ Each entry carries a hidden id and the hash of its journal line, so that the two
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from herorun.core.canonical import digest
@@ -92,15 +92,22 @@ def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
 
 def add_line(logbook: str, line: Line) -> str:
     """The logbook with the entry of a journal line, at the end of its section; unchanged where it has none."""
-    entry = entry_of(line.event)
-    if entry is None:
-        return logbook
-    section, text = entry
-    block = f"{text}\n<!-- herorun event={line.id} hash={line.hash} -->\n"
-    if section == EVENTS:
-        return f"{logbook.rstrip()}\n\n{block}"
-    head, mark, tail = logbook.partition(f"\n{EVENTS}")
-    return f"{head.rstrip()}\n\n{block}{mark}{tail}"
+    return add_lines(logbook, [line])
+
+
+def add_lines(logbook: str, lines: Iterable[Line]) -> str:
+    """The same with many at once, at the cost of one."""
+    told: dict[str, list[str]] = {INSTANCES: [], EVENTS: []}
+    for line in lines:
+        if entry := entry_of(line.event):
+            section, text = entry
+            told[section].append(f"{text}\n<!-- herorun event={line.id} hash={line.hash} -->")
+    if told[EVENTS]:
+        logbook = "\n\n".join([logbook.rstrip(), *told[EVENTS]]) + "\n"
+    if told[INSTANCES]:
+        head, mark, tail = logbook.partition(f"\n{EVENTS}")
+        logbook = "\n\n".join([head.rstrip(), *told[INSTANCES]]) + f"\n{mark}{tail}"
+    return logbook
 
 
 def entry_digest(text: str) -> str:

@@ -1,0 +1,87 @@
+"""What a quiet tick adds to the user's `.git`, packed now and then as it is, and beside that never packed."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from unittest.mock import patch
+
+from benchmarks.scratch import opened, repository
+from benchmarks.timing import Row, run
+from herorun import record as module
+from herorun.acts.beginning import begin
+from herorun.core.canonical import digest
+from herorun.core.event import Decided, Observed
+from herorun.record import Record
+from herorun.system.clock import now
+
+TICKS = 300  # two days
+CADENCE = timedelta(seconds=570)
+YEAR = timedelta(days=365) / CADENCE
+STEADY, MOVING = 26, 7  # digests of evidence that stay, and that are new with each tick: as in a real run
+NEVER = 10**9
+
+
+def rows(home: Path) -> Iterator[Row]:
+    taken, size, kinds = measured(home / "packed", module.PACK)
+    loose_taken, loose, _ = measured(home / "loose", NEVER)
+    told = ", ".join(f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit"))
+    yield Row(
+        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({told}); {size / TICKS * YEAR / 1e6:.0f} MB a year",
+        taken,
+        f"never packed: {loose / TICKS / 1e3:.0f} kB; {loose / TICKS * YEAR / 1e6:,.0f} MB a year",
+        loose_taken,
+    )
+
+
+def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
+    """Seconds of a tick's commit and push, bytes of objects for all, and those in packs by kind."""
+    home.mkdir()
+    work = repository(home, files=10)
+    under = opened(work)
+    begin(under)
+    objects = work / ".git" / "objects"
+    before, times = size_of(objects), list[float]()
+    with patch.object(module, "PACK", every):
+        tick = ticking(under.record)
+        for number in range(TICKS):
+            began = perf_counter()
+            tick(number)
+            times.append(perf_counter() - began)
+    if every != NEVER:
+        with patch.object(module, "PACK", 1):
+            under.record.tidy()  # the newest, of which a year has as few
+    return median(times), size_of(objects) - before, kinds_of(objects / "pack", work)
+
+
+def ticking(record: Record) -> Callable[[int], None]:
+    start = now()
+
+    def tick(number: int) -> None:
+        at = start + number * CADENCE
+        seen = {f"Steady{each}": digest([each]) for each in range(STEADY)}
+        seen |= {f"Moving{each}": digest([each, number]) for each in range(MOVING)}
+        after = digest(["after", number])[7:23]
+        record.append(
+            Observed(at, "0.1.0", digest("rules"), seen, (), after, 2 * number),
+            Decided(at, "healthy", "fresh", f"~{number}/100000000"),
+        )
+        assert record.push()
+
+    return tick
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def kinds_of(folder: Path, work: Path) -> dict[str, int]:
+    """Bytes in packs by kind of object, as `git verify-pack` counts them."""
+    counted = dict.fromkeys(("blob", "tree", "commit"), 0)
+    for index in folder.glob("*.idx"):
+        for line in run(["git", "verify-pack", "-v", str(index)], work).splitlines():
+            words = line.split()
+            if len(words) > 3 and words[1] in counted:
+                counted[words[1]] += int(words[3])
+    return counted
