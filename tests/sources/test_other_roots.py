@@ -19,6 +19,7 @@ def test_every_other_contract_is_read_and_nothing_else(story: Story) -> None:
     (runs / "other.toml").write_text('[output]\nroot = "/data/other"\ntemporary_root = "/scratch"\n')
     (runs / "settings.toml").write_text("[output]\nroot = 7\n")
     (runs / "broken.toml").write_text("[output")
+    (runs / "nested.toml").write_text("a = " + "[" * 20_000)
     (runs / "uncommitted.toml").write_text("")
     story.publish()
     (runs / "uncommitted.toml").write_text('[output]\nroot = "/data/uncommitted"\n')

@@ -28,6 +28,7 @@ from pydantic import (
 from herorun.core.compare.gate import parse_gate
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Waiver as SignedWaiver
+from herorun.core.git_names import branch_name, remote_name
 from herorun.core.requirements import specifier_problem
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
@@ -115,6 +116,7 @@ def _variable(name: str) -> str:
     return _no_nul(name)
 
 
+Remote = Annotated[str, AfterValidator(remote_name)]
 Argument = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
 
 
@@ -172,7 +174,7 @@ class Impact(StrEnum):
 class Code(_Table):
     """Where the code is published, and which files can change the training."""
 
-    remote: str = Field("origin", description="The git remote that counts as published.")
+    remote: Remote = Field("origin", description="The git remote that counts as published.")
     refs: tuple[Name, ...] = Field(
         ("refs/heads/*",), description="Refs of the remote that count as published."
     )
@@ -400,10 +402,12 @@ class Issue(_OpenTable):
 class Logbook(_Table):
     """The durable record's home."""
 
-    branch: str | None = Field(
+    branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
         None, description="Branch of the record; herorun/<slug> where it is not given."
     )
-    remote: str | None = Field(None, description="Remote of the record; [code] remote where it is not given.")
+    remote: Remote | None = Field(
+        None, description="Remote of the record; [code] remote where it is not given."
+    )
 
 
 def _channel(name: str) -> str:

@@ -28,6 +28,9 @@ def _project(top: str, folder: str, unresolved: list[str]) -> dict[str, Any] | N
             return tomllib.load(file)
     except FileNotFoundError:
         return None
+    except RecursionError:
+        unresolved.append(f"{path}: it is nested too deeply")
+        return None
     except (OSError, ValueError) as error:
         unresolved.append(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
         return None

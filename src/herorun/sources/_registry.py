@@ -148,7 +148,7 @@ def _content(answer: Any, host: str) -> bytes:
 def parsed_json(data: bytes, host: str) -> dict[str, Any]:
     try:
         told = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
         raise CouldNotLook(f"{host} answered with something that is no JSON object.")

@@ -22,7 +22,7 @@ def _roots(data: bytes) -> tuple[str, ...]:
     """A file that is no contract names none."""
     try:
         output = tomllib.loads(data.decode()).get("output")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     named = [output.get(name) for name in ("root", "temporary_root")] if isinstance(output, dict) else []
     return tuple(root for root in named if isinstance(root, str) and root.rstrip("/"))
