@@ -1,8 +1,10 @@
 """What is read counts as seen or as missing; what is only given beside it does not."""
 
 from dataclasses import dataclass
+from threading import Event
 
 from herorun.core.evidence import Gaps, Unavailable
+from herorun.core.ports import Place
 from herorun.gather import gather
 
 
@@ -24,3 +26,24 @@ def test_what_nobody_asks_for_is_no_gap() -> None:
 def test_what_is_asked_for_and_given_as_unreadable_is_one() -> None:
     found = gather([Asked], {}, {Asked: Unavailable("out of reach")})[Gaps]
     assert (found.gaps, found.asked) == (("Asked: out of reach",), 1)
+
+
+def test_a_read_that_hangs_for_one_run_is_no_hanging_read_of_another() -> None:
+    """Runs that are watched together read the same sources at the same moment."""
+    over = Event()
+
+    def read_asked(place: Place) -> Asked:
+        if place.slug == "slow":
+            over.wait(30)
+        return Asked()
+
+    def told(slug: str, deadline: float) -> object:
+        place = Place(slug, f"/state/{slug}", "/out", "/repository")
+        return gather([Asked], {Asked: read_asked}, {Place: place}, deadline)[Asked]
+
+    try:
+        assert told("slow", 0.05) == Unavailable("not read within 0.05 s")
+        assert told("quick", 10) == Asked()
+        assert told("slow", 10) == Unavailable("the last read has not come back yet")
+    finally:
+        over.set()

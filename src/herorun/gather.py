@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 from herorun.core.check import name_of
 from herorun.core.errors import in_words
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
+from herorun.core.ports import Place
 from herorun.core.scrub import scrub
 
 Source: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = Any  # an evidence type
 
-_reading: dict[str, Thread] = {}  # sources whose read has not come back, by name
+_reading: dict[tuple[str, str], Thread] = {}  # sources whose read has not come back, by run and name
 
 
 def by_kind(sources: Iterable[Source]) -> dict[Kind, Source]:
@@ -43,13 +44,18 @@ def gather(
     order = TopologicalSorter(graph)
     order.prepare()
     evidence, answers = dict(given), Queue[tuple[Kind, Any]]()
+    place = given.get(Place)
+    whose = (
+        place.state if isinstance(place, Place) else ""
+    )  # runs that are watched together read the same sources
     until, waiting = monotonic() + deadline, 0
     while order.is_active():
         for kind in order.get_ready():
             if kind in given:
                 order.done(kind)
                 continue
-            _start(kind, sources.get(kind), [evidence[need] for need in graph[kind]], answers)
+            inputs = [evidence[need] for need in graph[kind]]
+            _start((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
             waiting += 1
         if waiting:
             try:
@@ -81,18 +87,23 @@ def _inputs(source: Source) -> list[Kind]:
     return [evidence_type(kind) for name, kind in hints.items() if name != "return"]
 
 
-def _start(kind: Kind, source: Source | None, inputs: list[Any], answers: Queue[tuple[Kind, Any]]) -> None:
-    name = name_of(kind)
+def _start(
+    key: tuple[str, str],
+    kind: Kind,
+    source: Source | None,
+    inputs: list[Any],
+    answers: Queue[tuple[Kind, Any]],
+) -> None:
     if source is None:
-        answers.put((kind, Unavailable(f"nothing here reads {name}")))
+        answers.put((kind, Unavailable(f"nothing here reads {key[1]}")))
         return
-    before = _reading.get(name)
+    before = _reading.get(key)
     if before is not None and before.is_alive():
         answers.put((kind, Unavailable("the last read has not come back yet")))
         return
     # A daemon: a hung read must not keep the babysitter from its next tick.
     thread = Thread(target=_read, args=(kind, source, inputs, answers), daemon=True)
-    _reading[name] = thread
+    _reading[key] = thread
     thread.start()
 
 

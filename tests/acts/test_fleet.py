@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from herorun.acts import fleet, pushing
+from herorun.acts.looks import Looks
 from herorun.acts.turn import Turn, take_turn
 from herorun.core.until import Until
 from herorun.record import Pushed, Record
@@ -82,10 +83,10 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
     seen: list[str] = []
     done = threading.Event()
 
-    def slow(run: Run, drift: str, push: Callable[[Record], Pushed]) -> Turn:
+    def slow(run: Run, drift: str, looks: Looks, push: Callable[[Record], Pushed]) -> Turn:
         if run.slug == OTHER and not done.is_set():
             assert done.wait(60)
-        return take_turn(run, drift, push)
+        return take_turn(run, drift, looks, push)
 
     def report(run: Run, turn: Turn) -> None:
         seen.append(run.slug)

@@ -139,6 +139,16 @@ class SchedulerSuite:
     def test_nothing_is_live_before_the_first_launch(self, rig: Rig) -> None:
         assert rig.connect().live("tiny") == ()
 
+    def test_a_look_that_is_shared_answers_as_the_scheduler_itself(self, rig: Rig) -> None:
+        mine = rig.connect()
+        if not hasattr(mine, "look"):
+            pytest.skip("this scheduler is asked run by run")
+        rig.run(rig.job("exit 3"))
+        seen = mine.by(rig.connect().look({"tiny-1": long_ago(), "tiny-4": rig.settled()}))
+        assert seen.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
+        assert seen.find("tiny-4", rig.settled()) == Absent()
+        assert seen.live("tiny") == () and mine.cluster == rig.connect().cluster
+
     def test_stop_ends_it_and_says_who_asked(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30"))
         rig.connect().stop("tiny-1", "ada@box")

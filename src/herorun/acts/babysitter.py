@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from types import FrameType
 
+from herorun.acts.looks import Looks
 from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical import canonical, timestamp
@@ -116,11 +117,13 @@ def watch(
         os.close(keep)
 
 
-def tick_once(name: str, start: Path, push: Callable[[Record], Pushed] = Record.push) -> tuple[Run, Turn]:
+def tick_once(
+    name: str, start: Path, looks: Looks | None = None, push: Callable[[Record], Pushed] = Record.push
+) -> tuple[Run, Turn]:
     """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
     run, drift = watched_run(name, start)
     with unattended():
-        turn = take_turn(run, drift, push)
+        turn = take_turn(run, drift, looks, push)
     beat(run)
     return run, turn
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from herorun.acts.babysitter import tick_once, unattended, watch
+from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
 from herorun.acts.pushing import Together, push_together
 from herorun.acts.turn import Turn, take_turn
@@ -30,7 +31,8 @@ def watch_all(
     names: Sequence[str], start: Path, report: Report, tell: Callable[[str, str], None], until: Until
 ) -> list[int]:
     """Their exit codes, once all have ended; `tell` gets what ended one that could not be watched."""
-    fleet = _Fleet(start, report, tell, until)
+    looks = Looks().expect(names, start)
+    fleet = _Fleet(start, report, tell, until, looks)
     with unattended(), _asked_to_end():
         threads = [
             threading.Thread(target=fleet.watch, args=(name,), name=f"babysit {name}", daemon=True)
@@ -63,9 +65,9 @@ def tick_each(names: Sequence[str], start: Path) -> list[Answer[Turn]]:
         waiting.clear()
         return time.monotonic()
 
-    last = time.monotonic()
+    looks, last = Looks().expect(names, start), time.monotonic()
     try:
-        for answer in each(names, lambda name: tick_once(name, start, later)[1]):
+        for answer in each(names, lambda name: tick_once(name, start, looks, later)[1]):
             answers.append(answer)
             if time.monotonic() - last > PUSH_EVERY:
                 last = push()
@@ -83,9 +85,11 @@ def _with(answer: Answer[Turn], told: Mapping[str, str]) -> Answer[Turn]:
 class _Fleet:
     """What the loops share: a place to speak, and the word that they are to end."""
 
-    def __init__(self, start: Path, report: Report, tell: Callable[[str, str], None], until: Until) -> None:
+    def __init__(
+        self, start: Path, report: Report, tell: Callable[[str, str], None], until: Until, looks: Looks
+    ) -> None:
         self.codes: dict[str, int] = {}
-        self._start, self._until = start, until
+        self._start, self._until, self._looks = start, until, looks
         self._speak, self._tell = report, tell
         self._one_at_a_time = threading.Lock()
         self._room = threading.BoundedSemaphore(AT_ONCE)
@@ -113,7 +117,7 @@ class _Fleet:
 
     def _turn(self, run: Run, drift: str) -> Turn:
         with self._room:
-            return take_turn(run, drift, self._together.push)
+            return take_turn(run, drift, self._looks, self._together.push)
 
     def _report(self, run: Run, turn: Turn) -> None:
         """One after another, so that the documents of two runs never mix."""

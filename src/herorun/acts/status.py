@@ -7,6 +7,7 @@ from typing import Any
 from herorun import discover
 from herorun.acts.answering import open_questions
 from herorun.acts.babysitter import last_heartbeat
+from herorun.acts.looks import Looks
 from herorun.acts.turn import Turn, alert_json, judge
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
@@ -22,7 +23,7 @@ from herorun.workspace import Run, watched_run
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
 
 
-def status_of(name: str, start: Path) -> dict[str, Any]:
+def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, Any]:
     """The shape of `babysit --once --json`, with the record's facts beside it."""
     run, drift = watched_run(name, start)
     memory = run.record.memory()
@@ -46,7 +47,7 @@ def status_of(name: str, start: Path) -> dict[str, Any]:
             "progress": "~unknown/unknown",
         }
         return {**quiet, "findings": [], "alerts": [], "actions": [], **facts, "next": _next(run, "")}
-    seen, evidence = judge(run)
+    seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
         facts["babysitter"] = babysitter_words(run, over=True)

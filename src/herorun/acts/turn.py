@@ -8,6 +8,7 @@ from typing import Any
 from herorun import __version__, discover
 from herorun.acts.launching import settle_launching
 from herorun.acts.leasing import take_lease
+from herorun.acts.looks import Looks
 from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
@@ -36,6 +37,7 @@ from herorun.core.evidence import (
 from herorun.core.journal import Memory
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
+from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
 from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog
@@ -123,8 +125,13 @@ def action_json(done: Performed) -> dict[str, Any]:
     }
 
 
-def take_turn(run: Run, drift: str = "", push: Callable[[Record], Pushed] = Record.push) -> Turn:
-    """One whole turn, alone among the acting commands of this machine. `push` brings the record to its remote at the end."""
+def take_turn(
+    run: Run, drift: str = "", looks: Looks | None = None, push: Callable[[Record], Pushed] = Record.push
+) -> Turn:
+    """One whole turn, alone among the acting commands of this machine.
+
+    `looks` are those of the runs that are watched with it; `push` brings the record to its remote at the end.
+    """
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         run.record.must_understand()
@@ -137,7 +144,7 @@ def take_turn(run: Run, drift: str = "", push: Callable[[Record], Pushed] = Reco
         doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
         asked, observes = settle_judge(run, rules_of(run))
         known = run.record.known()
-        seen, evidence = judge(run, sure=not unsure, memory=known.memory)
+        seen, evidence = judge(run, not unsure, known.memory, looks)
         doubts += _unread_lines(evidence)
         hands = _hands(run, seen, observes)
         actions = allowed(seen.actions, hands)
@@ -214,7 +221,9 @@ def _settle(run: Run) -> list[str]:
     return [*doubts, *settle(run, sure=not doubts)]
 
 
-def judge(run: Run, sure: bool = False, memory: Memory | None = None) -> tuple[Tick, Evidence]:
+def judge(
+    run: Run, sure: bool = False, memory: Memory | None = None, looks: Looks | None = None
+) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
     Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing unfinished: it is
@@ -222,8 +231,11 @@ def judge(run: Run, sure: bool = False, memory: Memory | None = None) -> tuple[T
     """
     memory = memory or run.record.memory()
     rules = rules_of(run)
+    given = run.given(memory)
+    if looks is not None:
+        given[Scheduler] = looks.of(run, memory)
     at = now()
-    given = {**run.given(memory), Now: Now(at)}
+    given[Now] = Now(at)
     if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
         given[Unfinished] = replace(memory, unsettled=None).unfinished
     wanted = [need for check in rules.checks for need in check.needs]

@@ -21,6 +21,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
+    from herorun.acts.looks import Looks
     from herorun.acts.many import each, worst
     from herorun.acts.status import status_of
     from herorun.system.git import find_repository
@@ -30,7 +31,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         told = status_of(run, Path(start))
         screen.show_json(told) if as_json else screen.show_status(told)
         return 0
-    answers = list(each(known_slugs(find_repository(Path(start))), lambda name: status_of(name, Path(start))))
+    names = list(known_slugs(find_repository(Path(start))))
+    looks = Looks().expect(names, Path(start))
+    answers = list(each(names, lambda name: status_of(name, Path(start), looks)))
     for answer in answers:
         if answer.value is None:
             screen.say(answer.slug, answer.error)

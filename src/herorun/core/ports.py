@@ -1,9 +1,9 @@
 """What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from herorun.core.evidence import Candidate, Job, TrackerAlert, TrackerIdentity
 from herorun.core.plan import Plan
@@ -87,6 +87,26 @@ class ManyJobs(Protocol):
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
         """`find` of each instance with its intent's time; one that was not answered for is `Unsure`."""
+
+
+class ManyRuns(Protocol):
+    """A scheduler of which one look answers for many runs. One without it is asked run by run.
+
+    Only what is looked at may come from a shared look: whoever acts asks the scheduler itself.
+    """
+
+    @property
+    def cluster(self) -> Hashable:
+        """The same for all schedulers that can use each other's looks."""
+
+    def look(self, wanted: Mapping[str, datetime]) -> Any:
+        """What the back end now tells of these instances, with their intents' times, and of what is live beside them.
+
+        By as few questions as it takes; `CouldNotLook` or OSError where it did not answer.
+        """
+
+    def by(self, look: Any) -> Scheduler:
+        """This scheduler, with `find` and `live` answered from a look; what that does not hold is asked for anew."""
 
 
 class Printable(Protocol):

@@ -4,21 +4,19 @@
 records, because the exit record is written before the lock is freed.
 """
 
-import hashlib
 import os
 import signal
 import socket
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from herorun.core.codec import read
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.outside import read_json
-from herorun.core.ports import LogPart
 from herorun.schedulers._processes import Process, birth, end_all, marks_of, processes_of
 from herorun.system.files import is_locked
 
@@ -26,7 +24,6 @@ BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")  # what people send; crashe
 NO_RECORD = "ended without an exit record"
 NEVER_RAN = "its supervisor died before the start"
 BLOCK, MOST = 2**16, 2**20  # bytes of a log that are read at once, and in all
-SAMPLE = 256  # bytes before an offset
 T = TypeVar("T")
 
 
@@ -238,28 +235,3 @@ def last_lines(path: Path, lines: int) -> bytes:
             file.seek(at)
             data = file.read(before - at) + data
     return b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b""
-
-
-def part_of(path: Path, offset: int, limit: int, mark: str) -> LogPart:
-    """The next bytes of a file that may have grown, or been replaced, since `mark` was made at `offset`."""
-    with path.open("rb") as file:
-        seen = os.fstat(file.fileno())
-        restarted = seen.st_size < offset or (bool(mark) and _sample(file, offset) != mark)
-        begin = 0 if restarted else offset
-        file.seek(begin)
-        data = file.read(min(limit, max(seen.st_size - begin, 0)))
-        after = begin + len(data)
-        return LogPart(
-            data,
-            after,
-            seen.st_size,
-            _sample(file, after),
-            restarted,
-            datetime.fromtimestamp(seen.st_mtime, UTC),
-        )
-
-
-def _sample(file: BinaryIO, offset: int) -> str:
-    """The content just before an offset, by which a log is known again: an inode's number may be used anew."""
-    file.seek(max(offset - SAMPLE, 0))
-    return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]

@@ -1,7 +1,8 @@
 """One look at a Ray cluster: each question is asked at most once, and only if something depends on it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from herorun.schedulers._ray_answers import (
 )
 from herorun.schedulers._ray_call import Dashboard
 from herorun.schedulers._ray_cluster import Node, demand_of, lost_node, nodes_of, unplaced
+from herorun.system.clock import now
 
 LISTED = 10_000  # entries: the most that Ray's state API gives at once
 _NO_JOB = re.compile(r"job .* does not exist", re.IGNORECASE)
@@ -29,6 +31,7 @@ class Look:
     """What a cluster answers now. Everything raises `CouldNotLook` where it did not answer."""
 
     dashboard: Dashboard
+    at: datetime = field(default_factory=now)  # when it began
 
     @cached_property
     def session(self) -> str:

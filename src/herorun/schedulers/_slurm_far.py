@@ -8,9 +8,13 @@ from pathlib import Path
 from herorun.core.canonical import canonical
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.outside import read_json
+from herorun.core.ports import LogPart
+from herorun.core.reach import Reach
 from herorun.schedulers._instance import MOST, last_lines
-from herorun.schedulers._road import Road
+from herorun.schedulers._logs import part_here, part_there
+from herorun.schedulers._road import Login, Road
 from herorun.schedulers._slurm_submit import Where
+from herorun.system.far import far_to
 
 COPYING = 600.0  # seconds for all of the code
 _ABSENT = 44  # exit code of our own shell words
@@ -44,12 +48,18 @@ class HereFiles:
     def tail(self, path: str, lines: int) -> bytes:
         return last_lines(Path(path), lines)
 
+    def part(self, path: str, offset: int, limit: int, mark: str) -> LogPart:
+        return part_here(path, offset, limit, mark)
+
 
 class FarFiles:
     """A folder on the cluster."""
 
-    def __init__(self, road: Road, folder: str | None, run: str, slug: str, timeout: float) -> None:
+    def __init__(
+        self, road: Road, login: Login, folder: str | None, run: str, slug: str, timeout: float
+    ) -> None:
         self._road, self._told, self._run, self._slug, self._timeout = road, folder, run, slug, timeout
+        self._login = login
         self._top = ""
 
     def where(self, instance: str, code: str, admission: str) -> Where:
@@ -99,6 +109,9 @@ class FarFiles:
             raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
         return answer.out
 
+    def part(self, path: str, offset: int, limit: int, mark: str) -> LogPart:
+        return part_there(far_to(Reach(self._login)), path, offset, limit, mark, self._timeout)
+
     def _home(self, instance: str) -> str:
         if not self._top:
             self._top = self._told or f"{self._login_folder()}/.herorun"
@@ -113,6 +126,6 @@ class FarFiles:
 
 
 def files_for(
-    road: Road, state: Path, folder: str | None, run: str, slug: str, timeout: float
+    road: Road, login: Login, state: Path, folder: str | None, run: str, slug: str, timeout: float
 ) -> HereFiles | FarFiles:
-    return HereFiles(state) if road.reach == "here" else FarFiles(road, folder, run, slug, timeout)
+    return HereFiles(state) if road.reach == "here" else FarFiles(road, login, folder, run, slug, timeout)

@@ -33,14 +33,14 @@ def look(folder: str, names: list[str]) -> dict[str, Any]:
     return {"now": time.time(), "boot": boot(), "jobs": {name: facts(folder, name) for name in names}}
 
 
-def look_at_all(folder: str, slug: str) -> dict[str, Any]:
-    """The same of every instance of a run."""
-    ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock|\.submit)?")
+def look_at_all(folder: str, slugs: list[str], wanted: list[str]) -> dict[str, Any]:
+    """The same of every instance of these runs, and of those that are wanted."""
+    ours = re.compile(rf"((?:{'|'.join(map(re.escape, slugs))})-[0-9]+)(?:\.lock|\.submit)?")
     try:
         names = {found.group(1) for found in map(ours.fullmatch, os.listdir(folder)) if found}
     except FileNotFoundError:
         names = set()
-    return look(folder, sorted(names, key=lambda name: (len(name), name)))
+    return look(folder, sorted(names.union(wanted), key=lambda name: (len(name), name)))
 
 
 def facts(folder: str, name: str) -> dict[str, Any]:
@@ -59,7 +59,6 @@ def facts(folder: str, name: str) -> dict[str, Any]:
     told["lives"] = lives(read(records["started.json"]))
     if not (told["watched"] or told["lives"] or records["exit.json"]) and records["started.json"]:
         told["rest"] = sorted(process.pid for process in rest(read(records["request.json"])))
-    told["log"] = changed(f"{path}/job.log")
     return told
 
 
@@ -124,13 +123,6 @@ def lives(started: dict[str, Any]) -> bool:
 def rest(request: dict[str, Any], group: int = -1) -> set[Any]:
     """The processes that name the instance and its admission, or are in the group."""
     return processes_of(marks_of(str(request.get("instance", "")), str(request.get("admission", ""))), group)
-
-
-def changed(path: str) -> float | None:
-    try:
-        return os.stat(path).st_mtime
-    except FileNotFoundError:
-        return None
 
 
 def _refuse_a_file(folder: str) -> None:

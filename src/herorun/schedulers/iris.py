@@ -7,7 +7,9 @@ travels: the cluster must have them.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -59,6 +61,15 @@ def connect(options: Options, place: Place) -> "Iris":
     return Iris(options, Path(place.state).absolute() / "iris")
 
 
+@dataclass(frozen=True)
+class Sight:
+    """One list, for all the runs that share it."""
+
+    at: datetime  # when it was asked for
+    beginning: str  # of the names in it
+    told: Listing
+
+
 class Iris:
     """The scheduler `iris`."""
 
@@ -70,6 +81,7 @@ class Iris:
         self._options, self._folder = options, folder
         self._program = [*options.program, *selector(options)]
         self._known: Generation | None = None
+        self._sight: Sight | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
     # --- looking ---------------------------------------------------------------------------------
@@ -81,12 +93,27 @@ class Iris:
         """One list for any number of instances, and where it tells no tasks or exit codes, one answer for each that needs them."""
         for instance in wanted:
             must_be_instance(instance)
-        asked_at = now()
+        asked_at = self._sight.at if self._sight else now()
         try:
             told = self._list(beginning_of(wanted), whole=len(wanted) == 1)
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(wanted, Unsure(str(error)))
         return {name: self._search(told, name, at, asked_at) for name, at in wanted.items()}
+
+    @property
+    def cluster(self) -> Hashable:
+        return ("iris", self._options.user, *self._program)
+
+    def look(self, wanted: Mapping[str, datetime]) -> "Sight":
+        """One list of all whose names begin as theirs do."""
+        beginning = beginning_of([f"{name.rpartition('-')[0]}-" for name in wanted])
+        return Sight(now(), beginning, self._list(beginning))
+
+    def by(self, look: "Sight") -> "Iris":
+        """One that is not whole says nothing of a job that it lacks: then each asks for its own."""
+        seen = copy(self)
+        seen._sight = None if look.told.partial else look
+        return seen
 
     def _search(self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime) -> Search:
         try:
@@ -280,6 +307,8 @@ class Iris:
     # --- one call ----------------------------------------------------------------------------------
 
     def _list(self, beginning: str, whole: bool = False) -> Listing:
+        if self._sight and beginning.startswith(self._sight.beginning):
+            return self._sight.told
         generation = self._generation()
         answer = self._ask(list_words(generation, self._options.user, beginning, whole))
         if answer.code == _USAGE:

@@ -21,7 +21,8 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
 from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._environment import environment, keep_environment
-from herorun.schedulers._instance import Folder, last_lines, part_of
+from herorun.schedulers._instance import Folder, last_lines
+from herorun.schedulers._logs import part_here
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.system.clock import now
 from herorun.system.files import create_whole
@@ -93,7 +94,7 @@ class Local:
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         """Whole at any size: one seek and one read."""
-        return part_of(self._folder(instance).log, offset, limit, mark)
+        return part_here(str(self._folder(instance).log), offset, limit, mark)
 
     def log(self, instance: str) -> str:
         """The path of the instance's log."""

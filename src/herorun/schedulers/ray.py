@@ -6,7 +6,8 @@ No secret travels: the cluster must have them. Ray keeps and shows whatever a jo
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from copy import copy
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -105,6 +106,7 @@ class Ray:
     def __init__(self, options: Options, notes: Notes) -> None:
         self._options = options
         self._notes = notes
+        self._shared: Look | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
     # --- starting ---------------------------------------------------------------------------------
@@ -168,6 +170,8 @@ class Ray:
     # --- looking ----------------------------------------------------------------------------------
 
     def find(self, instance: str, intended_at: datetime) -> Search:
+        if self._shared:
+            return self.find_all({instance: intended_at})[instance]
         try:
             look = self._look()
             return self._search(look, instance, look.record(self._name(instance)), intended_at)
@@ -182,6 +186,22 @@ class Ray:
         except CouldNotLook as error:
             return {instance: Unsure(str(error)) for instance in wanted}
         return {each: self._found_in(look, known, each, at) for each, at in wanted.items()}
+
+    @property
+    def cluster(self) -> Hashable:
+        told = self._options
+        return ("ray", told.address, told.token_env, *sorted(told.header_env.items()))
+
+    def look(self, wanted: Mapping[str, datetime]) -> Look:
+        """One list, which has every job; what only some of them need is asked for once."""
+        look = self._look()
+        _ = look.records
+        return look
+
+    def by(self, look: Look) -> "Ray":
+        seen = copy(self)
+        seen._shared = look
+        return seen
 
     def _found_in(self, look: Look, known: Mapping[str, Record], instance: str, at: datetime) -> Search:
         try:
@@ -200,7 +220,7 @@ class Ray:
 
     def _absent(self, look: Look, instance: str, intended_at: datetime) -> Search:
         """A head that was started anew has forgotten every job, so its "no" counts only for its own time."""
-        if now() - intended_at <= self._options.settle:
+        if look.at - intended_at <= self._options.settle:
             return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         gone = self._notes.gone(instance)
         if gone.exists():
@@ -266,6 +286,8 @@ class Ray:
         return f"{self._options.prefix}{instance}"
 
     def _look(self) -> Look:
+        if self._shared:
+            return self._shared
         told = self._options
         return Look(Dashboard(told.address, _headers(told), told.timeout.total_seconds(), told.ca_file))
 

@@ -5,16 +5,18 @@ to each answers for any number of jobs. Secrets travel by name (see `_slurm_subm
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from herorun.core.canonical import digest
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._asked import must_be_instance, secret_values
@@ -34,6 +36,7 @@ from herorun.schedulers._slurm_rows import (
     squeue_rows,
     squeue_words,
 )
+from herorun.schedulers._slurm_sight import ByName, Sight, by_name, not_live
 from herorun.schedulers._slurm_submit import (
     NO_FOLDER,
     Where,
@@ -57,6 +60,7 @@ _REFUSED = re.compile(
 _IN_DOUBT = re.compile(
     r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
 )
+T = TypeVar("T")
 _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
 
 
@@ -66,8 +70,12 @@ def connect(options: Options, place: Place) -> "Slurm":
 
 def reach(options: Options) -> Reach | None:
     """Behind a login node the run's paths are read by the same road: that node sees what the others see."""
-    login = Login(**options.model_dump(include=set(Login.model_fields)))
+    login = login_of(options)
     return Reach(login) if login.host else None
+
+
+def login_of(options: Options) -> Login:
+    return Login(**options.model_dump(include=set(Login.model_fields)))
 
 
 class Slurm:
@@ -81,11 +89,12 @@ class Slurm:
         self._folder = Path(place.state).absolute() / "slurm"
         self._timeout = options.timeout.total_seconds()
         self._files: HereFiles | FarFiles = files_for(
-            road, self._folder, options.folder, self._run, place.slug, self._timeout
+            road, login_of(options), self._folder, options.folder, self._run, place.slug, self._timeout
         )
         self.reach = road.reach
         self.everywhere = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
+        self._sight: Sight | None = None
         self._users: dict[str, str] = {}
         self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
 
@@ -98,22 +107,29 @@ class Slurm:
         """One squeue, and one sacct where something has ended or is not there, for any number of instances."""
         for instance in wanted:
             must_be_instance(instance)
-        asked_at = now()
+        asked_at = self._sight.at if self._sight else now()
         try:
-            queue = _by_name(self._queue(wanted))
+            queue = by_name(self._queue(wanted))
             own = {
                 name: ours(queue.get(name, ()), name, self._run, self._kept(name), at)
                 for name, at in wanted.items()
             }
             others = [name for name in wanted if needs_books(own[name])]
-            books = self._books(others, min(wanted[name] for name in others)) if others else Books()
+            books, told = self._told(others, wanted)
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(wanted, Unsure(str(error)))
-        told = _by_name(books.rows)
         return {
             name: self._answer(name, at, own[name], replace(books, rows=told.get(name, ())), asked_at)
             for name, at in wanted.items()
         }
+
+    def _told(self, names: Sequence[str], wanted: Mapping[str, datetime]) -> tuple[Books, ByName]:
+        if not names:
+            return Books(), {}
+        if self._sight and self._sight.names.issuperset(names):
+            return self._sight.books, self._sight.told
+        books = self._books(names, min(wanted[name] for name in names))
+        return books, by_name(books.rows)
 
     def _answer(
         self, instance: str, intended_at: datetime, queue: list[Row], told: Books, asked_at: datetime
@@ -127,6 +143,24 @@ class Slurm:
             by = self._user((answer.job.stopped_by or "").removeprefix("uid "))
             return Found(replace(answer.job, stopped_by=by))
         return answer
+
+    @property
+    def cluster(self) -> Hashable:
+        told = self._options
+        return ("slurm", self._road.where, told.port, told.ssh_config, told.slurm_conf, told.programs)
+
+    def look(self, wanted: Mapping[str, datetime]) -> Sight:
+        """One squeue of all jobs, and at most one sacct."""
+        at = now()
+        queue = by_name(self._queue())
+        names = not_live(queue, wanted)
+        books = self._books(names, min(wanted[name] for name in names)) if names else Books()
+        return Sight(at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names))
+
+    def by(self, look: Sight) -> "Slurm":
+        seen = copy(self)
+        seen._sight = look
+        return seen
 
     def live(self, slug: str) -> tuple[Job, ...]:
         """Of this cluster's controller; a job of the name whose comment says nothing counts, as it may be ours."""
@@ -146,15 +180,20 @@ class Slurm:
 
     def tail(self, instance: str, lines: int) -> str:
         """FileNotFoundError where it has no log, or none yet."""
+        return self._of_log(instance, lambda path: self._files.tail(path, lines)).decode("utf-8", "replace")
+
+    def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
+        return self._of_log(instance, lambda path: self._files.part(path, offset, limit, mark))
+
+    def _of_log(self, instance: str, read: Callable[[str], T]) -> T:
         path = self._files.log(must_be_instance(instance))
         try:
-            found = self._files.tail(path, lines)
+            return read(path)
         except FileNotFoundError:
             elsewhere = "" if self._kept(instance).asked else self._log_as_told(instance)
             if elsewhere in ("", path):
                 raise
-            found = self._files.tail(elsewhere, lines)
-        return found.decode("utf-8", "replace")
+            return read(elsewhere)
 
     def _log_as_told(self, instance: str) -> str:
         """Where another clone has let the job write, while the controller remembers it."""
@@ -284,6 +323,8 @@ class Slurm:
 
     def _queue(self, names: Iterable[str] = ()) -> tuple[Row, ...]:
         asked = sorted(names)
+        if self._sight:
+            return self._sight.in_queue(asked)
         few = asked if len(",".join(asked)) <= _MOST_NAMES else ()
         answer = self._ask(squeue_words(few))
         if answer.code or (b"error" in answer.err and not answer.out.strip()):
@@ -333,13 +374,6 @@ class Slurm:
     def _seen_tag(self, instance: str, number: str) -> Tag:
         rows = [row for row in self._queue([instance]) if row.id == number and row.tag]
         return rows[0].tag if rows and rows[0].tag else Tag(self._run, "0" * 12, 0)
-
-
-def _by_name(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.name, []).append(row)
-    return found
 
 
 def _refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:

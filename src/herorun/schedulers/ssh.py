@@ -10,9 +10,12 @@ import base64
 import errno
 import json
 import os
+import re
 import time
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Hashable, Mapping, Set
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -20,10 +23,11 @@ from pydantic import ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._asked import must_be_instance, secret_values
+from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_seen import asked_for, job_seen
 from herorun.system.clock import now
 from herorun.system.far import far_to
@@ -74,6 +78,20 @@ def reach(options: Options) -> Reach:
     return Reach(login, options.python, *within)
 
 
+@dataclass(frozen=True)
+class Sight:
+    """One look at the box, for all the runs that share it."""
+
+    at: datetime  # when it began
+    seen: Mapping[str, Any]
+    slugs: frozenset[str]  # of which every instance is in it
+
+    @property
+    def jobs(self) -> Set[str]:
+        names: Set[str] = self.seen["jobs"].keys()
+        return names
+
+
 class Ssh:
     """The scheduler `ssh`."""
 
@@ -87,6 +105,7 @@ class Ssh:
         self._far = far_to(reach(options))
         self._where = self._far.road.where
         self._within = options.look_within.total_seconds()
+        self._sight: Sight | None = None
         self._sent: dict[str, datetime] = {}  # orders without an answer: they may arrive until they expire
 
     # --- submitting ---------------------------------------------------------------------------------
@@ -160,13 +179,19 @@ class Ssh:
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
         """All by one connection."""
+        names, shared = [_instance(name) for name in wanted], self._sight
+        if shared and shared.jobs >= set(names):
+            return {name: self._search(name, shared.seen, at, shared.at) for name, at in wanted.items()}
+        asked_at = now()
         try:
-            seen = self._look([_instance(name) for name in wanted])
+            seen = self._look(names)
         except (OSError, CouldNotLook) as error:
             return dict.fromkeys(wanted, Unsure(in_words(error)))
-        return {name: self._search(name, seen, at) for name, at in wanted.items()}
+        return {name: self._search(name, seen, at, asked_at) for name, at in wanted.items()}
 
-    def _search(self, name: str, seen: Mapping[str, Any], intended_at: datetime) -> Search:
+    def _search(
+        self, name: str, seen: Mapping[str, Any], intended_at: datetime, asked_at: datetime
+    ) -> Search:
         try:
             job = self._job(name, seen)
         except CouldNotLook as error:
@@ -176,15 +201,37 @@ class Ssh:
         if job:
             return Unsure(f"{name} is being submitted right now")
         at = max(intended_at, self._sent.get(name, intended_at))
-        if now() - at <= self._options.settle:
+        if asked_at - at <= self._options.settle:
             return Unsure(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
-        seen = self._far.ask(build.LOOKING, "look_at_all", self._within, folder=self._folder, slug=slug)
-        jobs = (self._job(name, seen) for name in seen["jobs"])
+        shared = self._sight
+        seen = shared.seen if shared and slug in shared.slugs else self._look_at_all([slug], [])
+        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        jobs = (self._job(name, seen) for name in seen["jobs"] if whole.fullmatch(name))
         return tuple(job for job in jobs if job and job.state.live)
+
+    @property
+    def cluster(self) -> Hashable:
+        told = self._options
+        return ("ssh", *self._login.model_dump().values(), told.python, told.folder)
+
+    def look(self, wanted: Mapping[str, datetime]) -> "Sight":
+        """All by one connection."""
+        slugs = frozenset(_instance(name).rpartition("-")[0] for name in wanted)
+        at = now()
+        return Sight(at, self._look_at_all(sorted(slugs), sorted(wanted)), slugs)
+
+    def by(self, look: "Sight") -> "Ssh":
+        seen = copy(self)
+        seen._sight = look
+        return seen
+
+    def _look_at_all(self, slugs: list[str], wanted: list[str]) -> Any:
+        given = {"folder": self._folder, "slugs": slugs, "wanted": wanted}
+        return self._far.ask(build.LOOKING, "look_at_all", self._within, **given)
 
     def tail(self, instance: str, lines: int) -> str:
         """At most the last MiB; FileNotFoundError where there is no such instance."""
@@ -192,10 +239,9 @@ class Ssh:
         data = base64.b64decode(self._far.ask(build.LOOKING, "tail", self._within, **given))
         return data.decode("utf-8", "replace")
 
-    def log_changed_at(self, instance: str) -> datetime | None:
-        """By the box's clock; None where there is no log."""
-        changed = self._look([_instance(instance)])["jobs"][instance].get("log")
-        return None if changed is None else datetime.fromtimestamp(changed, UTC)
+    def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
+        path = f"{self._folder}/{_instance(instance)}/job.log"
+        return part_there(self._far, path, offset, limit, mark, self._within)
 
     def _look(self, names: list[str]) -> Any:
         return self._far.ask(build.LOOKING, "look", self._within, folder=self._folder, names=names)

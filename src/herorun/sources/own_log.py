@@ -104,11 +104,7 @@ def _end(scheduler: Scheduler, instance: str) -> LogPart:
 
 
 def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
-    """Of a log on this machine, which its scheduler names, or by a scheduler that looks where the log lies."""
-    tell = getattr(scheduler, "log_changed_at", None)
-    if tell is not None:
-        changed: datetime | None = tell(instance)
-        return changed
+    """Of a log on this machine, which its scheduler names."""
     where = getattr(scheduler, "log", None)
     if where is None:
         return None

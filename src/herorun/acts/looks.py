@@ -1,0 +1,122 @@
+"""One look at a scheduler for all the runs that are watched together, where its adapter can (`ManyRuns`).
+
+A run never gets a look that it had before, nor one from before its newest launch, nor one older than half its cadence.
+So a round of ticks costs one look, however many runs take part in it.
+"""
+
+import contextlib
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeAlias
+
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.journal import Memory
+from herorun.core.ports import Scheduler, Search, Unsure
+from herorun.system.clock import now
+from herorun.workspace import Run, watched_run
+
+Wanted: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
+
+
+@dataclass
+class _Cluster:
+    """What is shared of one: who asks while another looks waits for that look."""
+
+    alone: Lock = field(default_factory=Lock)
+    wanted: dict[str, Wanted] = field(default_factory=dict)  # by run
+    at: datetime | None = None  # when the newest look began
+    look: Any = None
+    error: str = ""  # why the newest look saw nothing
+    had: dict[str, datetime] = field(default_factory=dict)  # by run: the look that it had last
+
+
+class Looks:
+    """The looks of one process."""
+
+    def __init__(self) -> None:
+        self._clusters: dict[Hashable, _Cluster] = {}
+        self._lock = Lock()
+
+    def expect(self, names: Iterable[str], start: Path) -> "Looks":
+        """Take down what these runs will ask for, so that the first look answers for all. What fails is told by its tick."""
+        for name in names:
+            with contextlib.suppress(HerorunError, OSError):
+                run, _ = watched_run(name, start)
+                if hasattr(run.scheduler, "look"):
+                    self.take_down(str(run.state), run.scheduler, wanted_by(run.record.memory()))
+        return self
+
+    def take_down(self, run: str, scheduler: Scheduler, wanted: Wanted | None) -> None:
+        if wanted and hasattr(scheduler, "look"):
+            self._cluster(scheduler).wanted[run] = wanted
+
+    def of(self, run: Run, memory: Memory) -> Scheduler:
+        """The run's scheduler, by a look that others may share."""
+        return self.shared(str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2)
+
+    def shared(self, run: str, scheduler: Scheduler, wanted: Wanted | None, oldest: timedelta) -> Scheduler:
+        """The same, by the run's own key and the greatest age of a look."""
+        if wanted is None or not hasattr(scheduler, "look"):
+            return scheduler
+        cluster = self._cluster(scheduler)
+        with cluster.alone:
+            cluster.wanted[run] = wanted
+            if not _serves(cluster, run, wanted, oldest):
+                _look(cluster, scheduler)
+            cluster.had[run] = cluster.at or now()
+            if cluster.error:
+                return _Blind(scheduler, cluster.error)
+            seen: Scheduler = scheduler.by(cluster.look)
+            return seen
+
+    def _cluster(self, scheduler: Any) -> _Cluster:
+        with self._lock:
+            return self._clusters.setdefault(scheduler.cluster, _Cluster())
+
+
+def wanted_by(memory: Memory) -> Wanted | None:
+    """The current instance; None before one."""
+    current = memory.history.current
+    return (current.name, current.intended or current.started) if current else None
+
+
+def _serves(cluster: _Cluster, run: str, wanted: Wanted, oldest: timedelta) -> bool:
+    """A look that could not see serves as well: a back end that is down is not asked by each run in turn."""
+    if cluster.at is None or cluster.had.get(run) == cluster.at:
+        return False
+    return cluster.at > wanted[1] and now() - cluster.at <= oldest
+
+
+def _look(cluster: _Cluster, scheduler: Any) -> None:
+    cluster.at, cluster.error, cluster.look = now(), "", None
+    try:
+        cluster.look = scheduler.look(_earliest(cluster.wanted.values()))
+    except (CouldNotLook, OSError) as error:
+        cluster.error = in_words(error)
+
+
+def _earliest(all_wanted: Iterable[Wanted]) -> dict[str, datetime]:
+    """Of two runs that call an instance the same, the earlier intent."""
+    found: dict[str, datetime] = {}
+    for name, at in all_wanted:
+        found[name] = min(at, found.get(name, at))
+    return found
+
+
+class _Blind:
+    """A scheduler of which the shared look saw nothing."""
+
+    def __init__(self, scheduler: Scheduler, why: str) -> None:
+        self._scheduler, self._why = scheduler, why
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return Unsure(self._why)
+
+    def live(self, slug: str) -> Any:
+        raise CouldNotLook(self._why)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scheduler, name)

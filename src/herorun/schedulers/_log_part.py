@@ -1,0 +1,38 @@
+"""The next bytes of a log. It travels to where the log lies (`system/far.py`): standard library only, from Python 3.8 on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any, BinaryIO
+
+from herorun.system._far_end import packed
+
+SAMPLE = 256  # bytes before an offset
+
+
+def read_part(path: str, offset: int, limit: int, mark: str) -> tuple[bytes, dict[str, Any]]:
+    """From a file that may have grown, or been replaced, since `mark` was made at `offset`: its bytes, and what is told of them."""
+    with open(path, "rb") as file:
+        seen = os.fstat(file.fileno())
+        restarted = seen.st_size < offset or (bool(mark) and _sample(file, offset) != mark)
+        begin = 0 if restarted else offset
+        file.seek(begin)
+        data = file.read(min(limit, max(seen.st_size - begin, 0)))
+        after = begin + len(data)
+        mark = _sample(file, after)
+        changed = seen.st_mtime
+        told = {"offset": after, "size": seen.st_size, "mark": mark, "restarted": restarted}
+        return data, {**told, "changed": changed}
+
+
+def part(path: str, offset: int, limit: int, mark: str) -> dict[str, Any]:
+    """The same, as it travels back."""
+    data, told = read_part(path, offset, limit, mark)
+    return {**told, "data": packed(data)}
+
+
+def _sample(file: BinaryIO, offset: int) -> str:
+    """The content just before an offset, by which a log is known again: an inode's number may be used anew."""
+    file.seek(max(offset - SAMPLE, 0))
+    return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]

@@ -1,0 +1,29 @@
+"""Reading a log from any byte on, here or at the far end of a road."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from herorun.core.ports import LogPart
+from herorun.schedulers import _log_part
+from herorun.system import _far_end
+from herorun.system.far import Far, Program, own_file
+
+READING = Program((own_file(_far_end), own_file(_log_part)))
+
+
+def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
+    data, told = _log_part.read_part(path, offset, limit, mark)
+    return _as_told(data, told)
+
+
+def part_there(far: Far, path: str, offset: int, limit: int, mark: str, within: float) -> LogPart:
+    """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""
+    given = {"path": path, "offset": offset, "limit": limit, "mark": mark}
+    told = far.ask(READING, "part", within, **given)
+    return _as_told(_far_end.unpacked(told["data"]), told)
+
+
+def _as_told(data: bytes, told: Mapping[str, Any]) -> LogPart:
+    changed = datetime.fromtimestamp(told["changed"], UTC)
+    return LogPart(data, told["offset"], told["size"], told["mark"], told["restarted"], changed)
