@@ -1,20 +1,26 @@
 """Slurm, on a real one."""
 
 import json
+import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from shutil import which
+from threading import Barrier
 
 import pytest
 
+from herorun.acts.looks import Looks
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Absent, Found, Place, Submission
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import slurm
-from herorun.schedulers._road import Here
+from herorun.schedulers._road import Here, Ssh
 from herorun.system.process import Answer
-from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago
-from schedulers.test_slurm_stand_ins import stand_in_ssh
+from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago, read_or_none
+from services.boxes import Box
+from services.relay import free_port
 from services.slurm import Cluster
 from stories import eventually
 
@@ -78,16 +84,60 @@ def test_two_submitters_at_once_are_one_job(rig: Rig, cluster: Cluster) -> None:
     assert [job.id for job in rig.connect().live("tiny")] == [jobs[0].id]
 
 
-def test_of_two_clones_that_submit_at_once_one_gives_way(rig: Rig, cluster: Cluster, state: Path) -> None:
-    """Neither sees the other's lock, and neither saw the other's job before: the lower number stays."""
-    first = rig.submit(rig.job("sleep 30"))
-    other = adapter(cluster, state)
-    other._folder = state / "another clone"
-    other._folder.mkdir()
-    other._there = lambda instance: None  # as it looked a moment before
-    second = other.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
-    assert second.id == first.id
-    eventually(lambda: [job.id for job in rig.connect().live("tiny")] == [first.id], within=30)
+def test_two_clones_that_submit_at_once_are_one_job(
+    rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
+) -> None:
+    """Neither sees the other's lock, and both look before either submits: the lower number stays."""
+    told, both = slurm.Options(slurm_conf=cluster.conf), Barrier(2)
+    places = [Place("tiny", str(tmp_path / name), f"{state}/out", "/repository") for name in ("one", "two")]
+
+    def submit(place: Place) -> str:
+        scheduler = slurm.connect(told, place)
+        look = scheduler._there
+        scheduler._there = lambda instance: (look(instance), both.wait(30))[0]  # type: ignore[method-assign]
+        return scheduler.submit(rig.job("sleep 2"), str(rig.code), rig.admission).id
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(submit, places)
+    assert first == second
+    assert [job.id for job in rig.connect().live("tiny")] == [first]
+    job = rig.ended("tiny-1")
+    assert (job.id, job.state) == (first, JobState.SUCCEEDED)
+
+
+def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
+    rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
+) -> None:
+    """One runs, one has ended, and one was never submitted. Slurm is real, and its programs are counted."""
+    counted, asked = tmp_path / "counted", tmp_path / "asked"
+    counted.mkdir()
+    for name in ("squeue", "sacct", "sbatch", "scancel", "scontrol"):
+        (counted / name).write_text(f"#!/bin/sh\necho {name} >> '{asked}'\nexec {which(name)} \"$@\"\n")
+        (counted / name).chmod(0o755)
+    told = slurm.Options(slurm_conf=cluster.conf, programs=str(counted), settle="1ms")
+    runs = {
+        name: slurm.connect(told, Place("tiny", str(state / name), f"{state}/{name}", "/repository"))
+        for name in ("runs", "ended", "never")
+    }
+    job = runs["ended"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
+    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=30)
+    runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
+    wanted = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
+    asked.write_text("")
+    looks = Looks()
+    for name, instance in wanted.items():
+        looks.take_down(name, runs[name], (instance, long_ago()))
+    seen = {
+        name: looks.shared(name, runs[name], (instance, long_ago()), timedelta(minutes=5))
+        for name, instance in wanted.items()
+    }
+    found = {name: seen[name].find(instance, long_ago()) for name, instance in wanted.items()}
+    live = {name: [each.instance for each in seen[name].live("tiny")] for name in wanted}
+    assert asked.read_text().split() == ["squeue", "sacct"]
+    assert found["ended"].job.id == job.id and found["ended"].job.exit_code == 3
+    assert found["runs"].job.state.live and found["never"] == Absent()
+    assert live == {"runs": ["tiny-2"], "ended": [], "never": []}
+    runs["runs"].stop("tiny-2", "ada@box")
 
 
 def test_another_clone_finds_the_job_and_its_log(
@@ -199,21 +249,72 @@ def test_a_job_of_another_run_is_never_cancelled(rig: Rig, cluster: Cluster, tmp
 # --- behind a login node ---------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def node(login_node: Box) -> Iterator[Box]:
+    yield login_node
+    login_node.mend()
+
+
+def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm.Slurm:
+    """From a laptop; a link that is cut is given up after two seconds."""
+    told = {"host": node.name, "ssh_config": str(node.config), "folder": str(state / "there"), **changes}
+    scheduler = adapter(cluster, state, **{"timeout": "10s", **told})
+    scheduler._road = Ssh(slurm.login_of(scheduler._options), connect=2)
+    scheduler._files._road = scheduler._road
+    return scheduler
+
+
 def test_a_job_runs_behind_a_login_node(
-    cluster: Cluster, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, node: Box, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Slurm is real; `ssh` is a stand-in that gives a home, an environment and a shell of their own."""
+    """Slurm and the ssh server are real."""
     code = tmp_path / "code"
     code.mkdir()
     (code / "train.sh").write_text(
         'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && grep -c "$PWD" "$HERORUN_ADMISSION"\n'
+        f"until test -e '{tmp_path}/go'; do sleep 0.05; done; echo two; sleep 60\n"
     )
     (tmp_path / "admission.json").write_text(json.dumps({"code": str(code)}))
-    stand_in_ssh(tmp_path, monkeypatch)
     monkeypatch.setenv("TRAINING_TOKEN", SECRET)
-    scheduler = adapter(cluster, state, host="alpha", user="ada")
+    scheduler = behind(node, cluster, state)
     job = Submission("tiny-1", ("sh", "train.sh"), ".", {}, ("TRAINING_TOKEN",))
-    scheduler.submit(job, str(code), str(tmp_path / "admission.json"))
+    number = scheduler.submit(job, str(code), str(tmp_path / "admission.json")).id
+    eventually(lambda: read_or_none(scheduler.read_log, "tiny-1"), within=30)
+    part = scheduler.read_log("tiny-1", 0, 100)
+    assert part.data == b"1\n"
+
+    node.cut()
+    timeout, scheduler._timeout = scheduler._timeout, 1.0
+    answer = scheduler.find("tiny-1", long_ago())
+    assert isinstance(answer, Unsure) and node.name in answer.why and "\n" not in answer.why
+    with pytest.raises(CouldNotLook, match=node.name) as blind:
+        scheduler.live("tiny")
+    assert blind.value.exit_code == 3
+    node.mend()
+    scheduler._timeout = timeout
+
+    (tmp_path / "go").touch()
+    eventually(lambda: scheduler.read_log("tiny-1", part.offset, 100, part.mark).data == b"two\n", within=30)
+    assert scheduler.tail("tiny-1", 1) == "two\n"
+    assert [live.id for live in scheduler.live("tiny")] == [number]
+    scheduler.stop("tiny-1", "ada@laptop")
     eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=30)
-    assert scheduler.find("tiny-1", long_ago()).job.exit_code == 0
-    assert scheduler.tail("tiny-1", 5) == "1\n"
+    assert scheduler.find("tiny-1", long_ago()).job.stopped_by == "ada@laptop"
+
+
+def test_what_is_wrong_with_the_way_to_it_is_one_sentence(
+    cluster: Cluster, node: Box, state: Path, rig: Rig, tmp_path: Path
+) -> None:
+    key = tmp_path / "another key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True, timeout=20)
+    strange = tmp_path / "config"
+    strange.write_text(node.config.read_text().replace(f"{node.folder}/id\n", f'"{key}"\n'))
+    wrong = {
+        "rejects the key": {"ssh_config": str(strange)},
+        "refuses the connection": {"port": free_port()},
+        "squeue was not found": {"programs": "/nowhere"},
+    }
+    for said, changes in wrong.items():
+        with pytest.raises(CouldNotLook, match=said) as error:
+            behind(node, cluster, state, **changes).submit(rig.job("true"), str(rig.code), rig.admission)
+        assert "\n" not in str(error.value) and error.value.exit_code == 3

@@ -275,3 +275,10 @@ def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
 
 def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
     assert len(squeue_rows("\n".join([squeue("RUNNING", "5", name="two\nlines"), squeue("RUNNING")]))) == 1
+
+
+def test_what_gave_way_to_a_submission_at_the_same_time_is_not_how_the_instance_ended() -> None:
+    queue = [squeue("COMPLETED"), squeue("CANCELLED", "72")]
+    books = [sacct("COMPLETED"), sacct("CANCELLED by 0", "72")]
+    assert (job(queue, books).id, job(queue, books).state) == ("71", JobState.SUCCEEDED)
+    assert job(queue, books, Kept(True, "72")).state is JobState.CANCELLED  # as this machine knows

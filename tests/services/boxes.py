@@ -78,12 +78,12 @@ def may_own() -> bool:
 
 
 class Box:
-    """One box. `home` on it is a folder of its own disk."""
+    """One box. `home` on it is a folder of its own disk. One that is not its own sees what this machine sees."""
 
-    def __init__(self, folder: Path, disk: str = SMALL, memory: int = 256) -> None:
+    def __init__(self, folder: Path, disk: str = SMALL, memory: int = 256, own: bool = True) -> None:
         self.folder = folder
         self.name = f"hr{secrets.token_hex(3)}"
-        self.own = may_own()
+        self.own = own and may_own()
         self.config = folder / "ssh_config"
         self._etc = folder / "etc"
         self._started: list[subprocess.Popen[bytes]] = []

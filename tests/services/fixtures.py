@@ -109,6 +109,17 @@ def box(one_box: boxes.Box) -> Iterator[boxes.Box]:
 
 
 @pytest.fixture(scope="module")
+def login_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
+    """A real ssh server on this machine, from which all is seen that is seen here, behind a link that can be cut."""
+    _boxes_or_skip()
+    made = boxes.Box(tmp_path_factory.mktemp("login") / "node", own=False)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.fixture(scope="module")
 def own_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
     """A box of this file alone, with a disk, a memory limit and a power switch."""
     with _a_box(tmp_path_factory.mktemp("box") / "box", own=True) as made:

@@ -55,18 +55,22 @@ def needs_books(queue: Sequence[Row]) -> bool:
 
 
 def judge(instance: str, queue: Sequence[Row], books: Sequence[Row], told: Books, kept: Kept) -> Search:
-    """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle time."""
+    """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle time.
+
+    Of two that were submitted at once, the later one has been cancelled: it is not how the instance ended.
+    """
     numbers = list(dict.fromkeys(row.id for row in queue if state_of(row.word).live))
     if len(numbers) > 1:
         return Unsure(
             f"{len(numbers)} jobs called {instance} are live: {', '.join(numbers)}. "
             "Cancel all but one with scancel."
         )
-    newest = numbers[0] if numbers else (queue or books)[0].id if queue or books else None
-    if newest is None:
+    known = {row.id for row in (*queue, *books)}
+    if not known:
         return _nowhere(instance, told, kept)
-    here = [row for row in queue if row.id == newest]
-    there = [row for row in books if row.id == newest]
+    stays = numbers[0] if numbers else kept.id if kept.id in known else min(known, key=int)
+    here = [row for row in queue if row.id == stays]
+    there = [row for row in books if row.id == stays]
     return Found(_job(instance, here, there, told, kept))
 
 

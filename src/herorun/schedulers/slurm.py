@@ -286,13 +286,12 @@ class Slurm:
         queue = self._queue([instance])
         kept = self._kept(instance)
         rows = ours(queue, instance, self._run, kept, None)
-        older = [job for job in live_jobs(rows) if int(job.id) < int(number)]
-        if older:
+        stays = min([number, *(row.id for row in rows)], key=int)
+        if stays != number:
             self._scancel(instance, number)
-            keeping.keep_id(self._folder, instance, older[0].id)
-            return older[0]
-        mine = [row for row in rows if row.id == number]
-        answer = judge(instance, mine, (), Books(silent="accounting was not asked yet"), kept)
+            keeping.keep_id(self._folder, instance, stays)
+        it = [row for row in rows if row.id == stays]
+        answer = judge(instance, it, (), Books(silent="accounting was not asked yet"), kept)
         return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
 
     def _as_found(self, instance: str, number: str) -> Job:
