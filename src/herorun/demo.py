@@ -117,6 +117,9 @@ def _scheduler_table(stage: Stage) -> str:
     match stage.scheduler:
         case "local":
             return 'kind = "local"'
+        case "slurm":
+            _needs_slurm()
+            return 'kind = "slurm"\ntime_limit = "15m"\narguments = ["--mem=1G"]\nsettle = "2s"'
         case "ray" if stage.address:
             return f'kind = "ray"\naddress = {json.dumps(stage.address)}\ncode = "shared"\nsettle = "2s"'
         case "ray":
@@ -124,7 +127,17 @@ def _scheduler_table(stage: Stage) -> str:
                 "The demo needs a Ray head on this machine: `ray start --head` starts one, then add "
                 "`--address http://127.0.0.1:8265`."
             )
-    raise WrongUse(f"The demo cannot be told on {stage.scheduler!r}: it knows local and ray.")
+    raise WrongUse(f"The demo cannot be told on {stage.scheduler!r}: it knows local, ray and slurm.")
+
+
+def _needs_slurm() -> None:
+    """Whether it would run the jobs on this machine, nobody can tell beforehand: the kill finds its process, or not."""
+    from shutil import which
+
+    if which("sbatch") is None:
+        raise WrongUse(
+            "The demo needs Slurm's programs on this machine, and a node that is this machine: sbatch is not on the PATH."
+        )
 
 
 def _needs_numpy() -> None:

@@ -218,6 +218,8 @@ def show_turn(slug: str, turn: Any) -> None:
     for action in told["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
         out.print(f"  {action['action']:<8} {clean(action['key'])}: {how}")
+    for other in told["other"]:
+        out.print(f"  other    {_other(other)}")
     for doubt in turn.doubts:
         out.print(f"  in doubt: {clean(doubt)}")
     if turn.push:
@@ -254,6 +256,8 @@ def show_status(told: Mapping[str, Any]) -> None:
         out.print(
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: {clean(alert['message'])}"
         )
+    for other in told["other"]:
+        out.print(f"  other      {_other(other)}")
     for line in _orders(told):
         out.print(line)
     for doubt in told["unfinished"]:
@@ -266,6 +270,10 @@ def show_status(told: Mapping[str, Any]) -> None:
     out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
     if told["next"]:
         out.print(f"  next       {told['next']}")
+
+
+def _other(told: Mapping[str, str]) -> str:
+    return f"{clean(told['name'])}, job {clean(told['job'])}, {told['state']}: {told['kind']}, not judged"
 
 
 def _orders(told: Mapping[str, Any]) -> list[str]:

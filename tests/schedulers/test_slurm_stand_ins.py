@@ -85,6 +85,20 @@ def test_accounting_is_left_alone_while_everything_runs(stand_in: Slurm) -> None
     assert (stand_in.asked("squeue"), stand_in.asked("sacct")) == (1, 0)
 
 
+def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(stand_in: Slurm) -> None:
+    other = {"comment": "", "submitted": 1}
+    rows = [
+        stand_in.queue("RUNNING"),
+        stand_in.queue("RUNNING", "72", name="tiny-probe", **other),
+        stand_in.queue("COMPLETED", "73", name="tiny-eval", **other),
+        stand_in.queue("RUNNING", "74", name="tiny-lm-1"),  # of another run, by its comment
+        stand_in.queue("RUNNING", "75", name="tinytim", **other),
+    ]
+    stand_in.says("squeue", "\n".join(rows))
+    assert [(job.id, job.instance) for job in stand_in.adapter().beside("tiny")] == [("72", "tiny-probe")]
+    assert [job.instance for job in stand_in.adapter().live("tiny")] == ["tiny-1"]
+
+
 # --- failures ------------------------------------------------------------------------------------------
 
 DOWN = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"

@@ -57,7 +57,7 @@ class Looks:
         """The run's scheduler, by a look that others may share."""
         return self.shared(str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2)
 
-    def shared(self, run: str, scheduler: Scheduler, wanted: Wanted | None, oldest: timedelta) -> Scheduler:
+    def shared(self, run: str, scheduler: Any, wanted: Wanted | None, oldest: timedelta) -> Scheduler:
         """The same, by the run's own key and the greatest age of a look."""
         if wanted is None or not hasattr(scheduler, "look"):
             return scheduler
@@ -116,6 +116,9 @@ class _Blind:
         return Unsure(self._why)
 
     def live(self, slug: str) -> Any:
+        raise CouldNotLook(self._why)
+
+    def beside(self, slug: str) -> Any:
         raise CouldNotLook(self._why)
 
     def __getattr__(self, name: str) -> Any:

@@ -8,7 +8,7 @@ from herorun import discover
 from herorun.acts.answering import open_questions
 from herorun.acts.babysitter import last_heartbeat
 from herorun.acts.looks import Looks
-from herorun.acts.turn import Turn, alert_json, judge
+from herorun.acts.turn import Turn, alert_json, judge, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.journal import Memory
@@ -46,7 +46,15 @@ def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, A
             "monitor": "fresh",
             "progress": "~unknown/unknown",
         }
-        return {**quiet, "findings": [], "alerts": [], "actions": [], **facts, "next": _next(run, "")}
+        return {
+            **quiet,
+            "findings": [],
+            "alerts": [],
+            "actions": [],
+            "other": [],
+            **facts,
+            "next": _next(run, ""),
+        }
     seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
@@ -58,6 +66,7 @@ def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, A
         "findings": [finding_json(f, checks[f.check]) for f in seen.findings],
         "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()],
         "actions": [],
+        "other": other_json(evidence),
         **facts,
         "next": _next(run, seen.run.value),
     }

@@ -30,6 +30,7 @@ from herorun.core.evidence import (
     JobLog,
     Metrics,
     Now,
+    OtherJobs,
     Receipt,
     Triage,
     Unfinished,
@@ -38,7 +39,7 @@ from herorun.core.journal import Memory
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
 from herorun.core.ports import Scheduler
-from herorun.core.scrub import scrub
+from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import finding_json
@@ -100,7 +101,26 @@ class Turn:
             if seen
             else [],
             "actions": [action_json(done) for done in self.performed],
+            "other": other_json(self.evidence),
         }
+
+
+def other_json(evidence: Evidence) -> list[dict[str, str]]:
+    """Live jobs beside the current instance: they are shown, and the run's health is not judged by them."""
+    others = evidence.get(OtherJobs)
+    if not isinstance(others, OtherJobs):
+        return []
+    listed = [
+        *(("old attempt", job) for job in others.attempts),
+        *(("diagnostic", job) for job in others.diagnostics),
+    ]
+    told: list[dict[str, str]] = scrub_tree(
+        [
+            {"name": job.instance, "job": job.id, "state": job.state.value, "kind": kind}
+            for kind, job in listed
+        ]
+    )
+    return told
 
 
 def alert_json(alert: Alert, severity: str) -> dict[str, Any]:
@@ -232,15 +252,17 @@ def judge(
     memory = memory or run.record.memory()
     rules = rules_of(run)
     given = run.given(memory)
-    if looks is not None:
-        given[Scheduler] = looks.of(run, memory)
+    given[Scheduler] = (looks or Looks()).of(run, memory)
     at = now()
     given[Now] = Now(at)
     if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
         given[Unfinished] = replace(memory, unsettled=None).unfinished
     wanted = [need for check in rules.checks for need in check.needs]
     evidence = gather(
-        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage], discover.sources(), given, READ_DEADLINE
+        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs],
+        discover.sources(),
+        given,
+        READ_DEADLINE,
     )
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
 

@@ -16,7 +16,7 @@ import click
     default="local",
     show_default=True,
     metavar="KIND",
-    help="Where the job runs: local or ray.",
+    help="Where the job runs: local, ray or slurm.",
 )
 @click.option("--address", default="", metavar="URL", help="Dashboard of a Ray head on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end, and no story.")
@@ -28,6 +28,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     Example:
       pip install "herorun[demo]" && herorun demo
       herorun demo --scheduler ray --address http://127.0.0.1:8265
+      herorun demo --scheduler slurm
     """
     import os
     import sys

@@ -109,6 +109,13 @@ class ManyRuns(Protocol):
         """This scheduler, with `find` and `live` answered from a look; what that does not hold is asked for anew."""
 
 
+class Beside(Protocol):
+    """A scheduler that knows other jobs than herorun's own. One without it is not asked for any."""
+
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        """Live jobs called `<slug>-...` that are no instance of the run and no part of one. For people's eyes alone."""
+
+
 class Printable(Protocol):
     """A scheduler that can show what it would be sent. One without it is sent the submission as it stands."""
 

@@ -174,6 +174,13 @@ class Iris:
             jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
         return tuple(jobs)
 
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        """Jobs of the same user, their children left out."""
+        other = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-(?![0-9]+$)[^/]+)")
+        found = ((row, named[1]) for row in self._list(f"{slug}-").rows if (named := other.fullmatch(row.id)))
+        jobs = (Job(row.id, name, state_of(row.word), row.word) for row, name in found)
+        return tuple(sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance))
+
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
         job = self._id(must_be_instance(instance))

@@ -253,6 +253,15 @@ class Ray:
         alive = (job for job in jobs if job.state.live or job.state is JobState.UNKNOWN)
         return tuple(sorted(alive, key=lambda job: (len(job.instance), job.instance)))
 
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        """Jobs that no herorun has submitted."""
+        name, look = f"{self._options.prefix}{slug}-", self._look()
+        found = [each for each in look.records if each.name.startswith(name) and not each.instance]
+        jobs = (
+            look.job(each, each.name, None) for each in found if not each.name.removeprefix(name).isdigit()
+        )
+        return tuple(sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance))
+
     def tail(self, instance: str, lines: int) -> str:
         """What the command wrote, with what Ray passes on of its tasks and actors; FileNotFoundError where there is none."""
         look = self._look()

@@ -171,6 +171,12 @@ class Slurm:
             [r for r in rows if r.id == kept[r.name].id or r.tag is None or r.tag.run == self._run]
         )
 
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        """Jobs that no herorun has submitted; of all users."""
+        instance = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        rows = (row for row in self._queue() if row.name.startswith(f"{slug}-") and row.tag is None)
+        return live_jobs([row for row in rows if not instance.fullmatch(row.name)])
+
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
         answer = self._ask(partition_words(self._options))

@@ -3,7 +3,7 @@ signs of a wedge.
 """
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Complaint, JobLog
+from herorun.core.evidence import Complaint, JobLog, Nothing
 from herorun.core.ports import Place
 from herorun.core.scrub import scrub
 from herorun.core.triage.catalogue import Catalogue
@@ -12,8 +12,10 @@ from herorun.core.triage.match import Match
 from herorun.sources._catalogue import catalogue_of
 
 
-def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog:
-    """What the one reading of the log has told of a job that may still live."""
+def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Nothing:
+    """What the one reading of the log has told of a job that may still live. An empty log tells of no job that runs."""
+    if log.offset == 0:
+        return Nothing(f"the log of {log.instance} is empty")
     return job_log_of(catalogue_of(contract, place), log)
 
 

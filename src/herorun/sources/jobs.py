@@ -1,8 +1,8 @@
 """Jobs, as the scheduler tells of them."""
 
 from herorun.core.contract import Contract
-from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import History, Job, JobState, LiveJobs, Nothing
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.evidence import History, Job, JobState, LiveJobs, Nothing, OtherJobs, Unavailable
 from herorun.core.ports import Absent, Found, Scheduler, Unsure
 
 
@@ -38,3 +38,18 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
             return LiveJobs((*live, lost))
         case Unsure(why):
             raise CouldNotLook(why)
+
+
+def read_other_jobs(
+    scheduler: Scheduler, contract: Contract, history: History, live: LiveJobs | Unavailable
+) -> OtherJobs:
+    """What lives beside the current instance. It is no gap where it cannot be read: nothing is judged by it."""
+    if isinstance(live, Unavailable):
+        return OtherJobs(why=live.why)
+    current = history.current.name if history.current else ""
+    attempts = tuple(job for job in live.jobs if job.instance != current)
+    ask = getattr(scheduler, "beside", None)
+    try:
+        return OtherJobs(attempts, ask(contract.slug) if ask else ())
+    except (CouldNotLook, OSError) as error:
+        return OtherJobs(attempts, why=in_words(error))

@@ -5,7 +5,7 @@ import pytest
 from builders import MINUTE, NOON, a_history, a_job, an_instance, answer, answers
 from herorun.checks.health.pending_too_long import pending_too_long
 from herorun.core.check import Response, Topic
-from herorun.core.evidence import JobState
+from herorun.core.evidence import History, JobLog, JobState, Metrics, Nothing, Receipt, Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 
@@ -20,6 +20,49 @@ def waiting(long, reason="Resources", **job):
 
 def test_a_job_that_runs_waits_for_nothing():
     assert answer(pending_too_long).outcome is Outcome.NOT_APPLICABLE
+
+
+SILENT = {Metrics: Nothing("no row"), JobLog: Nothing("no line"), Receipt: Nothing("no receipt")}
+
+
+def called_running(long, signs, history=None):
+    told = a_job(started=NOON - MINUTE, submitted=NOON - long)
+    return answers(pending_too_long, told, history or a_history(), signs)
+
+
+def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocation_and_the_clock_goes_on():
+    assert [v.outcome for v in called_running(30 * MINUTE, SILENT)] == [Outcome.PASS]
+    (verdict,) = called_running(31 * MINUTE, SILENT)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
+    assert verdict.message.startswith("tiny-1 has been pending for 31 min: allocation unconfirmed")
+    assert len(called_running(3 * HOUR, SILENT)) == 2
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        JobLog(NOON),
+        Metrics(1, 1, NOON),
+        Receipt("tiny-1", 1, "pass"),
+        a_history(checked_in=frozenset({"tiny-1"})),
+    ],
+)
+def test_one_sign_of_the_instance_confirms_it(sign):
+    history = sign if isinstance(sign, History) else a_history()
+    signs = SILENT if isinstance(sign, History) else {**SILENT, type(sign): sign}
+    assert [v.outcome for v in called_running(5 * HOUR, signs, history)] == [Outcome.NOT_APPLICABLE]
+
+
+@pytest.mark.parametrize("sign", [Receipt("tiny-0", 1, "pass"), Metrics(1, 1, NOON - 99 * HOUR)])
+def test_a_sign_of_an_older_instance_confirms_nothing(sign):
+    assert called_running(HOUR, {**SILENT, type(sign): sign})[0].outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("kind", [Metrics, JobLog, Receipt])
+def test_what_could_not_be_read_neither_confirms_nor_denies(kind):
+    (verdict,) = called_running(5 * HOUR, {**SILENT, kind: Unavailable("timed out")})
+    assert verdict.outcome is Outcome.UNKNOWN
 
 
 def test_half_an_hour_is_too_long():

@@ -1,7 +1,7 @@
 """The job has been waiting for its hardware for too long.
 
 Why: a wedge in the queue looks like patience; a wrong slice, a spent quota or a peer that does not answer never gets
-better by waiting.
+better by waiting. A job that is called running before its machines do anything has only moved the queue.
 Fix: by the reason that it names; the DRI decides on other capacity. Nothing is done to a cluster without approval.
 Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; told again after 2 hours, and daily.
 """
@@ -11,9 +11,14 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import say_duration
-from herorun.core.evidence import History, Job, JobState, Now
+from herorun.core.evidence import History, Job, JobLog, JobState, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
+
+UNCONFIRMED = (
+    "allocation unconfirmed (it is called running, and there is no row, no log line and no receipt of it); "
+    "see whether its machines were given to it"
+)
 
 
 @dataclass(frozen=True)
@@ -26,14 +31,28 @@ class Limits:
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
-def pending_too_long(job: Job, history: History, now: Now, limits: Limits) -> list[Verdict]:
-    """One answer for each limit that is passed, so that each is told."""
+def pending_too_long(
+    job: Job,
+    history: History,
+    metrics: Metrics | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+    receipt: Receipt | Nothing | Unavailable,
+    now: Now,
+    limits: Limits,
+) -> list[Verdict]:
+    """One answer for each limit that is passed, so that each is told. Without a row, a log line or a receipt a running
+    job's allocation is unconfirmed, and the clock goes on."""
     if job.state.in_doubt:
         return [unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)]
-    if job.state is not JobState.PENDING:
+    running = job.state is JobState.RUNNING
+    confirmed = running and _confirmed(job, history, metrics, log, receipt)
+    if confirmed or not (running or job.state is JobState.PENDING):
         return [not_applicable(f"{job.instance} is {job.state}", subject=job.instance)]
+    if confirmed is None:
+        said = f"{job.instance} is called running, and whether it does anything could not be seen"
+        return [unknown(said, subject=job.instance)]
     why = why_waiting(job.reason)
-    if why is Waiting.EXPECTED:
+    if why is Waiting.EXPECTED and not running:
         return [
             not_applicable(f"{job.instance} waits as it was asked to: {job.reason}", subject=job.instance)
         ]
@@ -43,8 +62,26 @@ def pending_too_long(job: Job, history: History, now: Now, limits: Limits) -> li
     waits = now.at - since
     if waits <= limits.first:
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
-    said = f"{job.instance} has been pending for {waits // timedelta(minutes=1)} min: {_words(why, job)}"
+    words = UNCONFIRMED if running else _words(why, job)
+    said = f"{job.instance} has been pending for {waits // timedelta(minutes=1)} min: {words}"
     return [failed(said, subject=subject) for subject in _subjects(job.instance, waits, limits)]
+
+
+def _confirmed(
+    job: Job,
+    history: History,
+    metrics: Metrics | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+    receipt: Receipt | Nothing | Unavailable,
+) -> bool | None:
+    """Whether anything but the scheduler's word shows that it runs; None where what could show it was not read."""
+    if job.instance in history.checked_in or isinstance(log, JobLog):
+        return True
+    if isinstance(receipt, Receipt) and receipt.instance == job.instance:
+        return True
+    if isinstance(metrics, Metrics) and history.wrote(metrics):
+        return True
+    return None if any(isinstance(told, Unavailable) for told in (metrics, log, receipt)) else False
 
 
 def _words(why: Waiting, job: Job) -> str:

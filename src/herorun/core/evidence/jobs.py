@@ -104,6 +104,15 @@ class LiveJobs:
 
 
 @dataclass(frozen=True)
+class OtherJobs:
+    """Live jobs that share the run's name and are not its current instance or gang. Shown to people; no check asks for them."""
+
+    attempts: tuple[Job, ...] = ()  # other instances of the run
+    diagnostics: tuple[Job, ...] = ()  # jobs that are called as it is, and are none of its instances
+    why: str = ""  # why not all are known
+
+
+@dataclass(frozen=True)
 class Triage:
     """Why the current instance ended, as its own log tells."""
 

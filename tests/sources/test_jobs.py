@@ -1,0 +1,43 @@
+"""What lives beside the current instance is listed, and blinds nobody where it cannot be."""
+
+from datetime import datetime
+
+from builders import a_contract, a_history, a_job
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState, LiveJobs, OtherJobs, Unavailable
+from herorun.core.ports import Found, Search
+from herorun.sources.jobs import read_job, read_other_jobs
+
+PROBE = Job("72", "tiny-probe", JobState.RUNNING)
+OLD = Job("70", "tiny-0", JobState.RUNNING)
+
+
+class Scheduler:
+    down = False
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return Found(a_job())
+
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        if self.down:
+            raise CouldNotLook("the queue does not answer")
+        return (PROBE,)
+
+
+def test_old_attempts_and_diagnostics_are_told_apart_and_neither_is_the_job() -> None:
+    live = LiveJobs((OLD, a_job()))
+    assert read_other_jobs(Scheduler(), a_contract(), a_history(), live) == OtherJobs((OLD,), (PROBE,))
+    assert read_job(Scheduler(), a_history()) == a_job()
+
+
+def test_a_list_that_cannot_be_read_is_said_and_is_no_gap() -> None:
+    down = Scheduler()
+    down.down = True
+    told = read_other_jobs(down, a_contract(), a_history(), LiveJobs((OLD,)))
+    assert told == OtherJobs((OLD,), why="the queue does not answer")
+    blind = read_other_jobs(Scheduler(), a_contract(), a_history(), Unavailable("timed out"))
+    assert blind == OtherJobs(why="timed out")
+
+
+def test_a_scheduler_that_knows_only_its_own_jobs_lists_no_other() -> None:
+    assert read_other_jobs(object(), a_contract(), a_history(), LiveJobs()) == OtherJobs()
