@@ -59,8 +59,9 @@ class Looks:
 
     def shared(self, run: str, scheduler: Any, wanted: Wanted | None, oldest: timedelta) -> Scheduler:
         """The same, by the run's own key and the greatest age of a look."""
+        alone: Scheduler = scheduler
         if wanted is None or not hasattr(scheduler, "look"):
-            return scheduler
+            return alone
         cluster = self._cluster(scheduler)
         with cluster.alone:
             cluster.wanted[run] = wanted
