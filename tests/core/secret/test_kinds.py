@@ -59,6 +59,7 @@ def test_a_secret_that_is_written_down_in_another_form_goes(code: str) -> None:
         ("api_key=SecretStr('abcdef')", f"api_key=SecretStr('{MASK}')"),
         ("--export=HF_TOKEN=abcd,STEPS=7", f"--export=HF_TOKEN={MASK},STEPS=7"),
         ("https://ada:p/w?x#y@host/x", f"https://{MASK}@host/x"),
+        ("TOKEN +trainer.wandb.api_key=0a1b2c3d4e5f", f"TOKEN +trainer.wandb.api_key={MASK}"),
     ],
 )
 def test_all_of_a_value_goes_and_nothing_beside_it(text: str, clean: str) -> None:

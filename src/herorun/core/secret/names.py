@@ -72,8 +72,8 @@ def _values(text: str) -> Iterator[tuple[int, int]]:
         if _is_joined(found, value) and is_secret(found["name"], value):
             yield found.span(kind)
             at = found.end(kind)
-        else:  # a quoted value may hold another name with its own
-            at = found.end() if kind == "bare" else found.start(kind)
+        else:  # a value may hold another name with its own
+            at = found.start(kind)
 
 
 def _is_joined(found: re.Match[str], value: str) -> bool:
