@@ -319,3 +319,13 @@ def check_json(check: Any) -> dict[str, Any]:
         "fix": check.fix,
         "evidence": [name_of(need) for need in check.needs],
     }
+
+
+def show_patrol(line: str, advice: Sequence[Any]) -> None:
+    """One tick of a patrol: its line, then what applies; a result word for word, line by line."""
+    print(clean(line))
+    for each in advice:
+        for part in each.words.splitlines():
+            print(f"  {clean(part)}")
+        if each.command:
+            print(f"    {clean(each.command)}")

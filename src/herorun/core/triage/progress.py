@@ -43,6 +43,12 @@ class Watch:
 NOT_YET = Watch()
 
 
+def step_of(line: bytes) -> int | None:
+    """The step that a line of a log tells; None where it tells none."""
+    steps = [int(one or other) for one, other in _STEP.findall(line[:_LOOKED_AT])]
+    return max(steps, default=None)
+
+
 @cache
 def _sieve() -> Sieve:
     return Sieve(_WORDS)

@@ -1,0 +1,198 @@
+"""One look at a job and its box: what the scheduler says and what the box tells, over one short connection.
+
+It ends in time, whatever hangs, and each part may be missing alone.
+"""
+
+import base64
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from herorun import catalogue
+from herorun.core.errors import WrongUse, in_words
+from herorun.core.patrol.log import own_log
+from herorun.core.patrol.read import (
+    alive_by,
+    chain_of,
+    copy_of,
+    gpus_of,
+    memory_of,
+    moment_of,
+    newest_of,
+    part_of,
+    result_of,
+    room_of,
+    told_of,
+    unreachable,
+)
+from herorun.core.patrol.seen import Alive, Blind, Copy, Look, Own
+from herorun.core.reach import Login, Reach
+from herorun.core.scrub import scrub
+from herorun.system import _box_look, _far_end
+from herorun.system.clock import now
+from herorun.system.far import Program, far_to, own_file
+from herorun.workspace import Run
+
+LOOKING = Program((own_file(_far_end), own_file(_box_look)))
+HERE = Reach(Login(), sys.executable, 1.0, 20.0)
+SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
+LINES = 400  # of the scheduler's log
+ON_THE_MACHINE = ("local", "ssh")  # schedulers whose job runs on the very machine that is looked at
+OUT_OF_REACH = ("ray", "iris")  # whose jobs leave nothing on a machine that we could look at
+BOX = ("alive", "files", "copied", "machine", "said")  # what the box itself is asked
+
+
+def look_at(run: Run) -> Look:
+    reach, current = run.place.reach or HERE, run.record.memory().current
+    name = current.name if current else run.slug
+    asked = _questions(run, reach, name if current else "")
+    answers = _together(asked, reach.connect + reach.look + SPARE)
+    box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
+    alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
+    files, machine = part_of(answers, "files"), part_of(answers, "machine")
+    instances = run.record.memory().instances
+    return Look(
+        at=now(),
+        name=name,
+        where=far_to(reach).road.where,
+        alive=alive,
+        why="" if alive is Alive.YES else scrub(why),
+        unreachable=unreachable(box, answers.get("job")),
+        succeeded=succeeded,
+        log=_log(run, answers),
+        markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
+        results={path: result_of(told_of(files, "results", path)) for path in run.contract.patrol.results},
+        copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
+        disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
+        newest=newest_of(files),
+        gpus=gpus_of(machine),
+        memory=memory_of(machine),
+        load=machine.get("load") if isinstance(machine, dict) else None,
+        cpus=machine.get("cpus") if isinstance(machine, dict) else None,
+        chain=chain_of(files) if run.contract.chain.stage else None,
+        began=instances[0].started if instances else None,
+    )
+
+
+def _questions(run: Run, reach: Reach, instance: str) -> dict[str, Callable[[], Any]]:
+    """Asked all at once, those to the box share one connection; each is late alone."""
+    told, kind, far = run.contract.patrol, run.contract.scheduler.kind, far_to(reach)
+    asked: dict[str, Callable[[], Any]] = {}
+
+    def ask(part: str, **given: Any) -> None:
+        asked[part] = lambda: far.ask(LOOKING, part, reach.look, **given)
+
+    if instance:
+        intended = run.record.memory().current
+        assert intended is not None
+        asked["job"] = lambda: run.scheduler.find(instance, intended.intended or intended.started)
+    elif not (told.session or told.process or told.slurm):
+        raise WrongUse(
+            f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, process or slurm: there is nothing to look at."
+        )
+    if kind not in OUT_OF_REACH:
+        if told.session or told.process or told.slurm:
+            ask(
+                "alive",
+                session=told.session or "",
+                socket=told.socket,
+                process=told.process or "",
+                slurm=told.slurm or "",
+            )
+        chain = run.contract.chain
+        where = chain.folder or "" if chain.stage else ""
+        paths = {"markers": list(markers(run)), "results": list(told.results)}
+        ask("files", **paths, disks=list(_disks(run)), roots=list(_roots(run)), chain=where)
+    if told.copies and kind not in OUT_OF_REACH:
+        ask("copied", copies=list(told.copies))
+    if kind in ON_THE_MACHINE:
+        ask("machine", gpu_seconds=told.gpu_seconds, process=told.process or "", instance=instance)
+    if told.log and kind not in OUT_OF_REACH:
+        ask("said", log=told.log, words=told.done_words or "")
+    elif instance:
+        asked["tail"] = lambda: run.scheduler.tail(instance, LINES)
+        changed = getattr(run.scheduler, "log_changed_at", None)
+        if changed is not None:
+            asked["changed"] = lambda: changed(instance)
+    for path, source in told.copies.items():
+        asked[f"copy {path}"] = partial(_box_look.counted, source(run, source))
+    return asked
+
+
+def _together(asked: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:
+    """Every answer, or `Blind`. What still hangs is left behind."""
+    answers: dict[str, Any] = {}
+
+    def answer(part: str, ask: Callable[[], Any]) -> None:
+        try:
+            told = ask()
+        except FileNotFoundError:
+            told = None
+        except Exception as error:  # one part must not take the others along
+            told = Blind(scrub(in_words(error)))
+        answers[part] = told
+
+    threads = [Thread(target=answer, args=each, daemon=True) for each in asked.items()]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    late = Blind(f"there was no answer within {seconds:g} s")
+    return {part: answers.get(part, late) for part in asked}
+
+
+def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
+    there, here = told_of(part_of(answers, "copied"), "copies", path), answers.get(f"copy {path}")
+    return copy_of(path, source(run, run.contract.patrol.copies[path]), there, here)
+
+
+def _log(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
+    """By its end: what it says of progress, of success and of a failure."""
+    known = catalogue.of_contract(run.contract, Path(run.place.repository))
+    told = run.contract.patrol
+    said = answers.get("said", answers.get("tail"))
+    if said is None or isinstance(said, Blind):
+        return said
+    if isinstance(said, str):
+        age = _age(answers.get("changed"))
+        done = bool(re.search(told.done_words, said)) if told.done_words else None
+        own = own_log(known, said.encode("utf-8", "surrogateescape"), told.progress, whole=False)
+        return replace(own, done=done, age=age)
+    data = base64.b64decode(said["tail"])
+    own = own_log(known, data, told.progress, whole=len(data) == said["size"])
+    return replace(own, done=said["done"], size=said["size"], age=max(0.0, said["now"] - said["changed"]))
+
+
+def _age(changed: Any) -> float | None:
+    return max(0.0, (now() - changed).total_seconds()) if isinstance(changed, datetime) else None
+
+
+# --- of the contract --------------------------------------------------------------------------------
+
+
+def markers(run: Run) -> dict[str, None]:
+    """Every marker that a success makes, those of the chain's stages included; in order."""
+    chain = run.contract.chain
+    return dict.fromkeys((*run.contract.patrol.markers, *map(chain.marker, chain.stage)))
+
+
+def _roots(run: Run) -> list[str]:
+    output = run.contract.output
+    return [root for root in (output.root, output.temporary_root) if root and root.startswith("/")]
+
+
+def _disks(run: Run) -> dict[str, None]:
+    return dict.fromkeys((*_roots(run), *run.contract.patrol.disks))
+
+
+def source(run: Run, told: str) -> str:
+    """A local folder that the contract names, relative to the repository's top."""
+    return str(Path(run.place.repository, Path(told).expanduser()))

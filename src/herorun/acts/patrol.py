@@ -1,0 +1,87 @@
+"""One tick of a patrol: look, decide by the table, say one line. It reads, and acts on nothing.
+
+On this machine it remembers the tick before, so that it can say what changed.
+"""
+
+import shlex
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.acts.box import look_at
+from herorun.core.canonical import canonical, plain
+from herorun.core.chain import install_and_start, transfer
+from herorun.core.codec import read
+from herorun.core.errors import HerorunError
+from herorun.core.outside import read_json
+from herorun.core.patrol.line import facts_of, line_of, movement_of
+from herorun.core.patrol.seen import Before, Look, Memory, Own
+from herorun.core.patrol.table import Told, Ways, decide
+from herorun.core.scrub import scrub
+from herorun.core.timer import removal
+from herorun.system.files import write_whole
+from herorun.workspace import Run
+
+MEMORY = "patrol.json"
+
+
+@dataclass(frozen=True)
+class Tick:
+    look: Look
+    told: Told
+    line: str
+    before: Before | None
+
+    def as_json(self) -> dict[str, Any]:
+        advice = [plain(each) for each in self.told.advice]
+        return {"line": self.line, "state": self.told.state.value, "advice": advice, "look": plain(self.look)}
+
+
+def patrol(run: Run) -> Tick:
+    """Look, decide and remember. It ends in time, whatever hangs."""
+    seen = look_at(run)
+    before = remembered(run)
+    told = decide(seen, ways_of(run), before)
+    tick = Tick(seen, told, scrub(line_of(seen, told, before)), before)
+    remember(run, tick)
+    return tick
+
+
+def ways_of(run: Run) -> Ways:
+    """The exact commands, as they are typed on this machine."""
+    told, top = run.contract.patrol, run.place.repository
+    login = run.place.reach.login if run.place.reach else None
+    return Ways(
+        told.resume or f"herorun -C {shlex.quote(top)} relaunch {run.slug}",
+        install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
+        tuple(
+            (path, transfer(source(run, told_here), path, login)) for path, told_here in told.copies.items()
+        ),
+        removal(run.slug),
+        told.memory,
+    )
+
+
+# --- the tick before --------------------------------------------------------------------------------
+
+
+def remembered(run: Run) -> Before | None:
+    """What the last tick of this machine saw; a missing or damaged memory is none."""
+    try:
+        return read(Before, read_json((run.state / MEMORY).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def remember(run: Run, tick: Tick) -> None:
+    """A blind tick has seen nothing that the next one could be compared with."""
+    if tick.look.unreachable:
+        return
+    before, look, movement = tick.before, tick.look, movement_of(tick.look)
+    since = before.since if before and before.movement == movement else look.at
+    step = look.log.step if isinstance(look.log, Own) else None
+    kills = look.memory.oom_kill if isinstance(look.memory, Memory) else None
+    new = Before(look.at, facts_of(look, tick.told), step, since, scrub(movement), kills)
+    with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
+        run.prepare()
+        write_whole(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())

@@ -1,0 +1,35 @@
+"""`herorun chain`."""
+
+import click
+
+
+@click.command(short_help="Write the script with which the box finishes its own work.")
+@click.argument("run")
+@click.option("--out", metavar="FILE", help="Write it into this file; it is printed where absent.")
+@click.pass_obj
+def command(start: str, run: str, out: str | None) -> int:
+    """Print the script of the contract's [chain]: it waits, runs each stage after the one before, and pushes a word at the end.
+
+    Each stage makes its marker `<folder>/<name>.DONE` on success alone. Started again it goes on behind the markers that
+    are there; two never run at once. Nothing is sent or started by this command: standard error says what does it.
+
+    \b
+    Example:
+      herorun chain grug --out chain.sh
+    """
+    from pathlib import Path
+
+    from herorun.core.chain import install_and_start, script_of
+    from herorun.system.files import write_whole
+    from herorun.workspace import watched_run
+
+    opened, _ = watched_run(run, Path(start))
+    text = script_of(opened.contract)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(Path(start, out), text.encode(), 0o755)
+    login = opened.place.reach.login if opened.place.reach else None
+    told = install_and_start(opened.contract, str(opened.repository.top), login)
+    click.echo(f"herorun: this brings it there and starts it: {told}", err=True)
+    return 0

@@ -1,0 +1,35 @@
+"""`herorun patrol`."""
+
+import click
+
+
+@click.command(short_help="Look once at the job and its box, say one line and what to do; change nothing.")
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, as_json: bool) -> int:
+    """One tick over one short connection: whether the job lives, its markers, progress, results, copies, GPUs, memory and disks.
+
+    It says one line even when nothing changed, then what applies: a box out of reach, the command that resumes a job
+    which is gone, result files word for word, the command that resumes a transfer, and when to remove this patrol.
+    What it looks at stands in the contract's [patrol] and [chain]. `herorun timer` prints what runs it regularly.
+
+    Exit code 0: nothing to do. 1: something is to be done. 3: nobody could look, and the run is unknown, not down.
+
+    \b
+    Example:
+      herorun patrol grug
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.patrol import patrol
+    from herorun.workspace import watched_run
+
+    opened, _ = watched_run(run, Path(start))
+    tick = patrol(opened)
+    if as_json:
+        screen.show_json(tick.as_json())
+    else:
+        screen.show_patrol(tick.line, tick.told.advice)
+    return tick.told.code

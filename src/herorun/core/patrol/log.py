@@ -1,0 +1,37 @@
+"""What the end of a run's own log tells. Pure."""
+
+import re
+
+from herorun.core.patrol.seen import Own
+from herorun.core.scrub import scrub
+from herorun.core.triage.catalogue import Catalogue
+from herorun.core.triage.follow import OwnLog, follow, judged
+from herorun.core.triage.kinds import QUIET
+from herorun.core.triage.progress import step_of
+
+_BREAK = re.compile(rb"[\r\n]+")  # progress bars write their lines over one another
+LONGEST = 200  # characters of a line
+
+
+def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> Own:
+    """Its newest progress line as it stands there, and the failure that it tells of. A first line cut in two is left out."""
+    lines = _BREAK.split(end if whole else end.partition(b"\n")[2] or end)
+    line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
+    found = judged(known, follow(known, OwnLog(""), b"\n".join(lines)), None)
+    text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
+    if found.failure in QUIET:
+        return Own(text, step)
+    return Own(
+        text, step, failure=found.failure.value, excerpt=scrub(found.excerpt)[:LONGEST], advice=found.advice
+    )
+
+
+def _progress(lines: list[bytes], pattern: "re.Pattern[bytes] | None") -> tuple[bytes, int | None]:
+    for line in reversed(lines):
+        if pattern is None:
+            if (step := step_of(line)) is not None:
+                return line, step
+        elif found := pattern.search(line):
+            told = found[1] if pattern.groups else b""
+            return line, int(told) if told and told.isdigit() else step_of(line)
+    return b"", None

@@ -1,0 +1,131 @@
+"""What one tick of a patrol saw. Each part may be missing alone, with why: that is never "not there"."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class Alive(StrEnum):
+    YES = "alive"
+    NO = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Blind:
+    """Nobody could look."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Own:
+    """The run's own log, as far as its end tells."""
+
+    line: str = ""  # the newest line that tells of progress, as it stands there
+    step: int | None = None
+    done: bool | None = None  # whether the words of success stand in it; None: nobody gave any
+    size: int | None = None
+    age: float | None = None  # seconds since it was written
+    failure: str = ""  # class of the failure that it tells of; empty where it tells of none
+    excerpt: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    text: str
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Count:
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A folder there, and what it is a copy of."""
+
+    path: str
+    source: str
+    there: Count | Blind | None  # None: there is no such folder
+    here: Count | Blind | None
+
+    @property
+    def whole(self) -> bool | None:
+        """By the count of files and their bytes, never by the folder's existence; None: nobody could count."""
+        if isinstance(self.there, Blind) or not isinstance(self.here, Count):
+            return None
+        if self.there is None:
+            return self.here.files == 0
+        return self.there.files >= self.here.files and self.there.bytes >= self.here.bytes
+
+
+@dataclass(frozen=True)
+class Gpu:
+    index: str
+    use: float  # per cent, the mean of the samples
+
+
+@dataclass(frozen=True)
+class Memory:
+    used: int  # bytes, without the file cache that the kernel takes back first
+    limit: int | None
+    share: float | None
+    oom_kill: int | None
+
+
+@dataclass(frozen=True)
+class Room:
+    free: int
+    size: int
+    inodes_free: int
+    inodes: int  # 0: the file system counts none
+
+
+@dataclass(frozen=True)
+class ChainSeen:
+    """The chain on the box."""
+
+    runs: bool
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One tick."""
+
+    at: datetime
+    name: str  # of the run, or of its newest instance
+    where: str  # the machine, for people
+    alive: Alive
+    why: str = ""  # how the job ended, or why nobody can say whether it lives
+    unreachable: str = ""  # why the machine gave no answer at all
+    succeeded: bool = False  # by the scheduler's own word
+    log: Own | Blind | None = None  # None: there is none yet
+    markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
+    results: Mapping[str, Result | Blind | None] = field(default_factory=dict)
+    copies: tuple[Copy, ...] = ()
+    disks: Mapping[str, Room | Blind] = field(default_factory=dict)
+    newest: float | None = None  # seconds since anything in the output roots changed
+    gpus: tuple[Gpu, ...] | Blind | None = None  # None: there are none
+    memory: Memory | Blind | None = None
+    load: float | None = None
+    cpus: int | None = None
+    chain: ChainSeen | Blind | None = None  # None: there is none
+    began: datetime | None = None  # the first launch of the run: a marker from before it is not of this run
+
+
+@dataclass(frozen=True)
+class Before:
+    """What the tick before this one saw, as far as a change is told."""
+
+    at: datetime
+    facts: str = ""
+    step: int | None = None
+    since: datetime | None = None  # since when nothing moves
+    movement: str = ""
+    oom_kill: int | None = None

@@ -1,0 +1,138 @@
+"""What would look regularly, as text: a systemd timer, a line for cron, or a schedule for GitHub Actions. Pure.
+
+Nothing is installed: what outlives a session is for a person to put in place.
+"""
+
+import shlex
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+
+from herorun.core.contract import say_duration
+from herorun.core.errors import WrongUse
+
+HOUR, DAY = 3600, 86400
+LEAST = 60  # seconds: neither cron nor systemd is meant for less
+_UNIT = """\
+# {home}/herorun-{command}-{slug}.service
+[Unit]
+Description=herorun {command} {slug}
+
+[Service]
+Type=oneshot
+WorkingDirectory={top}
+ExecStart={argv}
+TimeoutStartSec={limit}
+# 1: something is to be done, 3: nobody could look. Both are answers, and stand in `journalctl --user -u herorun-{command}-{slug}`.
+SuccessExitStatus=1 3
+
+# {home}/herorun-{command}-{slug}.timer
+[Unit]
+Description=herorun {command} {slug} every {every}
+
+[Timer]
+OnBootSec=2min
+OnUnitInactiveSec={seconds}s
+AccuracySec=5s
+
+[Install]
+WantedBy=timers.target
+
+# Split it at the two lines that name a file, then:
+#   systemctl --user daemon-reload && systemctl --user enable --now herorun-{command}-{slug}.timer
+#   loginctl enable-linger       # so that it runs while nobody is logged in
+# To remove it: {removal}
+"""
+_HOME = "~/.config/systemd/user"
+
+
+@dataclass(frozen=True)
+class Wish:
+    slug: str
+    top: str  # of the work tree
+    program: str  # herorun's own path
+    command: str  # patrol or babysit
+    every: timedelta
+    limit: float = 300.0  # seconds that one tick may take
+
+
+def removal(slug: str, command: str = "patrol") -> str:
+    """However it was put in place: the systemd timer, or cron's line."""
+    unit = f"herorun-{command}-{slug}.timer"
+    return f"systemctl --user disable --now {unit}; crontab -l | grep -vF '# herorun {command} {slug}' | crontab -"
+
+
+def argv_of(wish: Wish) -> list[str]:
+    return [
+        wish.program,
+        "-C",
+        wish.top,
+        wish.command,
+        wish.slug,
+        *(["--once"] if wish.command == "babysit" else []),
+    ]
+
+
+def systemd(wish: Wish) -> str:
+    """A service and its timer, for the user's own systemd. A tick that takes long delays the next one and meets none."""
+    seconds = _seconds(wish.every)
+    return _UNIT.format(
+        home=_HOME,
+        command=wish.command,
+        slug=wish.slug,
+        top=_of_systemd(wish.top),
+        argv=" ".join(f'"{_of_systemd(word)}"' for word in argv_of(wish)),
+        limit=round(wish.limit),
+        every=say_duration(wish.every),
+        seconds=seconds,
+        removal=removal(wish.slug, wish.command),
+    )
+
+
+def _of_systemd(word: str) -> str:
+    """systemd.unit(5): per cent signs are specifiers, dollar signs variables, backslashes and quotes its own."""
+    if "\n" in word:
+        raise WrongUse(f"{word!r} holds a line break, which no systemd unit can.")
+    return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+
+
+def cron(wish: Wish) -> str:
+    """One line; a tick that has not ended keeps the next one away."""
+    line = shlex.join(argv_of(wish)).replace("%", "\\%")
+    lock = f'"${{TMPDIR:-/tmp}}/herorun-{wish.command}-{wish.slug}.lock"'
+    log = shlex.quote(f"{wish.top}/.herorun/{wish.slug}/{wish.command}.log").replace("%", "\\%")
+    return f"{when(wish)} flock -n {lock} timeout {round(wish.limit)} {line} >> {log} 2>&1 # herorun {wish.command} {wish.slug}\n"
+
+
+def when(wish: Wish) -> str:
+    """cron's five fields: off the full hour, where everybody else's jobs begin."""
+    seconds = _seconds(wish.every)
+    offset = int(sha256(wish.slug.encode()).hexdigest(), 16)
+    if seconds < HOUR and seconds % 60 == 0 and HOUR % seconds == 0:
+        minutes = seconds // 60
+        first = offset % minutes
+        return f"{','.join(str(minute) for minute in range(first, 60, minutes))} * * * *"
+    if seconds % HOUR == 0 and DAY % seconds == 0:
+        hours, minute = seconds // HOUR, offset % 60
+        return f"{minute} {'*' if hours == 1 else f'*/{hours}' if hours < 24 else offset % 24} * * *"
+    raise WrongUse(
+        f"--every {say_duration(wish.every)} is no time that cron knows: take a divisor of an hour or a day, or systemd."
+    )
+
+
+def actions(wish: Wish, template: str) -> str:
+    """The watchdog's schedule for one run: a cloud runner reads the published record, and reaches no box."""
+    return (
+        template.replace("herorun watchdog --all --comment", f"herorun watchdog {wish.slug} --comment")
+        .replace("herorun-watchdog", f"herorun-watchdog-{wish.slug}")
+        .replace("for hero runs", f"for {wish.slug}")
+        .replace('"*/20 * * * *"', f'"{when(wish)}"')
+        .replace("name: herorun watchdog", f"name: herorun watchdog {wish.slug}", 1)
+    )
+
+
+def _seconds(every: timedelta) -> int:
+    seconds = every.total_seconds()
+    if seconds < LEAST or seconds != int(seconds):
+        raise WrongUse(f"--every {say_duration(every)} is no whole number of seconds from a minute on.")
+    return int(seconds)

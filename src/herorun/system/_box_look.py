@@ -1,0 +1,358 @@
+"""What one look at a box tells, on the box itself. It travels with the questions (`system/far.py`).
+
+Standard library only, from Python 3.8 on, and nothing is written. Each question is bounded by its caller and each part
+fails alone: `{"why": ...}` in its place. Patterns come in by standard input, so that no command line holds them.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import fcntl
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+TAIL = 1 << 17  # bytes of a log's end that are sent
+FAR_BACK = 1 << 26  # bytes of it in which the words of success are looked for
+RESULT = 1 << 16  # bytes of a result file
+SAMPLES = 5  # of the GPUs
+ASKING = 5.0  # seconds for one program
+# Programs that hold a pattern in their command line while they look at the job, or once started it.
+LOOKERS = frozenset(
+    ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",
+     "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
+)  # fmt: skip
+_DEAD = ("Z", "X")
+
+
+def alive(session: str, socket: str, process: str, slurm: str) -> dict[str, Any]:
+    """Whether there is a tmux session, a process, a Slurm job. True, False, or why nobody can say."""
+    asked: dict[str, Callable[[], Any]] = {}
+    if session:
+        asked["session"] = lambda: _session(session, socket)
+    if process:
+        asked["process"] = lambda: _matching(process)
+    if slurm:
+        asked["slurm"] = lambda: _queued(slurm)
+    return {"now": time.time(), "seen": {name: _part(ask) for name, ask in asked.items()}}
+
+
+def said(log: str, words: str) -> dict[str, Any]:
+    """The end of the run's own log, when and how long it was written, and whether the words of success stand in it."""
+    with open(log, "rb") as file:
+        stat = os.fstat(file.fileno())
+        file.seek(max(0, stat.st_size - TAIL))
+        tail = file.read(TAIL)
+        file.seek(max(0, stat.st_size - FAR_BACK))
+        done = _stands(file, words) if words else None
+    told = base64.b64encode(tail).decode("ascii")
+    return {"now": time.time(), "size": stat.st_size, "changed": stat.st_mtime, "tail": told, "done": done}
+
+
+def files(
+    markers: list[str], results: list[str], disks: list[str], roots: list[str], chain: str
+) -> dict[str, Any]:
+    """Markers, results, room on disks, the newest output, and how the chain stands."""
+    return {
+        "now": time.time(),
+        "markers": _each(markers, _changed),
+        "results": _each(results, _text),
+        "disks": _each(disks, _room),
+        "newest": _each(roots, _newest),
+        "chain": _part(lambda: _chain(chain)) if chain else None,
+    }
+
+
+def copied(copies: list[str]) -> dict[str, Any]:
+    """The counts of copied files. Apart from the rest, because many of them take their time."""
+    return {"now": time.time(), "copies": _each(copies, counted)}
+
+
+def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
+    """Its GPUs over some seconds, and the memory cgroup of the job, or else of this login."""
+    gpus = _part(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
+    pids = _instances(instance) if instance else []
+    pids += [pid for pid, _ in _matching(process)] if process else []
+    return {
+        "now": time.time(),
+        "gpus": gpus,
+        "memory": _part(lambda: _memory(pids[0] if pids else "self")),
+        "cpus": len(os.sched_getaffinity(0)),
+        "load": os.getloadavg()[0],
+    }
+
+
+def _each(paths: list[str], ask: Callable[[str], Any]) -> dict[str, Any]:
+    return {path: _part(partial(ask, path)) for path in paths}
+
+
+def _part(ask: Callable[[], Any]) -> Any:
+    try:
+        return ask()
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return {"why": (getattr(error, "strerror", None) or str(error))[:200]}
+
+
+# --- alive ------------------------------------------------------------------------------------------
+
+
+def _run(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=ASKING,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+
+
+def _session(name: str, socket: str) -> bool:
+    argv = ["tmux", *(["-L", socket] if socket else []), "has-session", "-t", f"={name}"]
+    done = _run(*argv)
+    if done.returncode == 0:
+        return True
+    if re.search(r"can't find session|no server running|No such file or directory\)", done.stderr):
+        return False
+    raise OSError(f"tmux: {done.stderr.strip() or done.returncode}")
+
+
+def _queued(job: str) -> bool:
+    """Pending or running. A controller that does not answer is not an empty queue."""
+    done = _run("squeue", "--noheader", "--jobs", job, "--format", "%i %T")
+    if done.returncode and "Invalid job id" in done.stderr:
+        return False
+    if done.returncode:
+        raise OSError(f"squeue: {done.stderr.strip() or done.returncode}")
+    return bool(done.stdout.strip())
+
+
+def _matching(pattern: str) -> list[list[Any]]:
+    """Processes of this login's user by their command line, but for those who only look, and for ourselves."""
+    found, own = [], _ancestors(os.getpid())
+    for name in sorted(filter(str.isdecimal, os.listdir("/proc")), key=int):
+        words = _words(name)
+        if not words or int(name) in own or os.path.basename(words[0]).rstrip(":") in LOOKERS:
+            continue
+        if re.search(pattern, " ".join(words)) and not _is_herorun(words):
+            found.append([int(name), " ".join(words)[:200]])
+    return found
+
+
+def _is_herorun(words: list[str]) -> bool:
+    """A patrol or a sentinel on this very machine."""
+    told = [os.path.basename(word) for word in words[:6]]
+    return "herorun" in told
+
+
+def _instances(name: str) -> list[int]:
+    """Processes of an instance that herorun started, by what stands in their environment."""
+    mark, found = os.fsencode(f"HERORUN_INSTANCE={name}"), []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if mark in file.read().split(b"\0"):
+                    found.append(int(pid))
+        except OSError:  # it has ended, or is another user's
+            continue
+    return found
+
+
+def _words(pid: str) -> list[str]:
+    try:
+        if os.stat(f"/proc/{pid}").st_uid != os.geteuid() or _stat(pid)[0] in _DEAD:
+            return []
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode("utf-8", "replace").rstrip("\0").split("\0")
+    except (OSError, IndexError):
+        return []
+
+
+def _ancestors(pid: int) -> set[int]:
+    found = set()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        stat = _stat(str(pid))
+        pid = int(stat[1]) if len(stat) > 1 else 0
+    return found
+
+
+def _stat(pid: str) -> list[str]:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()
+
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def _stands(file: Any, words: str) -> bool:
+    wanted = re.compile(words.encode("utf-8"))
+    return any(wanted.search(line) for line in file)
+
+
+def _changed(path: str) -> float | None:
+    """When a file was written last; None where there is none. A folder is no marker: one is made by what then dies."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    if os.path.isdir(path):
+        raise ValueError("it is a folder, and that proves nothing")
+    return found.st_mtime
+
+
+def _text(path: str) -> Any:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(RESULT + 1)
+    except FileNotFoundError:
+        return None
+    text = base64.b64encode(data[:RESULT]).decode("ascii")
+    return {"text": text, "whole": len(data) <= RESULT, "changed": os.stat(path).st_mtime}
+
+
+def counted(top: str) -> dict[str, int] | None:
+    """How many files lie under a folder, and their bytes; None where there is no such folder. Links are not followed."""
+    if not os.path.isdir(top):
+        return None
+    count = size = 0
+    waiting = [top]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    count, size = count + 1, size + entry.stat(follow_symlinks=False).st_size
+    return {"files": count, "bytes": size}
+
+
+def _room(path: str) -> list[Any]:
+    """Of the disk that holds it, or will: free and all bytes, free and all inodes (0: it does not count them)."""
+    while not os.path.exists(path) and path != "/":
+        path = os.path.dirname(path)
+    found = os.statvfs(path)
+    return [found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, found.f_favail, found.f_files]
+
+
+def _newest(root: str) -> float | None:
+    """When anything in an output root, or one level below, changed last."""
+    if not os.path.isdir(root):
+        return None
+    found = [os.stat(root).st_mtime]
+    with os.scandir(root) as entries:
+        for entry in list(entries)[-1000:]:
+            found.append(entry.stat(follow_symlinks=False).st_mtime)
+    return max(found)
+
+
+def _chain(folder: str) -> dict[str, Any]:
+    """Whether it runs, by the lock that the kernel frees with it, and what it wrote down when it failed."""
+    failed = _text(f"{folder}/FAILED")
+    return {"runs": _held(f"{folder}/lock"), "failed": failed["text"] if failed else None}
+
+
+def _held(path: str) -> bool:
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+
+
+# --- the machine ------------------------------------------------------------------------------------
+
+
+def _gpus(seconds: float) -> list[dict[str, Any]] | None:
+    """Utilisation of each in per cent, sampled over some seconds; None where there is no nvidia-smi."""
+    ask = "--query-gpu=index,utilization.gpu,memory.used,memory.total", "--format=csv,noheader,nounits"
+    found: dict[str, dict[str, Any]] = {}
+    for turn in range(SAMPLES):
+        if turn:
+            time.sleep(seconds / (SAMPLES - 1))
+        try:
+            done = _run("nvidia-smi", *ask)
+        except FileNotFoundError:
+            return None
+        if done.returncode:
+            raise OSError(f"nvidia-smi: {(done.stderr or done.stdout).strip() or done.returncode}")
+        for index, use, used, total in csv.reader(done.stdout.splitlines(), skipinitialspace=True):
+            gpu = found.setdefault(index, {"index": index, "use": []})
+            gpu["use"].append(float(use) if use.replace(".", "", 1).isdecimal() else None)
+            gpu["memory"] = [used, total]
+    return list(found.values())
+
+
+def _memory(pid: Any) -> dict[str, Any]:
+    """The cgroup, of this process's and those above it, that is nearest to its limit; and how often the kernel killed."""
+    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
+        parts = [line.rstrip("\n").split(":", 2) for line in file]
+    own = {part[1]: part[2] for part in parts if len(part) == 3}
+    old = next((path for names, path in own.items() if "memory" in names.split(",")), None)
+    found = [each for each in (_new(own.get("")), _old(old)) if each]
+    return max(found, key=lambda each: each["share"] or 0.0) if found else {"why": "no memory cgroup tells"}
+
+
+def _new(path: str | None) -> dict[str, Any] | None:
+    return _nearest("/sys/fs/cgroup", path, "memory.current", "memory.max", "inactive_file", "memory.events")
+
+
+def _old(path: str | None) -> dict[str, Any] | None:
+    top, limit = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+    return _nearest(top, path, "memory.usage_in_bytes", limit, "total_inactive_file", "memory.oom_control")
+
+
+def _nearest(
+    top: str, path: str | None, now: str, most: str, cache: str, events: str
+) -> dict[str, Any] | None:
+    """Without the file cache that has not been used of late: the kernel takes that back before it kills anybody."""
+    best: dict[str, Any] | None = None
+    for folder in _upwards(top, path):
+        used, limit = _number(f"{folder}/{now}"), _number(f"{folder}/{most}")
+        if used is None:
+            continue
+        held = max(0, used - (_field(f"{folder}/memory.stat", cache) or 0))
+        share = held / limit if limit and limit < 1 << 60 else None
+        if best is None or (share or 0.0) > (best["share"] or 0.0):
+            kills = _field(f"{folder}/{events}", "oom_kill")
+            best = {"used": held, "limit": limit if share is not None else None, "share": share}
+            best["oom_kill"] = kills
+    return best
+
+
+def _upwards(top: str, path: str | None) -> list[str]:
+    """From the cgroup to the root; inside a container the path may not be there, and its root is the cgroup."""
+    if path is None:
+        return []
+    parts = [part for part in path.split("/") if part and part != ".."]
+    return ["/".join([top, *parts[:end]]) for end in range(len(parts), -1, -1)]
+
+
+def _number(path: str) -> int | None:
+    try:
+        with open(path, encoding="ascii") as file:
+            word = file.read().strip()
+    except OSError:
+        return None
+    return int(word) if word.isdecimal() else None
+
+
+def _field(path: str, name: str) -> int | None:
+    try:
+        with open(path, encoding="ascii") as file:
+            told = dict(line.split()[:2] for line in file if len(line.split()) > 1)
+    except OSError:
+        return None
+    return int(told[name]) if told.get(name, "").isdecimal() else None
