@@ -19,7 +19,11 @@ def a_contract(folder: Path, stages: dict[str, str], log: str | None = None, **c
         "command": {"argv": ["true"]},
         "output": {"root": "/data/tiny"},
         "patrol": {"log": log} if log else {},
-        "chain": {"folder": str(folder), "stage": [{"name": n, "run": r} for n, r in stages.items()], **chain},
+        "chain": {
+            "folder": str(folder),
+            "stage": [{"name": n, "run": r} for n, r in stages.items()],
+            **chain,
+        },
     }
     return contract_from(data, "runs/tiny.toml")
 
@@ -55,7 +59,9 @@ def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", ["exit 3", "false; true", "false | cat", "mkdir /proc/no"])
 def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(tmp_path: Path, words: str) -> None:
     contract = a_contract(
-        tmp_path, {"first": "true", "eval": words, "report": "touch report"}, push='echo "$HERORUN_SAYS" > pushed'
+        tmp_path,
+        {"first": "true", "eval": words, "report": "touch report"},
+        push='echo "$HERORUN_SAYS" > pushed',
     )
     done = run(contract)
     assert done.returncode != 0
@@ -76,7 +82,12 @@ def test_started_again_it_goes_on_behind_its_markers(tmp_path: Path) -> None:
 def test_it_waits_for_the_words_of_the_log_and_never_for_its_standard_input(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     contract = a_contract(
-        tmp_path, {"eval": "true"}, str(log), after_words="Training completed|QUEUE DONE", every="1s", wait_at_most="1s"
+        tmp_path,
+        {"eval": "true"},
+        str(log),
+        after_words="Training completed|QUEUE DONE",
+        every="1s",
+        wait_at_most="1s",
     )
     done = run(contract)
     assert done.returncode == GAVE_UP and "gave up waiting for" in done.stdout
@@ -137,5 +148,7 @@ def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: 
 
 def test_a_transfer_goes_on_where_it_ended() -> None:
     told = transfer("/home/dri/data", "/data/tiny", Login(host="box1"))
-    assert told.startswith("rsync -a --partial -e 'ssh ") and told.endswith(" /home/dri/data/ box1:/data/tiny/")
+    assert told.startswith("rsync -a --partial -e 'ssh ") and told.endswith(
+        " /home/dri/data/ box1:/data/tiny/"
+    )
     assert transfer("/a", "/b", None) == "rsync -a --partial /a/ /b/"

@@ -121,8 +121,8 @@ def _questions(run: Run, reach: Reach, instance: str) -> dict[str, Callable[[], 
         changed = getattr(run.scheduler, "log_changed_at", None)
         if changed is not None:
             asked["changed"] = lambda: changed(instance)
-    for path, source in told.copies.items():
-        asked[f"copy {path}"] = partial(_box_look.counted, source(run, source))
+    for path, local in told.copies.items():
+        asked[f"copy {path}"] = partial(_box_look.counted, source(run, local))
     return asked
 
 
@@ -164,7 +164,7 @@ def _log(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
     if isinstance(said, str):
         age = _age(answers.get("changed"))
         done = bool(re.search(told.done_words, said)) if told.done_words else None
-        own = own_log(known, said.encode("utf-8", "surrogateescape"), told.progress, whole=False)
+        own = own_log(known, said.encode("utf-8", "surrogateescape"), told.progress, whole=True)
         return replace(own, done=done, age=age)
     data = base64.b64decode(said["tail"])
     own = own_log(known, data, told.progress, whole=len(data) == said["size"])

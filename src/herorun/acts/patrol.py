@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.acts.box import look_at
+from herorun.acts.box import look_at, source
 from herorun.core.canonical import canonical, plain
 from herorun.core.chain import install_and_start, transfer
 from herorun.core.codec import read
@@ -54,9 +54,7 @@ def ways_of(run: Run) -> Ways:
     return Ways(
         told.resume or f"herorun -C {shlex.quote(top)} relaunch {run.slug}",
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
-        tuple(
-            (path, transfer(source(run, told_here), path, login)) for path, told_here in told.copies.items()
-        ),
+        tuple((path, transfer(source(run, local), path, login)) for path, local in told.copies.items()),
         removal(run.slug),
         told.memory,
     )

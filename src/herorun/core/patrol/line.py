@@ -88,7 +88,10 @@ def facts_of(look: Look, told: Told) -> str:
         log.failure,
         counts,
     ]
-    found += [sorted(path for path in look.markers if fresh(look, path)), [each.row for each in told.advice]]
+    found += [
+        sorted(path for path in look.markers if fresh(look, path)),
+        [each.row for each in told.advice if each.grave],
+    ]
     return repr(found)
 
 

@@ -1,0 +1,127 @@
+"""`herorun patrol` on a run of this machine, by the real command."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import Answer, ask
+from stories import CRASH, SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+QUICK = {"gpu_seconds": 0}
+
+
+def patrolled(story: Story, **patrol: Any) -> Story:
+    story.sign(patrol={**QUICK, **patrol})
+    return story
+
+
+def states(answer: Answer) -> tuple[int, str, list[str]]:
+    told = answer.document
+    return answer.code, told["state"], [each["row"] for each in told["advice"]]
+
+
+def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> None:
+    """Alive; then gone without its marker; then done, with its numbers word for word."""
+    marker, result = story.data / "EVAL_DONE", story.data / "results.csv"
+    told = patrolled(story, markers=[str(marker)], results=[str(result)]).launched(WAIT)
+    lines = len(told.lines)
+    code, state, rows = states(ask(told, capsys, "patrol", SLUG, "--json"))
+    assert (code, state, rows) == (0, "running", [])
+    first = ask(told, capsys, "patrol", SLUG)
+    assert first.out.count("\n") == 1 and "nothing changed since" in first.out
+    (told.data / "go").touch()
+    told.ended()
+
+    gone = ask(told, capsys, "patrol", SLUG)
+    assert gone.code == 1 and "down (tiny-1 is succeeded" in gone.out
+    assert f"herorun -C {shlex.quote(str(told.work))} relaunch {SLUG}" in gone.out
+
+    marker.touch()
+    result.write_text("task,accuracy\nmmlu,0.6125\n")
+    done = ask(told, capsys, "patrol", SLUG)
+    assert (done.code, "done (" in done.out) == (0, True)
+    assert "task,accuracy\n  mmlu,0.6125\n" in done.out and "Remove this patrol" in done.out
+    assert len(told.lines) == lines  # it reads, and journals nothing
+    assert told.starts == ["tiny-1 scratch"]
+
+
+def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(story: Story, capsys: CAPTURE) -> None:
+    words = f"echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB'; {CRASH}"
+    told = patrolled(story, resume="sh resume.sh --from latest").launched(words)
+    answer = ask(told, capsys, "patrol", SLUG, "--json")
+    assert states(answer) == (1, "down", ["gone"])
+    (gone,) = answer.document["advice"]
+    assert "oom-accelerator" in gone["words"] and gone["command"] == "sh resume.sh --from latest"
+    assert "step 3 loss 2.5" in answer.document["line"]
+
+
+def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsys: CAPTURE) -> None:
+    shared = story.data / "master.log"
+    shared.write_text("[run-c] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n")
+    told = patrolled(story)
+    told.order("tiny-1", f"echo 'step 3 loss 2.5' | tee -a {shared}; {WAIT}")
+    assert (told.init(), told.launch()) == (0, 0)
+    told.reaches(2)
+    assert states(ask(told, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
+
+
+def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(story: Story, capsys: CAPTURE) -> None:
+    source, copy = story.data / "set", story.data / "copied set"
+    for folder in (source, copy):
+        (folder / "deep").mkdir(parents=True)
+    for name in ("a", "deep/b"):
+        (source / name).write_text("12")
+    told = patrolled(story, copies={str(copy): str(source)}).launched(WAIT)
+    (copy / "a").write_text("12")
+    answer = ask(told, capsys, "patrol", SLUG, "--json")
+    assert states(answer) == (1, "running", ["copy"])
+    (found,) = answer.document["advice"]
+    assert found["command"] == f"rsync -a --partial {source}/ '{copy}/'"
+    (copy / "deep" / "b").write_text("1")  # cut off
+    assert states(ask(told, capsys, "patrol", SLUG, "--json"))[2] == ["copy"]
+    (copy / "deep" / "b").write_text("12")
+    assert states(ask(told, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
+
+
+def test_a_damaged_memory_of_the_tick_before_is_none(story: Story, capsys: CAPTURE) -> None:
+    told = patrolled(story).launched(WAIT)
+    for text in ("", "{", '{"at": "noon"}', "[1]"):
+        (told.state / "patrol.json").write_text(text)
+        answer = ask(told, capsys, "patrol", SLUG)
+        assert answer.code == 0 and "changed" not in answer.out
+
+
+def test_nothing_to_look_at_is_wrong_use(story: Story, capsys: CAPTURE) -> None:
+    answer = ask(story, capsys, "patrol", SLUG)
+    assert answer.code == 2 and "session, process or slurm" in answer.err
+
+
+@pytest.mark.parametrize(
+    "patrol",
+    [
+        {"markers": ["DONE"]},
+        {"markers": ["/data/"]},
+        {"process": "("},
+        {"session": "a b"},
+        {"copies": {"set": "/home/set"}},
+        {"memory": 0},
+        {"gpu_seconds": 60},
+        {"slurm": "4711; rm"},
+        {"markesr": []},
+    ],
+)
+def test_a_wrong_table_is_one_sentence(story: Story, capsys: CAPTURE, patrol: dict[str, Any]) -> None:
+    story.sign(patrol=patrol)
+    answer = ask(story, capsys, "patrol", SLUG)
+    assert answer.code == 2 and "patrol" in answer.err
+
+
+def test_the_state_is_written_for_this_user_alone(story: Story, capsys: CAPTURE) -> None:
+    told = patrolled(story).launched(WAIT)
+    ask(told, capsys, "patrol", SLUG)
+    kept = Path(told.state / "patrol.json")
+    assert kept.stat().st_mode & 0o077 == 0 and json.loads(kept.read_text())["step"] is None

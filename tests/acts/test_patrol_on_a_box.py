@@ -1,0 +1,201 @@
+"""A patrol, a sentinel and a chain on a real box: its link is really cut, and what is not ours there is left alone."""
+
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import Answer, ask
+from services.boxes import Box
+from stories import SLUG, WAIT, Story, contract_of, eventually
+
+pytestmark = pytest.mark.back_end
+
+CAPTURE = pytest.CaptureFixture[str]
+# Answers as nvidia-smi does, from a file that the test writes: nobody has a GPU here.
+NVIDIA_SMI = '#!/bin/sh\n[ "$2" = "--format=csv,noheader,nounits" ] && cat "$(dirname "$0")/gpus"\n'
+
+
+@pytest.fixture
+def data(box: Box, home: Path) -> Iterator[str]:
+    """A folder on the box; what still runs there is ended."""
+    folder = f"{box.home}/{home.name}"
+    box.ssh(f"mkdir -p {folder}/orders")
+    yield folder
+    box.mend()
+    names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {folder}/jobs/*/started.json 2>/dev/null"
+    box.ssh(f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done", check=False)
+    box.ssh(f"tmux -L {home.name} kill-server 2>/dev/null; rm -rf {folder}", check=False)
+
+
+@pytest.fixture
+def told(home: Path, box: Box, data: str) -> Story:
+    """A world whose contract names the box, and a patrol that looks at more than the job."""
+    return Story(home).begin(**tables(box, data))
+
+
+def tables(box: Box, data: str, patrol: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    contract = contract_of(Path(data))
+    scheduler = {
+        "kind": "ssh",
+        "host": box.name,
+        "ssh_config": str(box.config),
+        "folder": f"{data}/jobs",
+        "settle": "20s",
+        "grace": "200ms",
+        "connect_within": "2s",
+        "look_within": "6s",
+    }
+    looked_at = {
+        "gpu_seconds": 0.2,
+        "markers": [f"{data}/DONE"],
+        "results": [f"{data}/results.csv"],
+        **(patrol or {}),
+    }
+    jobs = {name: contract[name] for name in ("command", "output")}
+    return {**jobs, "scheduler": scheduler, "patrol": looked_at, **more}
+
+
+def states(answer: Answer) -> tuple[int, str, list[str]]:
+    """But for what the box's neighbours do, which is as it is."""
+    told = answer.document
+    return answer.code, told["state"], [each["row"] for each in told["advice"] if each["row"] != "neighbour"]
+
+
+def look(told: Story, capsys: CAPTURE) -> Answer:
+    return ask(told, capsys, "patrol", SLUG, "--json")
+
+
+def connections(box: Box) -> int:
+    return (box.folder / "log").read_text(errors="replace").count("Accepted publickey")
+
+
+def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
+    told: Story, box: Box, data: str, capsys: CAPTURE
+) -> None:
+    box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
+    assert told.init() == 0 and told.launch() == 0
+    eventually(lambda: box.ssh(f"ls {data}/tiny/step-2/metadata.json", check=False).returncode == 0)
+    before = connections(box)
+    whole = look(told, capsys)
+    assert states(whole) == (0, "running", [])
+    assert connections(box) - before <= 2  # one combined look; a second only where a thread came late
+    assert whole.document["look"]["disks"][f"{data}/tiny"]["inodes"] > 0
+
+    box.cut()
+    began = time.monotonic()
+    cut = look(told, capsys)
+    assert time.monotonic() - began < 20
+    assert states(cut) == (3, "unknown", ["unreachable"])
+    assert "console" in cut.document["advice"][0]["words"] and "down" not in cut.document["line"]
+    box.mend()
+
+    again = look(told, capsys)
+    assert states(again) == (0, "running", [])
+    assert "nothing changed since" in again.document["line"]
+    assert box.ssh(f"cat {data}/started").stdout == "tiny-1 scratch\n"
+
+
+def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
+    told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
+) -> None:
+    """Nothing here was started by herorun. The tmux server keeps the job's words in its own command line for ever."""
+    patrol = {
+        "session": "train",
+        "socket": home.name,
+        "process": "train_me[.]sh",
+        "log": f"{data}/run.log",
+        "done_words": "Training completed",
+    }
+    told.sign(**tables(box, data, patrol))
+    box.ssh(
+        f"mkfifo {data}/go; printf 'echo Epoch 3 loss 2; read x < {data}/go; echo Training completed\\n' > {data}/train_me.sh"
+    )
+    start = f"sh {data}/train_me.sh >> {data}/run.log 2>&1"
+    box.ssh(
+        f"tmux -L {home.name} new-session -d -s train {shlex.quote(start)} \\; new-session -d -s other 'sleep 600'"
+    )
+    eventually(lambda: "Epoch" in box.ssh(f"cat {data}/run.log", check=False).stdout)
+    alive = look(told, capsys)
+    assert states(alive) == (0, "running", []), alive.document
+    assert "Epoch 3 loss 2" in alive.document["line"]
+
+    box.ssh(f"echo > {data}/go")
+    eventually(lambda: box.ssh(f"tmux -L {home.name} has-session -t =train", check=False).returncode != 0)
+    assert "train_me.sh" in box.ssh("ps -eo args").stdout  # the server's own command line
+    gone = look(told, capsys)
+    assert states(gone) == (1, "down", ["gone"]), gone.document
+
+    box.ssh(f"touch {data}/DONE; echo 'accuracy,0.71' > {data}/results.csv")
+    done = look(told, capsys)
+    assert states(done) == (0, "done", ["result", "done"])
+    assert done.document["advice"][0]["words"].endswith("results.csv:\naccuracy,0.71")
+
+
+def test_gpus_are_sampled_and_a_folder_is_no_marker(
+    told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
+) -> None:
+    path = box.ssh('echo "$PATH"').stdout.strip().split(":")[0]
+    told.sign(**tables(box, data, {"session": "train", "socket": home.name, "log": f"{data}/run.log"}))
+    box.ssh(
+        f"tmux -L {home.name} new-session -d -s train 'sleep 600'; echo step 7 > {data}/run.log; mkdir {data}/DONE"
+    )
+    if (
+        box.ssh(f"test -w {path}", check=False).returncode
+        or box.ssh("command -v nvidia-smi", check=False).stdout
+    ):
+        pytest.skip("this box has GPUs of its own, or a PATH that nobody may write to")
+    smi = f"{path}/nvidia-smi"
+    try:
+        box.ssh(
+            f"printf %s {shlex.quote(NVIDIA_SMI)} > {smi} && chmod +x {smi}; echo '0, 0, 900, 81559' > {path}/gpus"
+        )
+        told_of = look(told, capsys)
+    finally:
+        box.ssh(f"rm -f {smi} {path}/gpus")
+    assert states(told_of) == (0, "running", ["data-bound"]), told_of.document
+    assert "gpu 0 % of 1" in told_of.document["line"]
+    assert "it is a folder" in told_of.document["look"]["markers"][f"{data}/DONE"]["why"]
+
+
+def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
+    told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
+) -> None:
+    """Brought there by the very command that is printed; the connection that started it is long gone."""
+    folder = f"{data}/the chain"
+    stages = [{"name": "eval", "run": f"test -e {data}/weights; echo 'acc,0.5' > {data}/results.csv"}]
+    chain = {
+        "folder": folder,
+        "after": f"{data}/go",
+        "every": "1s",
+        "stage": stages,
+        "push": f'echo "$HERORUN_SAYS" >> {data}/pushed',
+    }
+    told.sign(**tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain))
+    start = ask(told, capsys, "chain", SLUG).err.partition("starts it: ")[2].strip()
+    start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
+
+    def chain_starts() -> None:
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", start], check=False, timeout=60, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr
+
+    chain_starts()
+    assert states(look(told, capsys))[:2] == (0, "running")  # it waits
+    box.ssh(f"touch {data}/go")
+    eventually(lambda: box.ssh(f"cat {data}/pushed", check=False).stdout != "")
+    failed = look(told, capsys)
+    assert states(failed)[:2] == (1, "down") and "chain-failed" in states(failed)[2], failed.document
+    assert box.ssh(f"ls {shlex.quote(folder)}/eval.DONE", check=False).returncode
+
+    box.ssh(f"touch {data}/weights; rm {data}/pushed")
+    chain_starts()
+    eventually(lambda: "the chain is done" in box.ssh(f"cat {data}/pushed", check=False).stdout)
+    done = look(told, capsys)
+    assert states(done) == (0, "done", ["result", "done"]), done.document

@@ -1,0 +1,218 @@
+"""The decision table of a patrol: each test states one difference from a healthy run."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from herorun.core.patrol.line import line_of, movement_of
+from herorun.core.patrol.seen import (
+    Alive,
+    Before,
+    Blind,
+    ChainSeen,
+    Copy,
+    Count,
+    Gpu,
+    Look,
+    Memory,
+    Own,
+    Result,
+    Room,
+)
+from herorun.core.patrol.table import State, Told, Ways, decide
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+BEGAN = NOW - timedelta(hours=2)
+WAYS = Ways("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE")
+GIB = 1 << 30
+
+
+def a_look(**changes: Any) -> Look:
+    healthy = Look(
+        NOW,
+        "tiny-1",
+        "box1",
+        Alive.YES,
+        log=Own("step 120 loss 2.1", 120, size=4000, age=3.0),
+        disks={"/data": Room(500 * GIB, 1000 * GIB, 900, 1000)},
+        newest=30.0,
+        gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
+        memory=Memory(40 * GIB, 100 * GIB, 0.4, 0),
+        load=8.0,
+        cpus=16,
+        began=BEGAN,
+    )
+    return replace(healthy, **changes)
+
+
+def rows(look: Look, before: Before | None = None) -> list[str]:
+    return [each.row for each in decide(look, WAYS, before).advice]
+
+
+def advice(look: Look, row: str, before: Before | None = None) -> Any:
+    (found,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
+    return found
+
+
+def test_a_healthy_run_needs_nothing() -> None:
+    assert decide(a_look(), WAYS) == Told(State.RUNNING, ())
+    assert decide(a_look(), WAYS).code == 0
+
+
+def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
+    told = decide(a_look(alive=Alive.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS)
+    assert (told.state, told.code) == (State.UNKNOWN, 3)
+    (only,) = told.advice
+    assert "the provider's console" in only.words and not only.command
+
+
+def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> None:
+    look = a_look(alive=Alive.NO, why="tiny-1 is failed: exit code 1", markers={"/data/DONE": None})
+    told = decide(look, WAYS)
+    assert (told.state, told.code) == (State.DOWN, 1)
+    gone = advice(look, "gone")
+    assert gone.command == "RESUME" and "without /data/DONE" in gone.words and "exit code 1" in gone.words
+    assert advice(look, "chain").command == "CHAIN"
+
+
+def test_gone_with_its_marker_everything_is_done_and_the_patrol_is_to_be_removed() -> None:
+    look = a_look(alive=Alive.NO, markers={"/data/DONE": NOW})
+    assert (decide(look, WAYS).state, decide(look, WAYS).code) == (State.DONE, 0)
+    assert advice(look, "done").command == "REMOVE"
+
+
+def test_the_marker_decides_and_not_a_session_that_was_left_open() -> None:
+    assert decide(a_look(markers={"/data/DONE": NOW}), WAYS).state is State.DONE
+
+
+def test_a_marker_from_before_the_launch_is_of_another_run() -> None:
+    look = a_look(alive=Alive.NO, markers={"/data/DONE": BEGAN - timedelta(hours=1)})
+    assert decide(look, WAYS).state is State.DOWN
+
+
+def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> None:
+    look = a_look(alive=Alive.NO, markers={"/data/DONE": Blind("it hangs")})
+    assert decide(look, WAYS).state is State.UNKNOWN
+
+
+@pytest.mark.parametrize(("succeeded", "state"), [(True, State.DONE), (False, State.DOWN)])
+def test_where_no_sign_was_declared_the_scheduler_decides(succeeded: bool, state: State) -> None:
+    assert decide(a_look(alive=Alive.NO, succeeded=succeeded), WAYS).state is state
+
+
+def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
+    look = a_look(alive=Alive.NO, succeeded=True, markers={"/data/DONE": None})
+    assert decide(look, WAYS).state is State.DOWN
+    assert advice(look, "chain").command == "CHAIN" and "gone" not in rows(look)
+
+
+def test_while_its_chain_works_an_ended_job_is_not_down() -> None:
+    look = a_look(alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainSeen(True))
+    assert decide(look, WAYS).state is State.RUNNING
+
+
+def test_a_job_that_nobody_could_see_is_unknown() -> None:
+    told = decide(a_look(alive=Alive.UNKNOWN, why="squeue gave no answer"), WAYS)
+    assert (told.state, told.code) == (State.UNKNOWN, 3)
+
+
+def test_a_result_is_told_word_for_word() -> None:
+    look = a_look(results={"/data/r.csv": Result("acc,0.8125\nf1,0.79\n")})
+    found = advice(look, "result")
+    assert found.words == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not found.grave
+
+
+@pytest.mark.parametrize("there", [Count(99, 900), Count(100, 899), Count(0, 0), None])
+def test_fewer_files_or_bytes_than_the_source_resume_the_transfer(there: Count | None) -> None:
+    look = a_look(copies=(Copy("/data/set", "/home/set", there, Count(100, 900)),))
+    assert advice(look, "copy").command == "RSYNC"
+    assert decide(look, WAYS).code == 1
+
+
+def test_a_whole_copy_needs_nothing() -> None:
+    assert rows(a_look(copies=(Copy("/data/set", "/s", Count(100, 900), Count(100, 900)),))) == []
+
+
+@pytest.mark.parametrize(("there", "here"), [(Blind("it hangs"), Count(1, 1)), (Count(1, 1), None)])
+def test_a_copy_that_nobody_could_count_is_not_incomplete(there: Any, here: Any) -> None:
+    found = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
+    assert not found.grave and not found.command
+
+
+def test_gpus_at_0_while_steps_advance_wait_for_data() -> None:
+    assert rows(a_look(gpus=(Gpu("0", 0.0),))) == ["data-bound"]
+
+
+def test_gpus_at_0_with_steps_since_the_last_tick_wait_for_data_too() -> None:
+    before = Before(NOW - timedelta(minutes=30), step=100)
+    slow = a_look(gpus=(Gpu("0", 0.0),), log=Own("step 120", 120, age=600.0))
+    assert rows(slow, before) == ["data-bound"]
+    assert rows(slow, replace(before, step=120)) == ["idle"]
+
+
+def test_memory_over_nine_tenths_is_a_risk() -> None:
+    assert rows(a_look(memory=Memory(90, 100, 0.9, 0))) == []
+    assert rows(a_look(memory=Memory(91, 100, 0.91, 0))) == ["memory"]
+    assert decide(a_look(memory=Memory(91, 100, 0.91, 0)), WAYS).code == 1
+
+
+def test_kills_for_memory_count_from_the_last_tick_on() -> None:
+    look = a_look(memory=Memory(1, 100, 0.01, 7))
+    assert rows(look) == []
+    assert rows(look, Before(BEGAN, oom_kill=7)) == []
+    assert rows(look, Before(BEGAN, oom_kill=5)) == ["oom-kill"]
+
+
+def test_a_busy_machine_with_room_in_the_own_cgroup_is_a_noisy_neighbour() -> None:
+    assert rows(a_look(load=64.0)) == ["neighbour"]
+
+
+@pytest.mark.parametrize(
+    ("room", "row"),
+    [(Room(GIB, 1000 * GIB, 900, 1000), "disk"), (Room(500 * GIB, 1000 * GIB, 9, 1000), "inodes")],
+)
+def test_bytes_and_inodes_run_out_apart(room: Room, row: str) -> None:
+    assert rows(a_look(disks={"/data": room})) == [row]
+
+
+def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
+    frozen = Own("step 120", 120, age=4000.0)
+    assert rows(a_look(log=frozen)) == ["buffered"]
+    assert rows(a_look(log=frozen, newest=4000.0)) == ["silent"]
+
+
+def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
+    log = Own(
+        "step 120", 120, age=3.0, failure="disk-full", excerpt="unexpected pos 1 vs 2", advice="Make room."
+    )
+    assert rows(a_look(log=log)) == ["log"]
+
+
+def test_a_failed_chain_is_told_with_how_it_goes_on() -> None:
+    assert advice(a_look(chain=ChainSeen(False, "eval ended with 3")), "chain-failed").command == "CHAIN"
+    assert rows(a_look(chain=ChainSeen(True, "eval ended with 3"))) == []
+
+
+def test_the_line_is_said_even_when_nothing_changed() -> None:
+    look = a_look()
+    told = decide(look, WAYS)
+    from herorun.core.patrol.line import facts_of
+
+    before = Before(NOW - timedelta(minutes=30), facts_of(look, told), 120)
+    assert line_of(look, told, before) == (
+        "2026-03-01T12:00:00Z tiny-1: running; step 120 loss 2.1 [+0 steps in 30 min] (3 s ago); gpu 90 % of 2; "
+        "memory 40%; disk 500 GiB free; inodes 90% free; nothing changed since 11:30Z"
+    )
+
+
+def test_a_blind_line_names_no_number() -> None:
+    look = a_look(alive=Alive.UNKNOWN, why="", unreachable="box1 does not answer.")
+    assert line_of(look, decide(look, WAYS)) == "2026-03-01T12:00:00Z tiny-1: unknown; box1 does not answer"
+
+
+def test_what_stands_still_does_not_move() -> None:
+    still = a_look(newest=4000.0)
+    assert movement_of(still) == movement_of(replace(still, at=NOW + timedelta(minutes=5)))
+    assert movement_of(still) != movement_of(replace(still, log=Own("step 121", 121)))
