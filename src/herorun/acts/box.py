@@ -49,10 +49,11 @@ OUT_OF_REACH = ("ray", "iris")  # whose jobs leave nothing on a machine that we 
 BOX = ("alive", "files", "copied", "machine", "said")  # what the box itself is asked
 
 
-def look_at(run: Run) -> Look:
+def look_at(run: Run, wished: str = "") -> Look:
+    """All that the contract names, and the marker that somebody waits for."""
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
-    asked = _questions(run, reach, name if current else "")
+    asked = _questions(run, reach, name if current else "", wished)
     answers = _together(asked, reach.connect + reach.look + SPARE)
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
@@ -68,6 +69,7 @@ def look_at(run: Run) -> Look:
         succeeded=succeeded,
         log=_log(run, answers),
         markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
+        wished=moment_of(told_of(files, "markers", wished)) if wished else None,
         results={path: result_of(told_of(files, "results", path)) for path in run.contract.patrol.results},
         copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
         disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
@@ -81,7 +83,7 @@ def look_at(run: Run) -> Look:
     )
 
 
-def _questions(run: Run, reach: Reach, instance: str) -> dict[str, Callable[[], Any]]:
+def _questions(run: Run, reach: Reach, instance: str, wished: str) -> dict[str, Callable[[], Any]]:
     """Asked all at once, those to the box share one connection; each is late alone."""
     told, kind, far = run.contract.patrol, run.contract.scheduler.kind, far_to(reach)
     asked: dict[str, Callable[[], Any]] = {}
@@ -93,7 +95,7 @@ def _questions(run: Run, reach: Reach, instance: str) -> dict[str, Callable[[], 
         intended = run.record.memory().current
         assert intended is not None
         asked["job"] = lambda: run.scheduler.find(instance, intended.intended or intended.started)
-    elif not (told.session or told.process or told.slurm):
+    elif not (told.session or told.process or told.slurm or wished):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, process or slurm: there is nothing to look at."
         )
@@ -108,7 +110,7 @@ def _questions(run: Run, reach: Reach, instance: str) -> dict[str, Callable[[], 
             )
         chain = run.contract.chain
         where = chain.folder or "" if chain.stage else ""
-        paths = {"markers": list(markers(run)), "results": list(told.results)}
+        paths = {"markers": [*markers(run), *([wished] if wished else [])], "results": list(told.results)}
         ask("files", **paths, disks=list(_disks(run)), roots=list(_roots(run)), chain=where)
     if told.copies and kind not in OUT_OF_REACH:
         ask("copied", copies=list(told.copies))

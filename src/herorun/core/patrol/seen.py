@@ -107,6 +107,7 @@ class Look:
     succeeded: bool = False  # by the scheduler's own word
     log: Own | Blind | None = None  # None: there is none yet
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
+    wished: datetime | Blind | None = None  # the marker that a sentinel waits for
     results: Mapping[str, Result | Blind | None] = field(default_factory=dict)
     copies: tuple[Copy, ...] = ()
     disks: Mapping[str, Room | Blind] = field(default_factory=dict)

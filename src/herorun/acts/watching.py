@@ -1,0 +1,71 @@
+"""This machine's watchers against its process table: what a panel or a memory says of them proves nothing."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.core.errors import HerorunError
+from herorun.record import Record
+from herorun.system import watchers
+from herorun.system.clock import now
+from herorun.system.git import find_repository
+from herorun.system.watchers import Watcher
+
+LATE = 120.0  # seconds after its own bound for which a sentinel may take its last look
+
+
+@dataclass(frozen=True)
+class Row:
+    """One watcher. `action` is what was done about it, or would be."""
+
+    watcher: Watcher | None
+    path: Path
+    stands: str  # watches, gone, stale, damaged
+    why: str = ""
+    action: str = ""
+
+
+def reconcile(act: bool) -> list[Row]:
+    """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten, where `act` is wished."""
+    known = watchers.known()
+    newest = {each.same_run: each for each in known.values() if each and each.lives}
+    return [_row(path, each, newest, act) for path, each in known.items()]
+
+
+def _row(path: Path, each: Watcher | None, newest: dict[tuple[str, str, str], Watcher], act: bool) -> Row:
+    if each is None:
+        return Row(None, path, "damaged", "it tells nothing", _forget(path, act))
+    if not each.lives:
+        return Row(each, path, "gone", "its process has ended", _forget(path, act))
+    why = _stale(each, newest)
+    if not why:
+        return Row(each, path, "watches")
+    if each.kind != "await":
+        return Row(each, path, "stale", why, "left alone: stop it yourself")
+    retired = watchers.retire(each) if act else True
+    return Row(each, path, "stale", why, "retired" if retired else "could not be retired")
+
+
+def _stale(each: Watcher, newest: dict[tuple[str, str, str], Watcher]) -> str:
+    """Why nobody needs it any more; empty where somebody may."""
+    other = newest[each.same_run]
+    if other != each:
+        return f"process {other.pid} watches the same run since"
+    if each.until and now().timestamp() > each.until + LATE:
+        return "it is past its own bound"
+    try:
+        if (
+            each.top
+            and Record(find_repository(Path(each.top)), each.run, f"herorun/{each.run}", None, lambda: "")
+            .memory()
+            .sealed
+        ):
+            return "its run is sealed"
+    except (HerorunError, OSError):
+        return ""  # nobody can say
+    return ""
+
+
+def _forget(path: Path, act: bool) -> str:
+    if act:
+        path.unlink(missing_ok=True)
+    return "forgotten"

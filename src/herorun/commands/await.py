@@ -1,0 +1,67 @@
+"""`herorun await`."""
+
+import click
+
+
+@click.command(short_help="Wait for one thing of a run, by short looks; it always ends.")
+@click.argument("run")
+@click.option("--marker", metavar="PATH", help="A file on the machine where the job runs.")
+@click.option(
+    "--state", metavar="STATE", help="A state of the job or of the run, such as running or finished."
+)
+@click.option("--step", type=int, metavar="N", help="A step, by the run's log or its tracker.")
+@click.option("--every", default="90s", show_default=True, help="Time from one look to the next.")
+@click.option("--max", "most", type=int, default=120, show_default=True, help="How many looks at most.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str,
+    run: str,
+    marker: str | None,
+    state: str | None,
+    step: int | None,
+    every: str,
+    most: int,
+    as_json: bool,
+) -> int:
+    """Look, wait, look again; without an option it waits for the end of the run.
+
+    Each look is a connection of its own, so that a cut link costs one look. It ends when the thing is there, when it
+    can no longer come, when nothing has moved for an hour, and at the latest after --max looks. One sentinel a run: a
+    new one retires the one before it.
+
+    Exit code 0: it is there. 1: it is not, and somebody must look. 3: the last look saw nothing.
+
+    \b
+    Example:
+      herorun await grug --step 5000
+      herorun await grug --marker /data/grug/EVAL_DONE --every 90s --max 120
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.awaiting import wait_for
+    from herorun.core.patrol.wish import wish_of
+    from herorun.core.until import seconds_of
+    from herorun.workspace import watched_run
+
+    wish = wish_of(marker, state, step)
+    seconds = seconds_of(every, "--every")
+    opened, _ = watched_run(run, Path(start))
+    ended = wait_for(opened, wish, seconds, most, lambda words: screen.say(opened.slug, words))
+    if as_json:
+        state_now = ended.told.state.value if ended.told else "unknown"
+        screen.show_json(
+            {
+                "slug": opened.slug,
+                "reached": ended.code == 0,
+                "why": ended.words,
+                "looks": ended.looks,
+                "state": state_now,
+            }
+        )
+        return ended.code
+    click.echo(screen.clean(f"{opened.slug}: {ended.words}."))
+    if ended.line:
+        screen.show_patrol(ended.line, ended.told.advice if ended.told else ())
+    return ended.code

@@ -1,0 +1,33 @@
+"""`herorun handbook`."""
+
+import click
+
+
+@click.command(short_help="Write the page from which somebody with no memory takes the run over.")
+@click.argument("run")
+@click.option(
+    "--out", metavar="FILE", help="Write it there, `-` prints it; .herorun/RUN/handbook.md where absent."
+)
+@click.pass_obj
+def command(start: str, run: str, out: str | None) -> int:
+    """One Markdown page: the first command, where it runs, its markers, the exact commands that resume the job, its chain
+    and its transfers, what the patrol says and what then.
+
+    It comes from the contract and the record alone, so that it can be written while the box is away.
+
+    \b
+    Example:
+      herorun handbook grug
+      herorun handbook grug --out -
+    """
+    from pathlib import Path
+
+    from herorun.acts.handbook import page_of, write_page
+    from herorun.workspace import watched_run
+
+    opened, _ = watched_run(run, Path(start))
+    if out == "-":
+        click.echo(page_of(opened), nl=False)
+    else:
+        click.echo(f"{opened.slug}: the handbook is {write_page(opened, Path(start, out) if out else None)}")
+    return 0

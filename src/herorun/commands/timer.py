@@ -1,0 +1,47 @@
+"""`herorun timer`."""
+
+import click
+
+
+@click.command(
+    short_help="Print what would look regularly: for systemd, cron or GitHub Actions. Install nothing."
+)
+@click.argument("run")
+@click.option(
+    "--for",
+    "host",
+    type=click.Choice(["systemd", "cron", "actions"]),
+    default="systemd",
+    show_default=True,
+    help="Who shall run it.",
+)
+@click.option("--every", default="30m", show_default=True, help="Time between two ticks.")
+@click.option(
+    "--command",
+    "what",
+    type=click.Choice(["patrol", "babysit", "watchdog"]),
+    help="What it shall run: patrol, or for actions watchdog.",
+)
+@click.pass_obj
+def command(start: str, run: str, host: str, every: str, what: str | None) -> int:
+    """Print a systemd service with its timer, a line for cron, or a workflow with a schedule.
+
+    A timer of this machine has its ssh keys and outlives the session; to put it in place is yours to do. A cloud runner
+    has neither the keys nor the network, and must not be given them: for it there is the watchdog alone, which reads the
+    published record.
+
+    \b
+    Example:
+      herorun timer grug --every 30m
+      (crontab -l; herorun timer grug --for cron) | crontab -
+    """
+    from pathlib import Path
+
+    from herorun.acts.timing import timer_of
+    from herorun.core.until import seconds_of
+    from herorun.workspace import watched_run
+
+    seconds = seconds_of(every, "--every")
+    opened, _ = watched_run(run, Path(start))
+    click.echo(timer_of(opened, host, what, seconds), nl=False)
+    return 0

@@ -1,0 +1,48 @@
+"""`herorun watchers`."""
+
+import click
+
+
+@click.command(short_help="List this machine's watchers against the process table; retire stale ones.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(dry_run: bool, as_json: bool) -> int:
+    """Show who watches here, by process number and start, and this user's ssh, scp and rsync beside them.
+
+    A sentinel is stale when a newer one waits for its run, when it is past its own bound, and when its run is sealed: it is
+    asked to end. Babysitters, transfers and whatever else is not a sentinel of ours are shown, and left alone.
+
+    \b
+    Example:
+      herorun watchers
+    """
+    from datetime import UTC, datetime
+
+    from herorun import screen
+    from herorun.acts.watching import reconcile
+    from herorun.core.canonical import timestamp
+    from herorun.system.watchers import others
+
+    rows, rest = reconcile(not dry_run), others()
+    if as_json:
+        known = [
+            {"stands": r.stands, "why": r.why, "action": r.action, **(vars(r.watcher) if r.watcher else {})}
+            for r in rows
+        ]
+        screen.show_json({"watchers": known, "others": [{"pid": pid, "command": line} for pid, line in rest]})
+        return 0
+    for row in rows:
+        each = row.watcher
+        since = timestamp(datetime.fromtimestamp(int(each.started), UTC)) if each else ""
+        who = (
+            f"{each.kind} {each.run}, process {each.pid} since {since}, for {each.what}"
+            if each
+            else row.path.name
+        )
+        why = f": {row.why}; {row.action}" if row.why else ""
+        click.echo(screen.clean(f"{who}: {row.stands}{why}"))
+    for pid, line in rest:
+        click.echo(screen.clean(f"left alone: process {pid}: {line[:160]}"))
+    if not rows:
+        click.echo("No watcher of herorun runs here: `herorun patrol RUN` looks at a run itself.")
+    return 0

@@ -1,0 +1,147 @@
+"""This user's watchers on this machine: one small file each, and what the process table says of it.
+
+A process is known by its number and its start, so that a later one with its number is never taken for it, and is
+signalled by a handle that the kernel keeps for that very process.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from herorun.core.outside import read_json
+from herorun.system.files import make_folders, write_whole
+
+TRANSFERS = ("ssh", "scp", "rsync", "sftp")
+_DEAD = ("Z", "X")
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """One that has written itself down. `until` is when it ends by itself, in seconds since 1970; 0: with its run."""
+
+    kind: str  # await, babysit, jobs
+    run: str  # the slug, or the job
+    top: str  # of the repository; empty where there is none
+    what: str  # it waits for, in words
+    pid: int
+    born: str
+    started: float
+    until: float = 0.0
+
+    @property
+    def lives(self) -> bool:
+        return bool(self.born) and born(self.pid) == self.born
+
+    @property
+    def same_run(self) -> tuple[str, str, str]:
+        return self.kind, self.top, self.run
+
+
+def state_home() -> Path:
+    """`$XDG_STATE_HOME/herorun`, or `~/.local/state/herorun`: a relative value does not count (XDG Base Directory)."""
+    told = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(told) if told.startswith("/") else Path.home() / ".local" / "state") / "herorun"
+
+
+def folder() -> Path:
+    return state_home() / "watchers"
+
+
+@contextlib.contextmanager
+def registered(
+    kind: str, run: str, top: str, what: str, started: float, until: float = 0.0
+) -> Iterator[Watcher]:
+    """This very process, for as long as it watches."""
+    own = Watcher(kind, run, top, what, os.getpid(), born(os.getpid()), started, until)
+    path = folder() / f"{own.pid}-{kind}-{run}.json"
+    make_folders(folder())
+    write_whole(path, (json.dumps(asdict(own)) + "\n").encode())
+    try:
+        yield own
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+
+
+def known() -> dict[Path, Watcher | None]:
+    """Everyone that has written itself down, the oldest first; None for a file that tells nothing."""
+    found = {path: _read(path) for path in sorted(folder().glob("*.json"))}
+    return dict(sorted(found.items(), key=lambda each: each[1].started if each[1] else 0.0))
+
+
+def _read(path: Path) -> Watcher | None:
+    try:
+        told = Watcher(**read_json(path.read_bytes()))
+        return (
+            told
+            if isinstance(told.pid, int) and told.pid > 1 and isinstance(told.started, (int, float))
+            else None
+        )
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def retire(watcher: Watcher) -> bool:
+    """Ask that very process to end; False where it is gone, is another's, or is a later one with its number."""
+    if watcher.pid == os.getpid():
+        return False
+    try:
+        handle = os.pidfd_open(watcher.pid)
+    except (OSError, AttributeError):
+        return False
+    try:
+        if not watcher.lives:  # asked after the handle was taken: it names this process or none
+            return False
+        signal.pidfd_send_signal(handle, signal.SIGTERM)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def born(pid: int) -> str:
+    """The boot and the tick at which a process began; empty if it has ended, or nobody tells."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+    return "" if stat[0] in _DEAD else f"{boot} {stat[19]}"
+
+
+def others() -> list[tuple[int, str]]:
+    """This user's ssh, scp and rsync processes and babysitters, but for this process's own: a panel lies about them."""
+    found, parents = [], {}
+    for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else []):
+        with contextlib.suppress(OSError, IndexError):
+            parents[int(name)] = int(
+                Path(f"/proc/{name}/stat").read_text(errors="replace").rpartition(")")[2].split()[1]
+            )
+            if os.stat(f"/proc/{name}").st_uid != os.geteuid():
+                continue
+            words = (
+                Path(f"/proc/{name}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0").split("\0")
+            )
+            if os.path.basename(words[0]) in TRANSFERS or _watches(words):
+                found.append((int(name), " ".join(words)))
+    return [(pid, line) for pid, line in sorted(found) if not _below(pid, os.getpid(), parents)]
+
+
+def _watches(words: list[str]) -> bool:
+    """A babysitter, or the watch over the jobs of a session."""
+    names = [os.path.basename(word) for word in words]
+    return "herorun" in names[:6] and bool({"babysit", "jobs"} & set(names[names.index("herorun") :]))
+
+
+def _below(pid: int, top: int, parents: dict[int, int]) -> bool:
+    while pid > 1:
+        if pid == top:
+            return True
+        pid = parents.get(pid, 0)
+    return False

@@ -1,0 +1,196 @@
+"""Sentinels on a run of this machine: real processes, which always end; and the list of them."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from commands.answers import ask
+from herorun.system import watchers
+from stories import CRASH, SLUG, WAIT, Story, eventually
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "herorun" / "watchers"
+
+
+@contextlib.contextmanager
+def begin(story: Story, *words: str) -> "Iterator[subprocess.Popen[str]]":
+    """A sentinel of its own process, as people start it."""
+    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "await", SLUG, "--every", "1s", *words]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as sentinel:
+        try:
+            yield sentinel
+        finally:
+            sentinel.kill()
+
+
+def quiet(story: Story, **patrol: Any) -> Story:
+    story.sign(patrol={"gpu_seconds": 0, **patrol})
+    return story
+
+
+@pytest.fixture
+def waiting(story: Story) -> Story:
+    """A run whose job waits at step 3."""
+    return quiet(story).launched(WAIT)
+
+
+def test_each_thing_ends_its_sentinel(waiting: Story, capsys: CAPTURE) -> None:
+    marker = waiting.data / "EVAL_DONE"
+    marker.touch()
+    for words in (["--marker", str(marker)], ["--state", "running"], ["--state", "healthy"], ["--step", "3"]):
+        told = ask(waiting, capsys, "await", SLUG, *words, "--every", "1s", "--max", "1", "--json")
+        assert (told.code, told.document["reached"], told.document["looks"]) == (0, True, 1), words
+
+
+def test_it_gives_up_at_its_bound(waiting: Story, capsys: CAPTURE) -> None:
+    told = ask(waiting, capsys, "await", SLUG, "--step", "4", "--every", "1s", "--max", "1")
+    assert told.code == 1 and "gave up after 1 looks" in told.out
+
+
+def test_it_waits_for_the_end_and_ends_with_it(waiting: Story) -> None:
+    with begin(waiting) as sentinel:
+        assert sentinel.poll() is None
+        (waiting.data / "go").touch()
+        out, err = sentinel.communicate(timeout=30)
+    assert (sentinel.returncode, "the end is reached" in out) == (0, True), err
+
+
+def test_a_crash_ends_it_at_once_with_what_is_to_be_done(story: Story, capsys: CAPTURE) -> None:
+    quiet(story).launched(CRASH)
+    told = ask(story, capsys, "await", SLUG, "--step", "4", "--every", "90s")
+    assert told.code == 1 and "it is down before step 4" in told.out and "relaunch tiny" in told.out
+
+
+def test_a_new_sentinel_retires_the_one_before_it_and_no_other(waiting: Story, state: Path) -> None:
+    with begin(waiting) as first:
+        eventually(lambda: len(list(state.glob("*.json"))) == 1)
+        with begin(waiting, "--max", "1") as second:
+            out, err = second.communicate(timeout=30)
+        assert first.wait(30) == 130
+        assert f"process {first.pid}, for the end) is retired" in err
+        assert second.returncode == 1 and "gave up" in out
+    assert list(state.glob("*.json")) == []
+
+
+def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
+    waiting: Story, state: Path, capsys: CAPTURE
+) -> None:
+    """A file may name a process that was never ours, by a number that was given again."""
+    stranger = subprocess.Popen(["sleep", "60"])
+    try:
+        with begin(waiting) as late:
+            eventually(lambda: len(list(state.glob("*.json"))) == 1)
+            (path,) = state.glob("*.json")
+            own = json.loads(path.read_text())
+            path.write_text(json.dumps({**own, "until": time.time() - 3600}))
+            (state / "1-await-x.json").write_text(
+                json.dumps({**own, "run": "x", "pid": stranger.pid, "born": "boot 1"})
+            )
+            (state / "2-await-y.json").write_text("{")
+            tried = ask(waiting, capsys, "watchers", "--dry-run", "--json").document["watchers"]
+            assert sorted(each["stands"] for each in tried) == ["damaged", "gone", "stale"]
+            assert len(list(state.glob("*.json"))) == 3 and late.poll() is None
+            told = ask(waiting, capsys, "watchers", "--json").document["watchers"]
+            assert {each["stands"]: each["action"] for each in told} == {
+                "stale": "retired",
+                "gone": "forgotten",
+                "damaged": "forgotten",
+            }
+            assert late.wait(30) == 130
+        assert stranger.poll() is None
+        assert list(state.glob("*.json")) == []
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_process_is_never_taken_for_a_later_one_with_its_number() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    own = watchers.Watcher("await", "tiny", "", "the end", child.pid, watchers.born(child.pid), 0.0)
+    try:
+        later = watchers.Watcher(**{**vars(own), "born": own.born.rpartition(" ")[0] + " 1"})
+        assert own.lives and not later.lives
+        assert not watchers.retire(later) and child.poll() is None
+        assert watchers.retire(own)
+        assert child.wait(10) == -signal.SIGTERM
+        assert not own.lives and not watchers.retire(own)
+    finally:
+        child.kill()
+        child.wait()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--step", "3", "--state", "running"],
+        ["--state", "runing"],
+        ["--marker", "DONE"],
+        ["--step", "-1"],
+        ["--every", "90"],
+        ["--every", "0.5s"],
+        ["--max", "0"],
+        ["--every", "2d"],
+    ],
+)
+def test_a_wish_that_nobody_could_fulfil_is_wrong_use(
+    story: Story, capsys: CAPTURE, words: list[str]
+) -> None:
+    assert ask(story, capsys, "await", SLUG, *words).code == 2
+
+
+def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
+    told = ask(story, capsys, "watchers")
+    assert told.code == 0 and "No watcher of herorun runs here" in told.out
+    assert str(os.getpid()) not in told.out
+
+
+def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys: CAPTURE) -> None:
+    chain = {"folder": "/data/chain", "stage": [{"name": "eval", "run": "python -m eval"}]}
+    scheduler = {"kind": "ssh", "host": "box1.invalid", "folder": "/data/jobs"}
+    story.sign(
+        chain=chain, patrol={"markers": ["/data/DONE"], "copies": {"/data/set": "set"}, "resume": "sh go.sh"}
+    )
+    path = story.work / "runs" / "tiny.toml"
+    path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "scheduler": scheduler}))
+    page = ask(story, capsys, "handbook", SLUG, "--out", "-").out
+    for words in (
+        f"herorun -C {story.work} patrol tiny",
+        "sh go.sh",
+        "eval: python -m eval",
+        "/data/chain/eval.DONE",
+        "box1.invalid:/data/set/",
+        "chain tiny | ssh",
+        "systemctl --user disable --now herorun-patrol-tiny.timer",
+    ):
+        assert words in page
+    told = ask(story, capsys, "handbook", SLUG)
+    assert (story.work / ".herorun" / "tiny" / "handbook.md").exists() and told.code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["--for", "actions", "--command", "patrol"], ["--every", "10s"], ["--command", "watchdog"]]
+)
+def test_a_timer_that_could_not_work_is_wrong_use(story: Story, capsys: CAPTURE, words: list[str]) -> None:
+    assert ask(story, capsys, "timer", SLUG, *words).code == 2
+
+
+def test_timers_name_this_machines_own_paths(story: Story, capsys: CAPTURE) -> None:
+    assert str(story.work) in ask(story, capsys, "timer", SLUG).out
+    assert " patrol tiny " in ask(story, capsys, "timer", SLUG, "--for", "cron").out
+    assert "watchdog tiny --comment" in ask(story, capsys, "timer", SLUG, "--for", "actions").out

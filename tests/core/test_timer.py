@@ -1,0 +1,83 @@
+"""What would look regularly, as text; systemd itself reads the units."""
+
+import re
+import shutil
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from herorun.core.errors import WrongUse
+from herorun.core.timer import Wish, actions, cron, systemd, when
+from herorun.workspace import template
+
+
+def a_wish(every: str = "30m", **changes: str) -> Wish:
+    minutes = {"1m": 1, "30m": 30, "45m": 45, "1h": 60, "7h": 420, "12h": 720, "24h": 1440}[every]
+    told = {
+        "slug": "tiny",
+        "top": "/home/dri/work",
+        "program": "/usr/bin/herorun",
+        "command": "patrol",
+        **changes,
+    }
+    return Wish(**told, every=timedelta(minutes=minutes))
+
+
+def units(text: str) -> dict[str, str]:
+    """Split as the page itself says."""
+    parts = re.split(r"^# ~/\.config/systemd/user/(\S+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_systemd_takes_the_units_as_they_are(tmp_path: Path) -> None:
+    """A folder with a blank, a per cent sign and a dollar in its name."""
+    top = tmp_path / "a 100% $work"
+    top.mkdir()
+    written = units(systemd(a_wish(top=str(top), program=shutil.which("true") or "/bin/true")))
+    assert set(written) == {"herorun-patrol-tiny.service", "herorun-patrol-tiny.timer"}
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("there is no systemd-analyze here")
+    argv = ["systemd-analyze", "verify", "--man=no", "--user", *(str(tmp_path / name) for name in written)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    complaints = [line for line in done.stderr.splitlines() if "herorun-patrol-tiny" in line]
+    assert complaints == []
+
+
+@pytest.mark.parametrize(
+    ("every", "fields"),
+    [
+        ("1m", r"[\d,]+ \* \* \* \*"),
+        ("30m", r"(\d+),(\d+) \* \* \* \*"),
+        ("1h", r"\d+ \* \* \* \*"),
+        ("12h", r"\d+ \*/12 \* \* \*"),
+        ("24h", r"\d+ \d+ \* \* \*"),
+    ],
+)
+def test_crons_fields(every: str, fields: str) -> None:
+    assert re.fullmatch(fields, when(a_wish(every)))
+
+
+@pytest.mark.parametrize("every", ["45m", "7h"])
+def test_a_time_that_cron_cannot_say_is_wrong_use(every: str) -> None:
+    with pytest.raises(WrongUse, match="no time that cron knows"):
+        cron(a_wish(every))
+
+
+def test_crons_line_is_one_line_with_its_per_cent_signs_escaped() -> None:
+    line = cron(a_wish(top="/home/dri/100% work"))
+    assert line.count("\n") == 1 and line.endswith("# herorun patrol tiny\n")
+    assert not re.search(r"(?<!\\)%", line)
+    shell = line.split(" ", 5)[5].replace("\\%", "%")
+    assert subprocess.run(["sh", "-n", "-c", shell], check=False).returncode == 0
+
+
+def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:
+    told = yaml.safe_load(actions(a_wish(command="watchdog"), template("watchdog.yml")))
+    (job,) = told["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step][-1] == "herorun watchdog tiny --comment"
+    assert told[True]["schedule"] == [{"cron": when(a_wish())}]
