@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from herorun.acts.box import LOOKING
 from herorun.schedulers._logs import READING
 from herorun.schedulers._ssh_request import ACTING
 from herorun.stores._over_ssh import THERE
 from herorun.system.far import OLDEST
 from herorun.system.far_file import _THERE
 
-FILES = sorted(dict([*ACTING.files, *READING.files, *THERE.files, *_THERE.files]).items())
+SENT = (ACTING, READING, LOOKING, THERE, _THERE)
+FILES = sorted({name: path for each in SENT for name, path in each.files}.items())
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=[name for name, _ in FILES])
