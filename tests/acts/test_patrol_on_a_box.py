@@ -21,6 +21,11 @@ CAPTURE = pytest.CaptureFixture[str]
 NVIDIA_SMI = '#!/bin/sh\n[ "$2" = "--format=csv,noheader,nounits" ] && cat "$(dirname "$0")/gpus"\n'
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def data(box: Box, home: Path) -> Iterator[str]:
     """A folder on the box; what still runs there is ended."""
@@ -93,7 +98,10 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
     assert time.monotonic() - began < 20
     assert states(cut) == (3, "unknown", ["unreachable"])
     assert "console" in cut.document["advice"][0]["words"] and "down" not in cut.document["line"]
+    sentinel = "await", SLUG, "--marker", f"{data}/tiny/step-2/metadata.json", "--every", "1s", "--max", "1"
+    assert ask(told, capsys, *sentinel).code == 3
     box.mend()
+    assert ask(told, capsys, *sentinel).code == 0
 
     again = look(told, capsys)
     assert states(again) == (0, "running", [])

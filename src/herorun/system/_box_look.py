@@ -95,7 +95,8 @@ def _part(ask: Callable[[], Any]) -> Any:
     try:
         return ask()
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        return {"why": (getattr(error, "strerror", None) or str(error))[:200]}
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        return {"why": (where + (getattr(error, "strerror", None) or str(error)))[:200]}
 
 
 # --- alive ------------------------------------------------------------------------------------------
