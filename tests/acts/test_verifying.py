@@ -124,9 +124,12 @@ DAMAGES: dict[str, Callable[[Story], None]] = {
 def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> None:
     git(kept.work, "remote", "remove", "origin")
     DAMAGES[name](kept)
-    with pytest.raises(CouldNotLook):
-        kept.run.record.memory()
+    commands = [("logbook", "verify", SLUG), ("init", SLUG)]
+    if name != "the logbook":  # what a tick knows is in the journal: it does not read the page for people
+        commands.append(("status", SLUG))
+        with pytest.raises(CouldNotLook):
+            kept.run.record.memory()
     with pytest.raises(CouldNotLook):
         verified(kept)
-    for words in (("status", SLUG), ("logbook", "verify", SLUG), ("init", SLUG)):
+    for words in commands:
         assert kept.herorun(*words) == 3

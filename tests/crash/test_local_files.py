@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from herorun import record
-from herorun.acts.statement import statement_of
 from herorun.core.errors import CouldNotLook
+from herorun.core.sealing.words import statement_of
 from herorun.schedulers import _kept
 from stories import SLUG, WAIT, Story
 

@@ -17,6 +17,8 @@ from herorun.system.git import Repository, find_repository
 from herorun.system.plumbing import delete_refs, fetch
 from herorun.workspace import open_run, watched_run
 
+_COMMIT = r"[0-9a-f]{40,64}"
+
 
 @dataclass(frozen=True)
 class Verified:
@@ -159,10 +161,16 @@ def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
     tags = repository.git("for-each-ref", "--format=%(refname)", f"refs/tags/herorun/{slug}/").text.split()
     for tag in tags:
         message = repository.git("cat-file", "tag", tag, ok=(0, 128)).text
-        try:
-            told = facts_of(statement_of(message) or {})["record"]
-        except (ValueError, KeyError):
-            continue
-        if isinstance(told, str) and re.fullmatch(r"[0-9a-f]{40,64}", told):
+        if told := _record_named(message):
             named[f"the record that {tag.removeprefix('refs/tags/')} names"] = told
     return named
+
+
+def _record_named(message: str) -> str:
+    """The record commit that a tag's message names, also in a form of seal that we cannot read; empty without one."""
+    with contextlib.suppress(ValueError, KeyError):
+        told = facts_of(statement_of(message) or {})["record"]
+        if isinstance(told, str) and re.fullmatch(_COMMIT, told):
+            return told
+    found = re.search(rf'"record":\s*"({_COMMIT})"', message)
+    return found[1] if found else ""
