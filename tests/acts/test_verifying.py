@@ -124,9 +124,10 @@ DAMAGES: dict[str, Callable[[Story], None]] = {
 def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> None:
     git(kept.work, "remote", "remove", "origin")
     DAMAGES[name](kept)
-    commands = [("logbook", "verify", SLUG), ("init", SLUG)]
+    said = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n")
+    commands = [("logbook", "verify", SLUG), said]
     if name != "the logbook":  # what a tick knows is in the journal: it does not read the page for people
-        commands.append(("status", SLUG))
+        commands += [("status", SLUG), ("init", SLUG)]
         with pytest.raises(CouldNotLook):
             kept.run.record.memory()
     with pytest.raises(CouldNotLook):
