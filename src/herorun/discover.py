@@ -26,6 +26,7 @@ from herorun.core.reach import Reach
 KIND = re.compile(r"[a-z][a-z0-9_]*")
 ADAPTERS = {  # where the contract names the kind of a port
     "schedulers": "[scheduler] kind",
+    "schedulers.by_id": "--scheduler",
     "trackers": "[tracker] kind",
     "stores": "store for [output] root, scheme",
     "stores.layouts": "[checkpoints] layout",

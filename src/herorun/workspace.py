@@ -1,6 +1,6 @@
 """From the word RUN to everything that a command needs, opened only when it is used."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.check import Mode
+from herorun.core.asking import Way, choices
+from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, WrongUse, in_words
@@ -156,6 +157,15 @@ class Run:
         if self.signed is None or self.signed.is_hero or self.contract.is_hero:
             return Mode.ENFORCE
         return Mode(self.signed.policy.mode)
+
+    @property
+    def health_checks(self) -> tuple[Check, ...]:
+        """What the babysitter asks."""
+        return discover.checks(Gate.HEALTH)
+
+    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+        """What a person can do, as commands to copy."""
+        return choices(ways, self.slug, about)
 
     def lock(self, name: str) -> Path:
         return lock_file(self.repository.common, self.slug, name)

@@ -13,7 +13,7 @@ from herorun.acts.leasing import take_lease
 from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
-from herorun.core.asking import QUESTION_WAYS, Reason, choices
+from herorun.core.asking import QUESTION_WAYS, Reason
 from herorun.core.check import Gate
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, back_off
 from herorun.core.deciding import reason_of
@@ -55,7 +55,7 @@ def _words(run: Run, action: Action, at: datetime) -> Intended:
             return intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
         case Escalate(key, title, why, edits, reason, ways, about):
             asked = f"{run.dri}: your decision is needed ({reason}). {run.contract.stop_when}".strip()
-            asked = f"{asked}\n\n{choices(ways, run.slug, about)}"
+            asked = f"{asked}\n\n{run.answers(ways, about)}"
             lines = {
                 "Status": title,
                 "Evidence": why,
@@ -178,7 +178,9 @@ def rollback_key(instance: str, step: int | None) -> str:
 def _settled(run: Run, intended: Intended) -> Done | Failed:
     memory = run.record.memory()
     for instance in memory.instances:
-        launching = memory.launchings[instance.name]
+        launching = memory.launchings.get(instance.name)
+        if launching is None:
+            continue  # a job that nobody planned: its command is never run twice for one end
         back = launching.given_up
         if intended.key in (
             f"relaunch/{launching.relaunch_of}",

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from herorun import discover
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import admitted_plan, settle_launching, start_instance
+from herorun.acts.resubmitting import resubmit
 from herorun.acts.snapshots import patch_of
+from herorun.acts.uncontracted import JobRun
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.errors import Blocked, CouldNotLook
@@ -23,6 +25,8 @@ from herorun.workspace import Run
 
 def relaunch(run: Run, instance: str, why: str) -> str:
     """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
+    if isinstance(run, JobRun):
+        return resubmit(run, instance, why)
     memory = run.record.memory()
     waiting = memory.unsettled
     if waiting is None and memory.current and memory.current.name != instance:

@@ -3,9 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
-from herorun import __version__, discover
+from herorun import __version__
 from herorun.core.canonical import digest
-from herorun.core.check import Gate
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules
 from herorun.workspace import Run
@@ -30,7 +29,7 @@ def rules_of(run: Run) -> Rules:
         run.contract.tracker.resume != "never",
         run.contract.checkpoints.milestones,
     )
-    return Rules(discover.checks(Gate.HEALTH), policy, run.waivers, run.limits)
+    return Rules(run.health_checks, policy, run.waivers, run.limits)
 
 
 def rules_digest(rules: Rules) -> str:

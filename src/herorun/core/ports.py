@@ -116,6 +116,19 @@ class Beside(Protocol):
         """Live jobs called `<slug>-...` that are no instance of the run and no part of one. For people's eyes alone."""
 
 
+class ById(Protocol):
+    """Looks at jobs by the ids that their back end gave them, whoever submitted them. It submits nothing."""
+
+    def look(self, job: str) -> Search:
+        """The job as its own source tells of it; `Job.raw` keeps that source's word."""
+
+    def tail(self, job: str, lines: int) -> str:
+        """The newest lines of its log, its children's too; FileNotFoundError where it has none."""
+
+    def stop(self, job: str) -> None:
+        """Ask the job to end. Stopping an ended job does nothing."""
+
+
 class Printable(Protocol):
     """A scheduler that can show what it would be sent. One without it is sent the submission as it stands."""
 

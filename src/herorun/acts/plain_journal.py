@@ -1,0 +1,110 @@
+"""A record without a repository: the journal's hash-chained lines in one file of the user's state folder."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from herorun.core.canonical import canonical, plain
+from herorun.core.codec import read as decode
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.event import Event
+from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines
+from herorun.core.scrub import scrub_tree
+from herorun.record import Known, Pushed
+from herorun.system.files import locked, make_folders, sync_folder
+
+
+class Journal:
+    """The record of a run without a repository: one file that only grows. It answers as `herorun.record.Record` does."""
+
+    branch, remote, logbook_path = "the journal", None, ""
+
+    def __init__(self, path: Path, slug: str) -> None:
+        self.path, self.slug = path, slug
+        self._seen: tuple[int, int, int] | None = None
+        self._lines: tuple[Line, ...] = ()
+        self._memory = Memory()
+
+    @property
+    def tip(self) -> str | None:
+        lines = self.lines()
+        return lines[-1].hash if lines else None
+
+    pushed = tip
+
+    def memory(self) -> Memory:
+        self._read()
+        return self._memory
+
+    def known(self) -> Known:
+        self._read()
+        return Known(self._memory, len(self._lines), self._lines[-1].id if self._lines else "")
+
+    def lines(self) -> Sequence[Line]:
+        self._read()
+        return self._lines
+
+    def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
+        """Add events durably. A line that a crash has cut off was never an event, and makes room."""
+        with locked(self.path.with_suffix(".lock"), what="another herorun that writes this journal"):
+            self._read()
+            self.must_understand()
+            prev = self._lines[-1].hash if self._lines else START
+            new = chain([_scrubbed(event) for event in events], prev)
+            data = "".join(f"{line.text}\n" for line in new).encode()
+            _append(self.path, data)
+            self._read()
+            return new[-1].hash
+
+    def must_understand(self) -> None:
+        if self.memory().newer:
+            raise WrongUse(
+                f"{self.path} was written by a newer herorun, which this one only reads: upgrade herorun."
+            )
+
+    def push(self) -> Pushed:
+        return Pushed()  # there is nowhere to push it to
+
+    def fetch(self) -> None:
+        return
+
+    def logbook(self) -> str:
+        return ""
+
+    def _read(self) -> None:
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            self._seen, self._lines, self._memory = None, (), Memory()
+            return
+        seen = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        if seen == self._seen:
+            return
+        texts = self.path.read_bytes().split(b"\n")[:-1]
+        try:
+            lines = read_lines(
+                (f"line {n}", t.decode("utf-8", "replace")) for n, t in enumerate(texts, 1) if t
+            )
+        except BrokenJournal as error:
+            raise CouldNotLook(
+                f"{self.path} is damaged ({error}): nothing is done on the word of it; move it away to begin anew."
+            ) from None
+        self._seen, self._lines, self._memory = seen, tuple(lines), fold(line.event for line in lines)
+
+
+def _append(path: Path, data: bytes) -> None:
+    make_folders(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+b") as file:
+        whole = file.read().rfind(b"\n") + 1
+        file.truncate(whole)
+        file.seek(whole)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_folder(path.parent)
+
+
+def _scrubbed(event: Event) -> Event:
+    return decode(type(event), json.loads(canonical(scrub_tree(plain(event)))))

@@ -1,0 +1,234 @@
+"""A job without a contract: a contract in memory, a plain journal in the user's state folder, and the one engine.
+
+`JobRun` is a `Run` without a repository. What a repository alone can tell is `Nothing`; the contract lets nobody relaunch
+unless a person gave the command for it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from herorun import __version__, discover
+from herorun.acts.followed import Followed, JobLogTracker, adapter_for
+from herorun.acts.plain_journal import Journal
+from herorun.core import evidence as kinds
+from herorun.core.asking import Way
+from herorun.core.canonical import canonical
+from herorun.core.check import Check, Gate
+from herorun.core.contract import Babysit, Command, Contract, ContractFile, Output, Recovery
+from herorun.core.contract import Scheduler as SchedulerTable
+from herorun.core.contract import Tracker as TrackerTable
+from herorun.core.event import Launched
+from herorun.core.evidence import Cadence, Instance, Launcher, Nothing, OwnVersion, Undelivered, Waivers
+from herorun.core.jobs.facts import Facts, must_be_whole
+from herorun.core.journal import Memory
+from herorun.core.outside import read_json
+from herorun.core.ports import Channels, IssueTracker, Layout, Place, Post, Scheduler, Store, Tracker
+from herorun.system import host
+from herorun.system.clock import now
+from herorun.system.files import make_folders, write_whole
+from herorun.system.git import Repository
+from herorun.workspace import Run
+
+CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
+UNPLANNED = Nothing("the job has no contract")
+# What can be asked of a job by its scheduler and its log alone. The others need a contract, a tracker or a store.
+ASKED = frozenset(
+    {
+        *("blind", "crashed", "late-tick", "partial-allocation", "pending-too-long", "repeated-crash"),
+        *("stale-monitor", "stalled-steps", "stopped-by-hand", "unfinished-action", "wedged"),
+    }
+)
+# Of these nothing is known without a repository, a tracker of its own, or an output root.
+_UNKNOWN_KINDS = (
+    kinds.Checkpoints,
+    kinds.ContractDrift,
+    kinds.FinalStep,
+    kinds.IssuePage,
+    kinds.PriorLaunch,
+    kinds.Receipt,
+    kinds.RecordLease,
+    kinds.SourceRun,
+    kinds.TrackerIdentity,
+)
+
+
+def state_home() -> Path:
+    """`$XDG_STATE_HOME/herorun`, or `~/.local/state/herorun`: a relative value does not count (XDG Base Directory)."""
+    told = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(told) if told.startswith("/") else Path.home() / ".local" / "state") / "herorun"
+
+
+def jobs_home() -> Path:
+    return state_home() / "jobs"
+
+
+class _NoRepository:
+    """Stands where a run has its repository, and knows nothing."""
+
+    def remotes(self) -> dict[str, str]:
+        return {}
+
+    def config(self, name: str) -> str | None:
+        return None
+
+
+class JobRun(Run):
+    """One job without a contract. See `open_job`."""
+
+    def __init__(self, facts: Facts, folder: Path, contract: Contract) -> None:
+        super().__init__(cast(Repository, _NoRepository()), contract, ContractFile("", ""))
+        self.facts, self.folder = facts, folder
+
+    @cached_property
+    def state(self) -> Path:
+        return self.folder
+
+    @cached_property
+    def place(self) -> Place:
+        return Place(self.slug, str(self.folder), str(self.folder), str(self.folder))
+
+    @cached_property
+    def record(self) -> Any:
+        return Journal(self.folder / "journal.jsonl", self.slug)
+
+    @cached_property
+    def scheduler(self) -> "Followed":
+        return Followed(adapter_for(self.facts, self.folder), self.record, self.folder)
+
+    @cached_property
+    def waivers(self) -> tuple[Any, ...]:
+        return ()
+
+    @property
+    def health_checks(self) -> tuple[Check, ...]:
+        return tuple(check for check in discover.checks(Gate.HEALTH) if check.name in ASKED)
+
+    def lock(self, name: str) -> Path:
+        return self.folder / f"{name}.lock"
+
+    @cached_property
+    def launcher(self) -> Launcher:
+        return Launcher(host.owner(), host.user(), host.temporary_folder())
+
+    @property
+    def dri(self) -> str:
+        return f"{host.user() or 'unknown'} (inferred: whoever asked for the watch)"
+
+    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+        """There is no contract to relaunch under: what a person can do is theirs to do by hand."""
+        job = self.current.job if self.current else self.facts.job
+        return (
+            f"- submit it again yourself, then `herorun babysit --job NEW --scheduler {self.facts.kind}`\n"
+            f"- or leave it: nothing more is done about {job}"
+        )
+
+    @property
+    def current(self) -> Instance | None:
+        return self.record.memory().current  # type: ignore[no-any-return]
+
+    def given(self, memory: Memory) -> dict[Any, Any]:
+        """All that is known without looking; what only a contract could tell is `Nothing`."""
+        unknown = dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED)
+        undelivered = tuple((one.title, one.since, one.why) for one in memory.not_told)
+        return {
+            **unknown,
+            Contract: self.contract,
+            ContractFile: self.file,
+            Place: self.place,
+            Scheduler: self.scheduler,
+            Tracker: JobLogTracker(self.scheduler, memory.current.name if memory.current else ""),
+            Store: self.store,
+            Launcher: self.launcher,
+            Channels: Channels(),
+            Undelivered: Undelivered(undelivered),
+            Waivers: Waivers(()),
+            Cadence: Cadence(self.contract.babysit.cadence),
+            type(memory.history): memory.history,
+            type(memory.unfinished): memory.unfinished,
+            OwnVersion: OwnVersion(__version__, ""),
+        }
+
+    def prepare(self) -> None:
+        make_folders(self.folder)
+
+    def begin(self) -> None:
+        """Write the job down as the first instance, and open the page that is told on; each once."""
+        self.prepare()
+        issue: IssueTracker = self.issue
+        if self.current is None:
+            self.record.append(self.instance(self.facts.job, "as a person named it"))
+        keep_facts(self)
+        issue.open(Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ())
+
+    def instance(self, job: str, why: str, after: str = "") -> Launched:
+        number = len(self.record.memory().instances) + 1
+        entry = {"Job": job, "Why": why}
+        return Launched(now(), f"{self.slug}-{number}", number, job, "", str(self.folder), "", entry, after)
+
+
+def open_job(facts: Facts, every: timedelta = CADENCE) -> JobRun:
+    """The job's run on this machine: a new one, or the one that has followed it since an earlier id.
+
+    `WrongUse` where something that its kind of job needs is missing or has the wrong form.
+    """
+    must_be_whole(facts)
+    folder = _known_folder(facts) or jobs_home() / facts.slug
+    return JobRun(facts, folder, contract_for(facts, folder, every))
+
+
+def contract_for(facts: Facts, folder: Path, every: timedelta = CADENCE) -> Contract:
+    """`observe`; with a command for it a relaunch is the standing order of whoever gave it, under the usual policy."""
+    return Contract(
+        slug=folder.name,
+        goal=f"watch {facts.kind} job {facts.job}",
+        stop_when="",
+        command=Command(argv=tuple(["sh", "-c", facts.resubmit] if facts.resubmit else ["true"])),
+        output=Output(root=str(folder)),
+        tracker=TrackerTable(first_step=1),  # a log counts what is done
+        scheduler=SchedulerTable(kind=facts.kind),
+        babysit=Babysit(cadence=every, recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE),
+    )
+
+
+def _known_folder(facts: Facts) -> Path | None:
+    """Of a watch that has submitted this very job itself: one job has one journal, and one monitor."""
+    for folder in known_folders():
+        told = read_facts(folder)
+        if (
+            told
+            and (told.get("kind"), told.get("where")) == (facts.kind, facts.where)
+            and facts.job in _jobs(told)
+        ):
+            return folder
+    return None
+
+
+def _jobs(told: Mapping[str, Any]) -> list[Any]:
+    jobs = told.get("jobs")
+    return jobs if isinstance(jobs, list) else []
+
+
+def known_folders() -> Iterator[Path]:
+    try:
+        yield from sorted(path for path in jobs_home().iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return
+
+
+def read_facts(folder: Path) -> dict[str, Any] | None:
+    try:
+        told = read_json((folder / "facts.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def keep_facts(run: "JobRun") -> None:
+    """Which jobs this folder is about, so that it is found again by any of them."""
+    jobs = [instance.job for instance in run.record.memory().instances]
+    told = {"kind": run.facts.kind, "where": run.facts.where, "jobs": jobs}
+    write_whole(run.folder / "facts.json", (canonical(told) + "\n").encode())

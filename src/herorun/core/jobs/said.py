@@ -1,0 +1,105 @@
+"""What a job's own words tell of it: how far it is, which tracker runs it names, which job a command has submitted. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_LINK = re.compile(r"https?://[^\s'\"<>]+/[^\s/'\"<>]+/[^\s/'\"<>]+/runs/[A-Za-z0-9_.-]*[A-Za-z0-9_-]")
+_BARE = re.compile(r"(?<![\w/.:-])/?runs/([A-Za-z0-9_-]{4,64})\b")
+# A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is no exact number.
+_STEP = re.compile(
+    r"\b(?:global[_ ]?step|train[_ ]?step|step|iteration|iter)s?\b\s*[:=]?\s*\[?\s*(\d[\d,]*)(?![\d.]*\s*(?:s|ms|it|k|M)\b)(?:\s*(?:/|of)\s*(\d[\d,]*)(?![\d.]*[kMG]))?",
+    re.IGNORECASE,
+)
+_BAR = re.compile(r"\|\s*(\d+)/(\d+)\s*\[|\b(\d+)it/(\d+)it\b")
+_ROUNDED = re.compile(r"\b(\d+(?:\.\d+)?)([kM])it/\d+(?:\.\d+)?[kM]?it\b|\|\s*(\d+(?:\.\d+)?)([kM])/\d")
+_OTHER = re.compile(
+    r"\beval|\bvalid|\bdownload|\bloading\b|\bshards?\b|\bimport|\btokeniz|\bwarm-?up\b", re.I
+)
+_TIMES = {"k": 1_000, "M": 1_000_000}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Completed steps, and the exact number of all; None where only a rounded one, or none, was printed."""
+
+    step: int
+    most: int | None = None
+
+    def __str__(self) -> str:
+        return f"~{self.step}/{'unknown' if self.most is None else self.most}"
+
+
+def progress_in(text: str) -> Progress | None:
+    """The newest that is told; an evaluation's or a download's own count is none.
+
+    >>> print(progress_in("train: 89%|####| 4600/5155 [1:02<"))
+    ~4600/5155
+    >>> print(progress_in("Progress on:train 4.60kit/5.16kit rate:1.2it/s"))
+    ~4600/unknown
+    """
+    for line in reversed(text.replace("\r", "\n").splitlines()):
+        if not _OTHER.search(line) and (found := _of_line(line)):
+            return found
+    return None
+
+
+def _of_line(line: str) -> Progress | None:
+    if bar := _BAR.search(line):
+        step, most = [number for number in bar.groups() if number is not None]
+        return Progress(int(step), int(most))
+    if rounded := _ROUNDED.search(line):
+        number, unit = [part for part in rounded.groups() if part is not None]
+        return Progress(int(float(number) * _TIMES[unit]))
+    found = _STEP.search(line)
+    if not found:
+        return None
+    return Progress(_whole(found[1]), _whole(found[2]) if found[2] else None)
+
+
+def _whole(told: str) -> int:
+    return int(told.replace(",", ""))
+
+
+def tracker_runs(text: str) -> tuple[str, ...]:
+    """Links of tracker runs, in order and each once; the id alone where a line has no link.
+
+    >>> tracker_runs("wandb: 🚀 View run at https://wandb.ai/marin/exp/runs/ab12cd34\\n")
+    ('https://wandb.ai/marin/exp/runs/ab12cd34',)
+    """
+    links = dict.fromkeys(found.rstrip(".") for found in _LINK.findall(text))
+    known = {link.rpartition("/")[2] for link in links}
+    without = _LINK.sub(" ", text)
+    ids = dict.fromkeys(found for found in _BARE.findall(without) if found not in known)
+    return (*links, *ids)
+
+
+def run_id(link: str) -> str:
+    """
+    >>> run_id("https://wandb.ai/marin/exp/runs/ab12cd34")
+    'ab12cd34'
+    """
+    return link.rpartition("/")[2]
+
+
+_SUBMITTED: Mapping[str, re.Pattern[str]] = {
+    "iris": re.compile(r"Job submitted: (/\S+/\S+)|^(/[^\s/]+/\S+)\s*$", re.MULTILINE),
+    "slurm": re.compile(r"Submitted batch job (\d+)|^(\d+)(?:;\S+)?\s*$", re.MULTILINE),
+    "ray": re.compile(
+        r"Job '([^'\s]+)' submitted|(?:[Ss]ubmitted|[Ss]ubmission[ _][Ii][Dd]|[Jj]ob[ _][Ii][Dd])[^\S\n]*[:=]?[^\S\n]*'?((?:ray-run|raysubmit)[\w.-]+)"
+    ),
+    "nel": re.compile(r"Invocation ID: ([0-9a-f]{6,32})"),
+    "launcher": re.compile(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
+    "local": re.compile(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
+}
+
+
+def submitted_in(kind: str, text: str) -> str:
+    """The id of the job that a resubmit command says it has submitted, the newest; empty where it says none.
+
+    >>> submitted_in("iris", "I0701 Job submitted: /ada/tiny-2"), submitted_in("slurm", "Submitted batch job 4712")
+    ('/ada/tiny-2', '4712')
+    """
+    found = _SUBMITTED[kind].findall(text)
+    last = found[-1] if found else ""
+    return last if isinstance(last, str) else next((part for part in last if part), "")

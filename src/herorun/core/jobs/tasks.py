@@ -1,0 +1,60 @@
+"""How the tasks of a job ended, and what that says together: the postmortem in one sentence. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+NEAR = 0.9  # of the limit
+OOM_CODE = 137  # 128 and SIGKILL: what a container ends with that met its memory limit
+
+
+@dataclass(frozen=True)
+class TaskEnd:
+    """One task as its scheduler tells of it. None is not told."""
+
+    name: str
+    state: str  # the scheduler's own word
+    exit_code: int | None = None
+    seconds: float | None = None
+    peak_mb: float | None = None
+    limit_mb: float | None = None
+    failed: bool = False
+
+    @property
+    def near_limit(self) -> bool:
+        return bool(self.peak_mb and self.limit_mb and self.peak_mb >= NEAR * self.limit_mb)
+
+
+def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
+    """One sentence; empty where nothing failed or nothing is told.
+
+    >>> shards = [TaskEnd(str(n), "failed", 137, peak_mb=15.9, limit_mb=16, failed=True) for n in range(13)]
+    >>> summary([*shards, TaskEnd("13", "succeeded", 0)], "shard")
+    '13 of 14 shards peaked near the container limit and ended with 137: raise memory'
+    """
+    failed = [task for task in tasks if task.failed]
+    if not failed:
+        return ""
+    (code, count), *_ = Counter(task.exit_code for task in failed).most_common()
+    alike = [task for task in failed if task.exit_code == code]
+    near = [task for task in alike if task.near_limit]
+    ended = "ended without an exit code" if code is None else f"ended with {code}"
+    if near:
+        return f"{_of(len(near), tasks, noun)} peaked near the container limit and {ended}: raise memory"
+    if code == OOM_CODE:
+        return f"{_of(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see their peak, and raise memory"
+    return f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}"
+
+
+def _of(count: int, tasks: Sequence[TaskEnd], noun: str) -> str:
+    return f"{count} of {len(tasks)} {noun}{'' if len(tasks) == 1 else 's'}"
+
+
+def _peak(tasks: Sequence[TaskEnd]) -> str:
+    peaks = [task.peak_mb for task in tasks if task.peak_mb]
+    return f", with a peak of {max(peaks):,.0f} MB" if peaks else ""
+
+
+def _after(tasks: Sequence[TaskEnd]) -> str:
+    spans = [task.seconds for task in tasks if task.seconds is not None]
+    return f", after {min(spans):,.0f} s at the earliest" if spans else ""

@@ -1,0 +1,203 @@
+"""An Iris job by its canonical name `/user/job`, asked of Iris' own command line."""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.evidence import JobState
+from herorun.core.jobs.tasks import TaskEnd
+from herorun.core.outside import read_json
+from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.schedulers._iris_judge import gang_of, judge, root_of
+from herorun.schedulers._iris_rows import (
+    Generation,
+    Listing,
+    Row,
+    detail_words,
+    detailed,
+    generation_of,
+    list_words,
+    listing,
+    log_text,
+    log_words,
+    stop_words,
+)
+from herorun.schedulers._iris_submit import FORWARDED
+from herorun.schedulers._iris_words import state_of
+from herorun.schedulers._kept import Kept
+from herorun.system.process import Answer, run
+
+TIMEOUT = 60.0  # seconds of one question, its tunnel included
+SINCE = 900  # seconds of the log that a look reads
+_EVER = datetime(1970, 1, 2, tzinfo=UTC)
+_NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
+_TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
+_MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
+_TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    config: str = Field(description="The cluster's configuration file.")
+
+
+def connect(options: Options, place: Place) -> "IrisById":
+    return IrisById(options)
+
+
+class IrisById:
+    def __init__(self, options: Options) -> None:
+        program = ["iris"] if shutil.which("iris") else ["uv", "run", "iris"]
+        self._program = [*program, "--config", options.config]
+        self._known: Generation | None = None
+        self._log_flags: str | None = None
+
+    def look(self, job: str) -> Search:
+        try:
+            told = self._list(job)
+            root = root_of(told.rows, job)
+            if root is None:
+                return Unsure(f"Iris' list is not whole: {told.partial}") if told.partial else Absent()
+            gang = gang_of(told.rows, job, None)
+            live = [row for row in gang if state_of(row.word).live]
+            if not state_of(root.word).live or not live:
+                root = self._in_detail(root)
+            gang = [self._in_detail(row) if row in live else row for row in gang]
+            return judge(job, root, gang, Kept(), _EVER, None)
+        except (CouldNotLook, OSError) as error:
+            return Unsure(in_words(error))
+
+    def _list(self, job: str) -> Listing:
+        user, name = job.strip("/").split("/", 1)
+        answer = self._ask(list_words(self._generation(), user, name, whole=True))
+        if answer.code:
+            raise self._trouble("job list", answer)
+        return listing(self._generation(), answer.text, answer.err.decode("utf-8", "replace"))
+
+    def _in_detail(self, row: Row) -> Row:
+        state = state_of(row.word)
+        if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
+            return row
+        if (row.exit_code is not None) if state.ended else row.counts:
+            return row
+        answer = self._ask(detail_words(self._generation(), row.id))
+        return detailed(self._generation(), row, answer.text) if answer.code == 0 else row
+
+    def tail(self, job: str, lines: int) -> str:
+        """Of a job that may live the last 15 minutes, its children's too, where this Iris takes those words."""
+        words = self._recent(job) or log_words(job, lines)
+        answer = self._ask(words)
+        if answer.code and not _NO_JOB.search(answer.err.decode("utf-8", "replace")):
+            raise self._trouble("job logs", answer)
+        if answer.code:
+            raise FileNotFoundError(2, "Iris has no such job", job)
+        told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
+        return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
+
+    def _recent(self, job: str) -> list[str]:
+        """The seed's words; none where they are not known, or where the job has ended: then its whole end is read."""
+        if self._log_flags is None:
+            answer = self._ask(["job", "logs", "--help"])
+            self._log_flags = answer.text if answer.code == 0 else ""
+        if "--since-seconds" not in self._log_flags:
+            return []
+        found = self.look(job)
+        if not isinstance(found, Found) or found.job.state.ended:
+            return []
+        children = ["--include-children"] if "--include-children" in self._log_flags else []
+        return ["job", "logs", "--since-seconds", str(SINCE), *children, job]
+
+    def tasks(self, job: str) -> tuple[TaskEnd, ...]:
+        answer = self._ask(detail_words(self._generation(), job))
+        if answer.code:
+            return ()
+        return summary_tasks(answer.text) or described_tasks(answer.text)
+
+    def stop(self, job: str) -> None:
+        answer = self._ask(stop_words(self._generation(), job))
+        if answer.code:
+            raise self._trouble("job stop", answer)
+
+    def _generation(self) -> Generation:
+        if self._known is None:
+            answer = self._ask(["job", "list", "--help"])
+            if answer.code:
+                raise self._trouble("job list --help", answer)
+            self._known = generation_of(answer.text)
+        return self._known
+
+    def _ask(self, words: Sequence[str]) -> Answer:
+        without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
+        env = {name: value for name, value in os.environ.items() if name not in without}
+        return run([*self._program, *words], TIMEOUT, env=env)
+
+    def _trouble(self, what: str, answer: Answer) -> CouldNotLook:
+        return CouldNotLook(f"`iris {what}` failed: {answer.complaint}")
+
+
+def summary_tasks(text: str) -> tuple[TaskEnd, ...]:
+    """From `job summary --json`; empty for anything else."""
+    start = text.find("{")
+    try:
+        told = read_json(text[start:]) if start >= 0 else None
+    except ValueError:
+        return ()
+    tasks = told.get("tasks") if isinstance(told, dict) else None
+    if not isinstance(told, dict) or not isinstance(tasks, list):
+        return ()
+    limit = _number(told.get("memory_limit_mb") or told.get("memory_mb"))
+    return tuple(_task(each, limit) for each in tasks if isinstance(each, dict))
+
+
+def _task(told: dict[str, Any], limit: float | None) -> TaskEnd:
+    word, code = str(told.get("state", "")), told.get("exit_code")
+    milliseconds = _number(told.get("duration_ms"))
+    return TaskEnd(
+        str(told.get("index", told.get("task_id", ""))),
+        word,
+        code if isinstance(code, int) else None,
+        milliseconds / 1000 if milliseconds else None,
+        _number(told.get("memory_peak_mb")),
+        _number(told.get("memory_limit_mb")) or limit,
+        _failed(word),
+    )
+
+
+def _number(told: Any) -> float | None:
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) and told > 0 else None
+
+
+def described_tasks(text: str) -> tuple[TaskEnd, ...]:
+    """From the table of `job describe`, whose columns begin where their headings do."""
+    lines = text.splitlines()
+    at = next((n for n, line in enumerate(lines) if _TABLE.match(line)), None)
+    if at is None:
+        return ()
+    heads = [(found[0], found.start()) for found in re.finditer(r"\S+(?: \S+)*", lines[at])]
+    found = []
+    for line in lines[at + 1 :]:
+        first = re.match(r"\s*(\d+) +(\w+) +(-?\d+|-)", line)
+        if not first:
+            continue
+        peak = _MIB.search(_cell(heads, "PEAK MEM", line))
+        size = float(peak[1]) * _TIMES[peak[2][0].lower()] if peak else None
+        code = int(first[3]) if first[3] != "-" else None
+        found.append(TaskEnd(first[1], first[2], code, peak_mb=size, failed=_failed(first[2])))
+    return tuple(found)
+
+
+def _cell(heads: Sequence[tuple[str, int]], name: str, line: str) -> str:
+    starts = [*(start for _, start in heads), len(line)]
+    return next((line[starts[n] : starts[n + 1]] for n, (head, _) in enumerate(heads) if head == name), "")
+
+
+def _failed(word: str) -> bool:
+    state = state_of(word)
+    return state.ended and state is not JobState.SUCCEEDED

@@ -1,0 +1,88 @@
+"""A process on this machine, or a job that herorun's own supervisor has started here.
+
+A process that is nobody's child leaves no exit code behind: once it is gone, nobody can tell how it ended but its log.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.schedulers._instance import Folder, last_lines
+from herorun.schedulers._processes import birth
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+from herorun.system.host import owner
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    log: str | None = Field(None, description="Its log file.")
+
+
+def connect(options: Options, place: Place) -> "LocalById":
+    return LocalById(options, Path(place.state))
+
+
+class LocalById:
+    """An id is a process number, or the folder of a supervised job."""
+
+    def __init__(self, options: Options, state: Path) -> None:
+        self._log, self._state = options.log, state
+
+    def look(self, job: str) -> Search:
+        try:
+            return self._supervised(job) if job.startswith("/") else self._process(int(job))
+        except (OSError, CouldNotLook) as error:
+            return Unsure(in_words(error))
+
+    def _supervised(self, job: str) -> Search:
+        found = _folder(job).job()
+        return Found(Job(**{**vars(found), "id": job})) if found else Absent()
+
+    def _process(self, pid: int) -> Search:
+        """The number may be another process's by now: what it was born as is kept from the first look on."""
+        alive, kept = birth(pid), self._state / f"process-{pid}"
+        known = kept.read_text("utf-8").strip() if kept.exists() else ""
+        if not known and not alive:
+            return Absent()
+        if not known:
+            write_whole(kept, alive.encode())
+        if alive and known in ("", alive):
+            return Found(Job(str(pid), str(pid), JobState.RUNNING, "running"))
+        why = "the process is gone, and nobody recorded how it ended: see its log"
+        return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
+
+    def tail(self, job: str, lines: int) -> str:
+        return last_lines(self._path(job), lines).decode("utf-8", "replace")
+
+    def _path(self, job: str) -> Path:
+        if self._log:
+            return Path(self._log)
+        if job.startswith("/"):
+            return _folder(job).log
+        raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
+
+    def stop(self, job: str) -> None:
+        if job.startswith("/"):
+            write_whole(
+                Path(job) / "stop.json", f'{{"by": "{owner()}", "at": "{now().isoformat()}"}}'.encode()
+            )
+            return
+        found = self._process(int(job))
+        if isinstance(found, Found) and found.job.state.live:
+            with suppress(ProcessLookupError):
+                os.kill(int(job), signal.SIGTERM)
+
+
+def _folder(job: str) -> Folder:
+    path = Path(job)
+    if not path.is_dir():
+        raise WrongUse(f"{job} is no folder of a job that herorun started here.")
+    return Folder(path.parent, path.name)

@@ -1,0 +1,120 @@
+"""An invocation of the NeMo evaluator launcher, or one of its tasks, by its id."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.jobs.tasks import TaskEnd
+from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.schedulers._kept import Kept
+from herorun.schedulers._nel_judge import judge
+from herorun.schedulers._nel_options import Options as NelOptions
+from herorun.schedulers._nel_rows import Entry
+from herorun.schedulers.nel import Nel
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str | None = Field(None, description="Login node of its Slurm jobs; none: as nel has noted it.")
+    user: str | None = Field(None, description="The user there.")
+
+
+def connect(options: Options, place: Place) -> "NelById":
+    told = NelOptions(**options.model_dump(exclude_none=True))
+    return NelById(told, Path(place.state) / "nel", "")
+
+
+class NelById(Nel):
+    """Judged as any nel job: what nel itself could not find out is no end."""
+
+    def look(self, job: str) -> Search:
+        try:
+            entries = self._of(job)
+            if not entries:
+                return Absent()
+            parts = self._parts(entries)
+            return Found(judge(job, job, [parts[entry.id] for entry in entries], Kept()))
+        except (CouldNotLook, OSError) as error:
+            return Unsure(in_words(error))
+
+    def _of(self, job: str) -> list[Entry]:
+        return [entry for entry in self._entries() if job in (entry.invocation, entry.id)]
+
+    def tail(self, job: str, lines: int) -> str:
+        ends = [(entry, self._end(entry, lines)) for entry in self._of(job)]
+        told = [(entry, end) for entry, end in ends if end is not None]
+        if not told:
+            raise FileNotFoundError(2, "nel has no log of it", job)
+        return told[0][1] if len(told) == 1 else "".join(f"==> {entry.id}\n{end}" for entry, end in told)
+
+    def stop(self, job: str, by: str = "") -> None:
+        found = self.look(job)
+        if isinstance(found, Found) and found.job.state.live:
+            self._kill(job)
+
+    def tasks(self, job: str) -> tuple[TaskEnd, ...]:
+        entries = self._of(job)
+        parts = self._parts(entries)
+        return tuple(
+            TaskEnd(e.id, p.raw, p.exit_code, failed=p.state.ended and p.state != "succeeded")
+            for e in entries
+            if (p := parts[e.id])
+        )
+
+    def results(self, job: str) -> str:
+        """The scores of its tasks, as far as their files lie on this machine."""
+        return ", ".join(score for entry in self._of(job) for score in _scores(Path(entry.folder)))
+
+    def recent(self, count: int) -> tuple[tuple[str, str, str], ...]:
+        """The newest invocations: id, executor and benchmarks."""
+        newest: dict[str, Entry] = {}
+        for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):
+            newest.setdefault(entry.invocation, entry)
+        return tuple((e.invocation, e.executor, f"{e.at:%Y-%m-%d %H:%M}") for e in list(newest.values())[:count])  # fmt: skip
+
+
+def _scores(folder: Path) -> list[str]:
+    try:
+        import yaml
+
+        told = yaml.safe_load((folder / "artifacts" / "results.yml").read_text("utf-8"))
+    except (OSError, ValueError, ImportError):
+        return []
+    except yaml.YAMLError:
+        return []
+    return scores_in(told)
+
+
+def scores_in(told: Any) -> list[str]:
+    """`ifeval: 42.3%` of each task's first score; nothing of another shape.
+
+    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": {"acc": {"scores": {"acc": {"value": 0.671}}}}}}}})
+    ['gsm8k: 67.1%']
+    """
+    results = told.get("results") if isinstance(told, Mapping) else None
+    tasks = (results.get("tasks") or results.get("groups")) if isinstance(results, Mapping) else None
+    if not isinstance(tasks, Mapping):
+        return []
+    found = ((name, _first_value(task)) for name, task in tasks.items())
+    return [f"{name}: {_percent(value)}" for name, value in found if value is not None]
+
+
+def _first_value(told: Any) -> float | None:
+    if isinstance(told, Mapping):
+        value = told.get("value")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        return next((v for each in _below(told) if (v := _first_value(each)) is not None), None)
+    return None
+
+
+def _below(told: Mapping[str, Any]) -> Sequence[Any]:
+    return [told[name] for name in sorted(told) if name != "stats"]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}%" if 0 <= value <= 1 else f"{value:g}"

@@ -1,0 +1,55 @@
+"""A Ray job by its submission id, asked over the Jobs API of the dashboard."""
+
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.schedulers._ray_call import Dashboard
+from herorun.schedulers._ray_log import read_log
+from herorun.schedulers._ray_look import Look
+
+TIMEOUT = 20.0  # seconds of one question
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: str = Field(pattern=r"^https?://", description="The dashboard, `http://host:8265`.")
+
+
+def connect(options: Options, place: Place) -> "RayById":
+    return RayById(options)
+
+
+class RayById:
+    def __init__(self, options: Options) -> None:
+        self._address = options.cluster.rstrip("/")
+
+    def look(self, job: str) -> Search:
+        try:
+            look = self._look()
+            record = look.record(job)
+            if record is None:
+                return Absent()
+            return Found(look.job(record, job, None))
+        except CouldNotLook as error:
+            return Unsure(str(error))
+
+    def tail(self, job: str, lines: int) -> str:
+        look = self._look()
+        record = look.record(job)
+        if record is None:
+            raise FileNotFoundError(2, "Ray has no such job", job)
+        return read_log(look, record, lines)
+
+    def stop(self, job: str) -> None:
+        """The job alone: nothing here touches the cluster."""
+        look = self._look()
+        if look.record(job) is None:
+            raise WrongUse(f"There is no job {job} on {self._address}.")
+        look.dashboard.ask("POST", f"/api/jobs/{quote(job, safe='')}/stop")
+
+    def _look(self) -> Look:
+        return Look(Dashboard(self._address, {}, TIMEOUT, None))

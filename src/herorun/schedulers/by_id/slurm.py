@@ -1,0 +1,206 @@
+"""A Slurm job by its number: sacct decides its end, since squeue lags behind."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.core.jobs.tasks import TaskEnd
+from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.schedulers._kept import Kept
+from herorun.schedulers._road import Login, road_to
+from herorun.schedulers._slurm_judge import Books, judge
+from herorun.schedulers._slurm_rows import (
+    NO_ACCOUNTING,
+    Row,
+    programs,
+    sacct_rows,
+    sacct_words,
+    squeue_rows,
+    squeue_words,
+)
+from herorun.schedulers._slurm_words import state_of
+from herorun.system.clock import now
+from herorun.system.process import Answer
+
+LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
+TIMEOUT = 40.0  # seconds of one question
+_ABSENT = 44  # exit code of our own shell words
+_TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c 1048576 -- "$1" | tail -n "$2"'
+_ID = re.compile(r"(\d+)((?:_\d+|\+\d+)?)")
+_STEPS = "JobID State ExitCode ElapsedRaw MaxRSS ReqMem"
+_SIZE = re.compile(r"([0-9.]+)([KMGT]?)[cn]?")
+_MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+
+
+class Options(Login):
+    """Through which login node, if any."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    log: str | None = Field(None, description="Its log file, there; none: as Slurm tells.")
+    programs: str | None = Field(None, description="Folder of squeue and sacct there.")
+    slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
+
+
+def connect(options: Options, place: Place) -> "SlurmById":
+    return SlurmById(options)
+
+
+class SlurmById:
+    def __init__(self, options: Options) -> None:
+        self._options, self._road = options, road_to(options)
+
+    def look(self, job: str) -> Search:
+        number, part = _parts(job)
+        try:
+            queue = _of(self._queue(number), number, part)
+            books = self._books(number)
+        except CouldNotLook as error:
+            return Unsure(str(error))
+        told = _of(books.rows, number, part)
+        if not queue and not told:
+            return Unsure(books.silent) if books.silent else _nowhere(job, books)
+        kept = Kept(asked=True, id=number)
+        answer = judge(job, queue, told, Books(told, books.silent, books.none_kept), kept)
+        return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
+
+    def _queue(self, number: str) -> Sequence[Row]:
+        answer = self._ask(squeue_words(ids=[number]))
+        if answer.code and b"Invalid job id" in answer.err:
+            return ()  # the controller has forgotten it
+        if answer.code or (b"error" in answer.err and not answer.out.strip()):
+            raise self._trouble("squeue", answer)
+        return squeue_rows(answer.text)
+
+    def _books(self, number: str) -> Books:
+        words = [*sacct_words((), now() - LONG_AGO)[:-1], f"--jobs={number}"]
+        answer = self._ask(words)
+        if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
+            return Books(none_kept=True)
+        if answer.code or (b"error" in answer.err and not answer.out.strip()):
+            return Books(silent=str(self._trouble("sacct", answer)).rstrip("."))
+        return Books(sacct_rows(answer.text))
+
+    def tail(self, job: str, lines: int) -> str:
+        path = self._options.log or self._log_of(job)
+        if not path:
+            raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
+        answer = self._road.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], TIMEOUT)
+        if answer.code == _ABSENT:
+            raise FileNotFoundError(2, "No such file", path)
+        if answer.code:
+            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+        return answer.out.decode("utf-8", "replace")
+
+    def _log_of(self, job: str) -> str:
+        """As the controller tells while it remembers the job, else sbatch's own default in the job's folder."""
+        answer = self._ask(["scontrol", "show", "job", job])
+        found = re.search(r"^ *StdOut=(.*?)\n *\w+=", answer.text, re.MULTILINE | re.DOTALL)
+        if found and found[1].strip():
+            return found[1].strip().replace("%%", "%")
+        told = self._ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
+        folder = told.text.strip().partition("\n")[0]
+        return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
+
+    def results(self, job: str) -> str:
+        """State, exit code and elapsed time, as accounting has them."""
+        answer = self._ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
+        told = answer.text.strip().partition("\n")[0].split("|")
+        return f"{told[0]}, exit code {told[1]}, elapsed {told[2]}" if len(told) == 3 else ""
+
+    def tasks(self, job: str) -> tuple[TaskEnd, ...]:
+        """Its parts, each with the largest peak of its steps."""
+        answer = self._ask(["sacct", "-n", "-P", "-j", job, f"--format={','.join(_STEPS.split())}"])
+        return task_ends(answer.text) if answer.code == 0 else ()
+
+    def stop(self, job: str) -> None:
+        answer = self._ask(["scancel", job])
+        if answer.code:
+            raise self._trouble("scancel", answer)
+
+    def mine(self) -> tuple[tuple[str, str, str], ...]:
+        """The user's jobs that Slurm has now: id, word and name."""
+        user = ["-u", self._options.user] if self._options.user else ["--me"]
+        answer = self._ask(["squeue", "-h", *user, "-o", "%i|%T|%j"])
+        if answer.code:
+            raise self._trouble("squeue", answer)
+        rows = [line.split("|", 2) for line in answer.text.splitlines() if line.count("|") >= 2]
+        return tuple((row[0].strip(), row[1].strip(), row[2].strip()) for row in rows)
+
+    def _ask(self, words: list[str]) -> Answer:
+        return self._road.run(programs(self._options.programs, self._options.slurm_conf, *words), TIMEOUT)
+
+    def _trouble(self, program: str, answer: Answer) -> CouldNotLook:
+        if answer.code == 127:
+            return CouldNotLook(f"{program} was not found on {self._road.where}: is Slurm there, or is --host missing?")  # fmt: skip
+        return CouldNotLook(f"{program} on {self._road.where} failed: {answer.complaint}")
+
+
+def _parts(job: str) -> tuple[str, str]:
+    found = _ID.fullmatch(job)
+    assert found  # its form was looked at before
+    return found[1], found[2]
+
+
+def _of(rows: Sequence[Row], number: str, part: str) -> list[Row]:
+    return [row for row in rows if row.id == number and (not part or row.part == part)]
+
+
+def _nowhere(job: str, books: Books) -> Search:
+    if books.none_kept:
+        return Unsure(f"Slurm keeps no accounting there, and its controller does not know {job} any more")
+    return Absent()
+
+
+def _with_id(answer: Found, job: str) -> Job:
+    return replace(answer.job, id=job)
+
+
+def task_ends(text: str) -> tuple[TaskEnd, ...]:
+    """The parts of a job; a part's peak is the largest of its steps'.
+
+    >>> task_ends("7|FAILED|9:0|60||2000M\\n7.0|FAILED|9:0|60|1990M|\\n")[0].peak_mb
+    1990.0
+    """
+    jobs: dict[str, TaskEnd] = {}
+    peaks: dict[str, float] = {}
+    for line in text.splitlines():
+        fields = line.split("|")
+        if len(fields) != len(_STEPS.split()):
+            continue
+        ident, state, code, elapsed, rss, limit = fields
+        whole = ident.partition(".")[0]
+        if peak := _mb(rss):
+            peaks[whole] = max(peak, peaks.get(whole, 0.0))
+        if ident == whole:
+            jobs[whole] = TaskEnd(
+                whole,
+                state,
+                _code(code),
+                float(elapsed) if elapsed.isdigit() else None,
+                limit_mb=_mb(limit),
+                failed=state_of(state) not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
+            )
+    return tuple(_with_peak(task, peaks.get(name)) for name, task in jobs.items())
+
+
+def _with_peak(task: TaskEnd, peak: float | None) -> TaskEnd:
+    return replace(task, peak_mb=peak)
+
+
+def _code(told: str) -> int | None:
+    """137 where Slurm itself ended it by signal 9, or where accounting dropped the 128."""
+    code, _, signal = told.partition(":")
+    if signal.isdigit() and int(signal):
+        return 128 + int(signal)
+    return int(code) if code.isdigit() else None
+
+
+def _mb(told: str) -> float | None:
+    found = _SIZE.fullmatch(told.strip())
+    return float(found[1]) * _MB[found[2]] if found and float(found[1]) else None
