@@ -92,19 +92,28 @@ def watch(
     until: Until | None = None,
     turn: Callable[[Run, str], Turn] | None = None,
     over: threading.Event | None = None,
+    opened: Callable[[str, Path], tuple[Run, str]] = watched_run,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `turn` takes one in its own way; `over` ends the loop between two of them, by KeyboardInterrupt.
+    `turn` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop between two of them,
+    by KeyboardInterrupt.
     """
-    run, _ = watched_run(name, start)
+    run, _ = opened(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
     watching = Watching(
-        name, start, report, until or Until(), turn or take_turn, _bell(run), over or threading.Event()
+        name,
+        start,
+        report,
+        until or Until(),
+        turn or take_turn,
+        _bell(run),
+        over or threading.Event(),
+        opened,
     )
     try:
         due, called = next_due(run), _written(_bell(run)) > _written(run.state / "heartbeat.json")
@@ -153,6 +162,7 @@ class Watching:
     turn: Callable[[Run, str], Turn]
     bell: Path
     over: threading.Event
+    opened: Callable[[str, Path], tuple[Run, str]]
 
     def rest(self, seconds: float, heard: float) -> None:
         """Sleep so long, or until the bell rings."""
@@ -168,7 +178,7 @@ def _loop(own: Watching) -> int:
     while True:
         began, heard = time.monotonic(), _written(own.bell)
         try:
-            run, drift = watched_run(own.name, own.start)
+            run, drift = own.opened(own.name, own.start)
             with unattended():
                 turn = own.turn(run, drift)
             ends = own.until.reached(turn.step, now())

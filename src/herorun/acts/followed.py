@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
+from herorun.acts.clusters import address_of
 from herorun.acts.plain_journal import Journal
 from herorun.core.canonical import canonical, digest
 from herorun.core.errors import CouldNotLook, WrongUse
@@ -26,6 +27,8 @@ def adapter_for(facts: Facts, folder: Path) -> Any:
     """What looks at the job by its id."""
     must_be_id(facts.kind, facts.job)
     told = {name: getattr(facts, name) for name in ("cluster", "config", "host", "user", "log")}
+    if facts.kind == "ray":
+        told["cluster"] = address_of(facts.cluster)
     place = str(folder)
     options = {name: value for name, value in told.items() if value}
     return discover.connect("schedulers.by_id", facts.kind, {}, Place("job", place, place, place), options)
@@ -77,6 +80,11 @@ class Followed:
         """How each of its tasks ended; empty where its scheduler does not tell."""
         ask = getattr(self._jobs, "tasks", None)
         return tuple(ask(self._job(instance))) if ask else ()
+
+    def results(self, instance: str) -> str:
+        """What came of it, in words, of schedulers that know."""
+        ask = getattr(self._jobs, "results", None)
+        return str(ask(self._job(instance))) if ask else ""
 
     def events(self, instance: str) -> tuple[str, ...]:
         """Key events in words, of schedulers that print some."""

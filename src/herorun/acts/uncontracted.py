@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from herorun import __version__, discover
-from herorun.acts.followed import Followed, JobLogTracker, adapter_for
+from herorun.acts.followed import LINES, Followed, JobLogTracker, adapter_for
 from herorun.acts.plain_journal import Journal
 from herorun.core import evidence as kinds
 from herorun.core.asking import Way
@@ -21,12 +21,23 @@ from herorun.core.check import Check, Gate
 from herorun.core.contract import Babysit, Command, Contract, ContractFile, Output, Recovery
 from herorun.core.contract import Scheduler as SchedulerTable
 from herorun.core.contract import Tracker as TrackerTable
+from herorun.core.errors import HerorunError
 from herorun.core.event import Launched
-from herorun.core.evidence import Cadence, Instance, Launcher, Nothing, OwnVersion, Undelivered, Waivers
+from herorun.core.evidence import (
+    Cadence,
+    FinalStep,
+    Instance,
+    Launcher,
+    Nothing,
+    OwnVersion,
+    Undelivered,
+    Waivers,
+)
 from herorun.core.jobs.facts import Facts, must_be_whole
+from herorun.core.jobs.said import progress_in
 from herorun.core.journal import Memory
 from herorun.core.outside import read_json
-from herorun.core.ports import Channels, IssueTracker, Layout, Place, Post, Scheduler, Store, Tracker
+from herorun.core.ports import Channels, IssueTracker, Layout, Place, Post, Scheduler, Search, Store, Tracker
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import make_folders, write_whole
@@ -46,7 +57,6 @@ ASKED = frozenset(
 _UNKNOWN_KINDS = (
     kinds.Checkpoints,
     kinds.ContractDrift,
-    kinds.FinalStep,
     kinds.IssuePage,
     kinds.PriorLaunch,
     kinds.Receipt,
@@ -140,6 +150,7 @@ class JobRun(Run):
             ContractFile: self.file,
             Place: self.place,
             Scheduler: self.scheduler,
+            FinalStep: self._final(memory),
             Tracker: JobLogTracker(self.scheduler, memory.current.name if memory.current else ""),
             Store: self.store,
             Launcher: self.launcher,
@@ -152,8 +163,23 @@ class JobRun(Run):
             OwnVersion: OwnVersion(__version__, ""),
         }
 
+    def _final(self, memory: Memory) -> FinalStep | Nothing:
+        """As its log prints it, if exactly; the log's end that is read for it serves the whole tick."""
+        if memory.current is None:
+            return UNPLANNED
+        try:
+            found = progress_in(self.scheduler.tail(memory.current.name, LINES))
+        except (HerorunError, OSError):
+            return Nothing("its log could not be read")
+        return FinalStep(found.most, "its log") if found and found.most else Nothing("its log tells no end")
+
     def prepare(self) -> None:
         make_folders(self.folder)
+
+    def look(self) -> Search:
+        """The job as it was named, before anything is written down."""
+        answer: Search = adapter_for(self.facts, self.folder).look(self.facts.job)
+        return answer
 
     def begin(self) -> None:
         """Write the job down as the first instance, and open the page that is told on; each once."""

@@ -2,11 +2,13 @@
 
 import click
 
+from herorun.commands._uncontracted import babysit_job, options, resumable
+
 
 @click.command(short_help="Watch runs, tell, relaunch and escalate under the contract.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--once", is_flag=True, help="One tick of each run, for cron; exit with its verdict.")
-@click.option("--all", "every", is_flag=True, help="Every launched and unsealed run of this repository.")
+@click.option("--all", "every_run", is_flag=True, help="Every launched and unsealed run of this repository.")
 @click.option(
     "--json",
     "as_json",
@@ -19,9 +21,17 @@ import click
     metavar="step=N|time=T",
     help="Watch so far and end with a summary; T is a time with its zone, or a duration.",
 )
+@options
 @click.pass_obj
 def command(
-    start: str, runs: tuple[str, ...], once: bool, every: bool, as_json: bool, until: str | None
+    start: str,
+    /,
+    runs: tuple[str, ...],
+    once: bool,
+    every_run: bool,
+    as_json: bool,
+    until: str | None,
+    **told: str | None,
 ) -> int:
     """Tick at the contract's cadence until the run is over; `--once` for a single tick.
 
@@ -33,6 +43,11 @@ def command(
     after another and their records pushed together; one that cannot be read does not stop the others. For several, or with --all, the document of --once
     is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
 
+    A job that nobody planned has no contract: `--job ID --scheduler KIND`, and what its scheduler needs beside it. It is
+    watched until its terminal state or `--until`; its state file is `scratch/<time>_monitoring_state.json`, and with no
+    arguments the newest of these is gone on with. Without `--resubmit` it is only watched. With it, a terminal failure
+    that can be recovered from is submitted again, once for one end.
+
     Exit code 0: clear. 1: a critical alert fires, or the run is down. 3: the monitor is not fresh. Of several runs the
     worst counts: 1, then 3, then 2.
 
@@ -40,6 +55,7 @@ def command(
     Example:
       herorun babysit grug --once --json
       herorun babysit grug --until step=5000
+      herorun babysit --job /dlwh/tiny-1 --scheduler iris --cluster marin
       */15 * * * * cd ~/grug && herorun babysit --all --once
     """
     from pathlib import Path
@@ -48,17 +64,25 @@ def command(
     from herorun.core.errors import WrongUse
     from herorun.system.git import find_repository
 
-    names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every else [])]
+    if once and until:
+        raise WrongUse("--once looks one time: leave --until away, or --once.")
+    if any(told.values()) or (not runs and not every_run and resumable(start)):
+        if runs or every_run:
+            raise WrongUse(
+                "--job and what belongs to it watch a job without a contract: name no run beside it."
+            )
+        return babysit_job(start, told, once, as_json, until)
+    names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every_run else [])]
     if not names:
         raise WrongUse(
             "Name a run, or say --all: `herorun babysit RUN`."
-            if not every
+            if not every_run
             else "No run here is launched and unsealed."
         )
-    if once and until:
-        raise WrongUse("--once looks one time: leave --until away, or --once.")
     if once:
-        return _several(names, start, as_json) if every or len(names) > 1 else _one(names[0], start, as_json)
+        return (
+            _several(names, start, as_json) if every_run or len(names) > 1 else _one(names[0], start, as_json)
+        )
     return _watch(names, start, as_json, until)
 
 

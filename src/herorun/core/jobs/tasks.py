@@ -1,5 +1,6 @@
 """How the tasks of a job ended, and what that says together: the postmortem in one sentence. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,6 +45,24 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     if code == OOM_CODE:
         return f"{_of(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see their peak, and raise memory"
     return f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}"
+
+
+_SIZE = re.compile(r"([0-9.]+) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_MB = {"": 1 / 2**20, "k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+
+
+def memory_asked(words: Sequence[str]) -> float | None:
+    """What a command asks for by `--memory`, in MB; None where it asks for none.
+
+    >>> memory_asked(["iris", "job", "run", "--memory", "16GB"])
+    16384.0
+    """
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        told = value if equals else next(iter(words[at + 1 : at + 2]), "")
+        if name in ("--memory", "--mem") and (found := _SIZE.fullmatch(told)):
+            return float(found[1]) * _MB[found[2].lower()]
+    return None
 
 
 def _of(count: int, tasks: Sequence[TaskEnd], noun: str) -> str:

@@ -1,0 +1,43 @@
+"""Clusters by their short names: our table, and `clusters.toml` in the user's configuration folder over it."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from herorun.core.errors import WrongUse
+from herorun.core.jobs.clusters import read_table, resolve
+from herorun.core.jobs.facts import Facts
+
+
+def table_file() -> Path:
+    """`$XDG_CONFIG_HOME/herorun/clusters.toml`, or `~/.config/herorun/clusters.toml`."""
+    told = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(told) if told.startswith("/") else Path.home() / ".config") / "herorun" / "clusters.toml"
+
+
+def table(kind: str) -> dict[str, str]:
+    path = table_file()
+    try:
+        return read_table(path.read_text("utf-8"), str(path), kind)
+    except FileNotFoundError:
+        return read_table("", str(path), kind)
+    except UnicodeDecodeError:
+        raise WrongUse(f"{path} is not UTF-8 text: save it as UTF-8.") from None
+
+
+def address_of(cluster: str) -> str:
+    """A Ray cluster's dashboard."""
+    return resolve(cluster, table("ray"), str(table_file()), "ray")
+
+
+def with_config(facts: Facts, start: Path) -> Facts:
+    """Of an Iris job the configuration file, from `--config` or a cluster's short name; it must be there."""
+    if facts.kind != "iris" or not (facts.config or facts.cluster):
+        return facts
+    told = resolve(facts.config or facts.cluster, table("iris"), str(table_file()))
+    path = (start / told).resolve()
+    if not path.is_file():
+        raise WrongUse(
+            f"There is no {path}, the configuration of the Iris cluster: give it by --config PATH."
+        )
+    return replace(facts, config=str(path))

@@ -1,0 +1,129 @@
+"""One turn over a job without a contract: the engine's own, and what this job's own words tell beside it."""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from herorun.acts.followed import LINES
+from herorun.acts.perform import Performed, perform
+from herorun.acts.state_files import project
+from herorun.acts.turn import Turn, take_turn, turn_code
+from herorun.acts.uncontracted import JobRun
+from herorun.core.canonical import digest
+from herorun.core.decide import DeleteNode, Relaunch, Stop, Tell
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.evidence import Job, JobState, Triage
+from herorun.core.jobs.command import words_of
+from herorun.core.jobs.said import run_id, tracker_runs
+from herorun.core.jobs.tasks import TaskEnd, memory_asked, summary
+from herorun.core.scrub import scrub
+
+
+@dataclass(frozen=True)
+class JobTurn(Turn):
+    """It is over at the terminal state, once nothing more follows from it."""
+
+    @property
+    def over(self) -> bool:
+        job, seen = self.evidence.get(Job), self.tick
+        if seen is None:
+            return True
+        if not isinstance(job, Job) or not job.state.ended or self.paused or seen.wake is not None:
+            return False
+        done = [each for each in self.performed if isinstance(each.action, Relaunch | Stop | DeleteNode)]
+        wanted = [action for action in seen.actions if isinstance(action, Relaunch | Stop | DeleteNode)]
+        return len(done) == len(wanted) and all(each.why for each in done)
+
+    @property
+    def code(self) -> int:
+        """Of a job that is gone nobody can say that it went well."""
+        job = self.evidence.get(Job)
+        return turn_code(self) or (3 if isinstance(job, Job) and job.state.in_doubt else 0)
+
+
+def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
+    """The engine's turn, then what is told once: tracker runs, key events, how the tasks ended, what came of it."""
+    turn = take_turn(run)
+    doubts = list(turn.doubts)
+    job = turn.evidence.get(Job)
+    told: list[Performed] = []
+    if isinstance(job, Job) and turn.tick is not None:
+        try:
+            told = [perform(run, tell) for tell in _news(run, job)]
+        except (HerorunError, OSError) as error:
+            doubts.append(scrub(in_words(error)))
+    doubts += [each.why for each in told if each.why]
+    known = {each.name: getattr(turn, each.name) for each in fields(Turn)}
+    whole = JobTurn(**{**known, "performed": (*turn.performed, *told), "doubts": tuple(doubts)})
+    if state_file is not None:
+        project(run, state_file, _signals(run, whole))
+    return whole
+
+
+def _news(run: JobRun, job: Job) -> list[Tell]:
+    """Only what was not told yet."""
+    done = run.record.memory().done
+    found = [*_runs(run, job), *_events(run, job), *(_end(run, job) if job.state.ended else ())]
+    return [tell for tell in found if tell.key not in done]
+
+
+def _runs(run: JobRun, job: Job) -> list[Tell]:
+    """Once a tracker run, whichever instance names it first."""
+    known = {key.rpartition("/run-")[2] for key in run.record.memory().done if "/run-" in key}
+    return [
+        Tell(f"tell/{job.instance}/run-{run_id(link)}", f"W&B run {run_id(link)}", link)
+        for link in tracker_runs(log_end(run, job.instance))
+        if run_id(link) not in known
+    ]
+
+
+def _events(run: JobRun, job: Job) -> list[Tell]:
+    return [
+        Tell(f"tell/{job.instance}/event-{digest(words)[7:19]}", words, f"{job.id}: {words}")
+        for words in run.scheduler.events(job.instance)
+    ]
+
+
+def _end(run: JobRun, job: Job) -> list[Tell]:
+    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by nobody later."""
+    if job.state is JobState.SUCCEEDED:
+        words = run.scheduler.results(job.instance)
+        return [Tell(f"tell/{job.instance}/results", f"{job.id} ended well", words)] if words else []
+    words = summary(_limited(run, run.scheduler.tasks(job.instance)))
+    return [Tell(f"tell/{job.instance}/tasks", f"How the tasks of {job.id} ended", words)] if words else []
+
+
+def _limited(run: JobRun, tasks: tuple[TaskEnd, ...]) -> tuple[TaskEnd, ...]:
+    """The limit that the resubmit command asks for, where the scheduler does not tell one."""
+    asked = memory_asked(words_of(run.facts.resubmit)) if run.facts.resubmit else None
+    return tuple(task if task.limit_mb else replace(task, limit_mb=asked) for task in tasks)
+
+
+def log_end(run: JobRun, instance: str) -> str:
+    try:
+        return run.scheduler.tail(instance, LINES)
+    except (HerorunError, OSError):
+        return ""
+
+
+def _signals(run: JobRun, turn: JobTurn) -> dict[str, Any]:
+    """What whoever takes over needs beside the seed's fields."""
+    job, triage = turn.evidence.get(Job), turn.evidence.get(Triage)
+    done = run.record.memory().done
+    runs = [key.rpartition("/run-")[2] for key in sorted(done) if "/run-" in key]
+    links = tracker_runs(log_end(run, job.instance)) if isinstance(job, Job) else ()
+    return {
+        "state": job.state.value if isinstance(job, Job) else "unknown",
+        "run": turn.tick.run.value if turn.tick else "unknown",
+        "monitor": turn.tick.monitor.value if turn.tick else "unknown",
+        "progress": turn.progress,
+        "wandb_runs": runs,
+        **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
+        "last_signal": _last(job, triage),
+    }
+
+
+def _last(job: object, triage: object) -> str:
+    if isinstance(triage, Triage) and triage.excerpt:
+        return f"{triage.failure_class}: {triage.excerpt}"
+    return job.reason if isinstance(job, Job) else ""

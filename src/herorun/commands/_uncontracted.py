@@ -1,0 +1,121 @@
+"""`herorun babysit --job`: what a person says of a job without a contract, and the watch over it."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+OPTIONS = (
+    click.option("--job", metavar="ID", help="A job without a contract, by the id that its back end gave it."),
+    click.option("--scheduler", metavar="KIND", help="Whose id it is: iris, ray, slurm, nel, launcher or local."),
+    click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
+    click.option("--cluster", metavar="NAME", help="The cluster, by its short name or, for Ray, its dashboard's address."),
+    click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
+    click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
+    click.option("--host", metavar="HOST", help="The login node that is asked over ssh."),
+    click.option("--user", metavar="USER", help="The user there."),
+    click.option("--log", metavar="FILE", help="The job's log, where its scheduler does not tell."),
+    click.option("--every", metavar="DURATION", help="Time between two looks at such a job: 570s where it is not given."),
+)  # fmt: skip
+
+
+def options(command: Any) -> Any:
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None) -> int:
+    """Without a job the newest state file says which; `WrongUse` where neither does."""
+    from datetime import timedelta
+
+    from herorun import screen
+    from herorun.acts.babysit_job import ready, tick_job, watch_job
+    from herorun.acts.uncontracted import CADENCE
+    from herorun.core.until import Until, parse_until, seconds_of
+    from herorun.system.clock import now
+
+    every = told.pop("every", None)
+    cadence = timedelta(seconds=seconds_of(every, "--every")) if every else CADENCE
+    end = parse_until(until, now()) if until else Until()
+    run, path, notices = ready(_facts(Path(start), told), Path(start), cadence)
+    for notice in notices:
+        screen.say(run.facts.job, notice)
+    if not as_json:
+        click.echo(f"{run.facts.job}: state file {path}, journal {run.record.path}")
+
+    def report(run: Any, turn: Any) -> None:
+        _show(run, turn, as_json)
+        if not as_json and end.reached(turn.step, now()):
+            click.echo(f"{_job(run)}: watched until {end}: {turn.progress}")
+
+    if once:
+        turn = tick_job(run, path)
+        _show(run, turn, as_json)
+        return turn.code
+    return watch_job(run, path, report, end)
+
+
+def _job(run: Any) -> str:
+    return str(run.current.job if run.current else run.facts.job)
+
+
+def _show(run: Any, turn: Any, as_json: bool) -> None:
+    from herorun import screen
+
+    if as_json:
+        screen.show_json_line({"job": _job(run), "slug": run.slug, **turn.as_json()})
+    else:
+        screen.show_turn(_job(run), turn)
+
+
+def _facts(start: Path, told: dict[str, str | None]) -> Any:
+    from dataclasses import replace
+
+    from herorun.acts.clusters import with_config
+    from herorun.core.jobs.facts import OPTIONS as NAMED
+    from herorun.core.jobs.facts import Facts, missing, must_be_whole
+
+    given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
+    if not given or set(given) <= {"resubmit"}:
+        return _resumed(start, given.get("resubmit", ""))
+    facts = Facts(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
+    facts = with_config(facts, start)
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        for option in missing(facts):
+            name = next(key for key, value in NAMED.items() if value == option)
+            facts = replace(facts, **{name: click.prompt(option.removeprefix("--"), err=True)})
+        facts = with_config(facts, start)
+    must_be_whole(facts)
+    return facts
+
+
+def _resumed(start: Path, resubmit: str) -> Any:
+    from dataclasses import replace
+
+    from herorun import screen
+    from herorun.acts.state_files import newest
+    from herorun.core.errors import WrongUse
+    from herorun.core.jobs.facts import must_be_whole
+
+    found = newest(start)
+    if found is None:
+        raise WrongUse(
+            "Name a run, or say --all: `herorun babysit RUN`; for a job without a contract say --job and --scheduler. "
+            "There is no state file in scratch/ to go on from."
+        )
+    facts, path, faults = found
+    for fault in faults:
+        screen.say(facts.job, f"{fault}; {path} is gone on with")
+    facts = replace(facts, resubmit=resubmit or facts.resubmit)
+    must_be_whole(facts)
+    return facts
+
+
+def resumable(start: str) -> bool:
+    """Whether there is a state file to go on from."""
+    from herorun.core.jobs.state_file import FOLDER, newest_first
+
+    folder = Path(start) / FOLDER
+    return folder.is_dir() and bool(newest_first(path.name for path in folder.iterdir()))
