@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FrameType
 
 from herorun.acts.looks import Looks
+from herorun.acts.registered import handed_on
+from herorun.acts.sessions import session_of_launch
 from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical import canonical, timestamp
@@ -39,6 +41,7 @@ def start_babysitter(run: Run) -> str:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
             cwd=run.repository.top,
+            env={**os.environ, **handed_on(session_of_launch(run.repository.top))},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -12,6 +12,7 @@ from datetime import timedelta
 from herorun.acts.announcing import announce, give_up, tell_of_retention
 from herorun.acts.launch_order import Order
 from herorun.acts.leasing import take_lease
+from herorun.acts.registered import register_launch
 from herorun.acts.snapshots import admitted_snapshot, keep_snapshot, kept_diff
 from herorun.acts.submitting import ALONE, company, submit
 from herorun.core.canonical import canonical, digest
@@ -152,6 +153,7 @@ def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched
     )
     run.record.append(launched)
     run.record.push()
+    register_launch(run, job, order.why)
     return launched
 
 

@@ -1,10 +1,13 @@
 """Submitting a job without a contract again, by the command that a person gave: once for one end, recorded before."""
 
+import contextlib
 import os
+from pathlib import Path
 
 from herorun.acts.leasing import take_lease
+from herorun.acts.registered import register_one
 from herorun.acts.uncontracted import JobRun, keep_facts
-from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.jobs.said import submitted_in
 from herorun.core.journal import Memory
@@ -37,7 +40,15 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
     launched = run.instance(job, why, after=instance)
     run.record.append(launched, Done(now(), key, 1, result=job))
     keep_facts(run)
+    _register(run, job, instance)
     return launched.instance
+
+
+def _register(run: JobRun, job: str, after: str) -> None:
+    """For whoever asks about it later; the journal has it anyway."""
+    told = {name: getattr(run.facts, name) for name in ("host", "user", "config", "cluster")}
+    with contextlib.suppress(HerorunError, OSError):
+        register_one(Path(run.facts.cwd or "."), run.facts.kind, job, run.slug, f"again after {after}", told)
 
 
 def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:

@@ -75,12 +75,16 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
 
     from herorun.acts.clusters import with_config
     from herorun.core.jobs.facts import OPTIONS as NAMED
-    from herorun.core.jobs.facts import Facts, missing, must_be_whole
+    from herorun.core.jobs.facts import Facts, missing, must_be_id, must_be_whole
 
     given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
     if not given or set(given) <= {"resubmit"}:
         return _resumed(start, given.get("resubmit", ""))
     facts = Facts(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
+    if facts.log and not facts.host:
+        facts = replace(facts, log=str((start / facts.log).resolve()))
+    if facts.job and facts.kind:
+        must_be_id(facts.kind, facts.job)
     facts = with_config(facts, start)
     if sys.stdin.isatty() and sys.stderr.isatty():
         for option in missing(facts):

@@ -45,7 +45,8 @@ _TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    config: str = Field(description="The cluster's configuration file.")
+    config: str | None = Field(None, description="The cluster's configuration file.")
+    cluster: str | None = Field(None, description="Or its name, as Iris knows it.")
 
 
 def connect(options: Options, place: Place) -> "IrisById":
@@ -55,7 +56,8 @@ def connect(options: Options, place: Place) -> "IrisById":
 class IrisById:
     def __init__(self, options: Options) -> None:
         program = ["iris"] if shutil.which("iris") else ["uv", "run", "iris"]
-        self._program = [*program, "--config", options.config]
+        which = ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
+        self._program = [*program, *which]
         self._known: Generation | None = None
         self._log_flags: str | None = None
 

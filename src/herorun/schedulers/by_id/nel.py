@@ -1,6 +1,7 @@
 """An invocation of the NeMo evaluator launcher, or one of its tasks, by its id."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from herorun.schedulers._nel_judge import judge
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_rows import Entry
 from herorun.schedulers.nel import Nel
+from herorun.system.clock import now
+
+DAY = timedelta(days=1)
 
 
 class Options(BaseModel):
@@ -69,12 +73,14 @@ class NelById(Nel):
         """The scores of its tasks, as far as their files lie on this machine."""
         return ", ".join(score for entry in self._of(job) for score in _scores(Path(entry.folder)))
 
-    def recent(self, count: int) -> tuple[tuple[str, str, str], ...]:
-        """The newest invocations: id, executor and benchmarks."""
+    def recent(self, count: int) -> tuple[tuple[str, str], ...]:
+        """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them: id, and what of it."""
         newest: dict[str, Entry] = {}
         for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):
-            newest.setdefault(entry.invocation, entry)
-        return tuple((e.invocation, e.executor, f"{e.at:%Y-%m-%d %H:%M}") for e in list(newest.values())[:count])  # fmt: skip
+            if now() - entry.at <= DAY:
+                newest.setdefault(entry.invocation, entry)
+        found = list(newest.values())[:count]
+        return tuple((e.invocation, f"{e.at:%Y-%m-%d %H:%M} UTC, {e.executor}") for e in found)
 
 
 def _scores(folder: Path) -> list[str]:

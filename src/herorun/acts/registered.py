@@ -1,0 +1,245 @@
+"""Looking at the registered jobs: each by its own source, only changes told, ended ones removed with their results."""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from herorun import catalogue
+from herorun.acts.followed import LINES, adapter_for
+from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs, session_of_launch
+from herorun.acts.uncontracted import state_home
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.jobs.facts import FORMS, Facts, must_be_id
+from herorun.core.jobs.registry import (
+    Entry,
+    entry_of,
+    key_of,
+    summed_up,
+    with_entry,
+    with_status,
+    without,
+    word_of,
+)
+from herorun.core.jobs.tasks import summary
+from herorun.core.ports import Absent, Found
+from herorun.core.scrub import scrub
+from herorun.core.triage.follow import OwnLog, follow, judged
+from herorun.core.triage.kinds import QUIET
+from herorun.system.clock import now
+from herorun.system.detached import start_detached
+from herorun.system.files import hold, is_locked
+from herorun.workspace import Run
+
+EVERY = 60.0  # seconds between two looks
+AT_ONCE = 4  # jobs that are asked about at the same time
+BLIND = timedelta(days=1)  # after which a watch that can see none of its jobs ends
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one look told of one job. `state` is UNKNOWN where nobody could tell, and `why` says so."""
+
+    entry: Entry
+    state: JobState
+    word: str
+    why: str = ""
+    result: str = ""  # of an ended one
+
+    @property
+    def ended(self) -> bool:
+        return self.state.ended
+
+    @property
+    def changed(self) -> bool:
+        return self.word != str(self.entry.get("last_status") or "")
+
+    @property
+    def line(self) -> str:
+        """`slurm 4711: PENDING -> RUNNING (calibration)`."""
+        before = str(self.entry.get("last_status") or "")
+        about = f" ({self.entry['description']})" if self.entry.get("description") else ""
+        moved = f"{before} -> {self.word}" if before and before != self.word else self.word or "not seen"
+        told = self.result or self.why
+        return f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
+
+
+def look_at(entry: Entry) -> Seen:
+    """By the vocabulary of its own source. What could not be read is no state and no change."""
+    before = str(entry.get("last_status") or "")
+    try:
+        jobs = adapter_for(_facts(entry), state_home() / "jobs")
+        answer = jobs.look(str(entry["id"]))
+    except (HerorunError, OSError) as error:
+        return Seen(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
+    if isinstance(answer, Absent):
+        return Seen(
+            entry, JobState.UNKNOWN, "NOT FOUND", "its source does not know it: look at its id and host"
+        )
+    if not isinstance(answer, Found):
+        return Seen(entry, JobState.UNKNOWN, before, scrub(answer.why))
+    job = answer.job
+    result = result_of(jobs, job) if job.state.ended else ""
+    return Seen(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
+
+
+def _facts(entry: Entry) -> Facts:
+    told = {name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")}
+    return Facts(str(entry["id"]), str(entry["type"]), **told)
+
+
+def result_of(jobs: Any, job: Job) -> str:
+    """Its own results, and of a failure the root by triage of its own log, with how its tasks ended."""
+    told: list[str] = []
+    with contextlib.suppress(HerorunError, OSError):
+        told += [jobs.results(job.id)] if hasattr(jobs, "results") else []
+    if job.state is JobState.SUCCEEDED:
+        return "; ".join(part for part in told if part)
+    with contextlib.suppress(HerorunError, OSError):
+        told += [summary(jobs.tasks(job.id))] if hasattr(jobs, "tasks") else []
+    return "; ".join(part for part in (*told, diagnosis(jobs, job)) if part)
+
+
+def diagnosis(jobs: Any, job: Job) -> str:
+    """The root of the failure in the end of its log."""
+    try:
+        text = jobs.tail(job.id, LINES)
+    except (HerorunError, OSError) as error:
+        return f"its log could not be read: {scrub(in_words(error))}"
+    known = catalogue.with_own()
+    told = judged(known, follow(known, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code)
+    if told.failure in QUIET:
+        return "its log does not say why"
+    where = f" at {told.where}" if told.where else ""
+    return scrub(f"{told.failure}{where}: {told.excerpt}. {told.advice}")
+
+
+def check_jobs(session: Session) -> tuple[list[Seen], str]:
+    """One look at all: the registry is brought up to date, ended jobs are taken out. Also what is wrong with the file."""
+    entries, fault = read_jobs(session)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        seen = list(pool.map(look_at, entries))
+    words = {key_of(each.entry): each.word for each in seen}
+    over = [key_of(each.entry) for each in seen if each.ended]
+    if entries or fault:
+        change_jobs(session, lambda held: without(with_status(held, words), over))
+    return seen, fault
+
+
+def news_of(seen: Sequence[Seen]) -> list[str]:
+    """State changes alone, and where there are several jobs and something changed, one line of all."""
+    lines = [each.line for each in seen if each.changed or each.ended]
+    told = summed_up(
+        [each.state for each in seen], [each.result for each in seen if each.state is JobState.SUCCEEDED]
+    )
+    return [*lines, told] if lines and told else lines
+
+
+def watch_jobs(session: Session, say: Callable[[str], None], every: float = EVERY) -> int:
+    """Look until the registry is empty. One such watch a session; of another nothing is done.
+
+    Ends with 3 where none of its jobs could be seen for a day: they stay registered.
+    """
+    prepare(session)
+    code = 0
+    while True:
+        try:
+            keep = hold(session.watch_lock, 0.0, f"another watch of session {session.id}")
+        except WrongUse:
+            say(f"session {session.id} is watched already")
+            return code
+        try:
+            code = max(code, _watch(session, say, every))
+        finally:
+            os.close(keep)
+        if code == 3 or not read_jobs(session)[0]:  # one that was added at the last moment is watched on
+            return code
+
+
+def _watch(session: Session, say: Callable[[str], None], every: float) -> int:
+    failed, last_seen, said = False, now(), ""
+    doubted: set[str] = set()
+    while True:
+        seen, fault = check_jobs(session)
+        unseen = {f"{s.entry['type']} {s.entry['id']}: {s.why}" for s in seen if s.state is JobState.UNKNOWN}
+        for words in sorted(unseen - doubted):
+            say(f"could not be seen: {words}")
+        doubted = unseen
+        if fault and fault != said:
+            say(fault)
+        said = fault
+        for line in news_of(seen):
+            say(line)
+        failed = failed or any(each.ended and each.state is not JobState.SUCCEEDED for each in seen)
+        if not read_jobs(session)[0]:
+            return int(failed)
+        last_seen = now() if any(each.state is not JobState.UNKNOWN for each in seen) else last_seen
+        if now() - last_seen > BLIND:
+            say(f"none of the jobs could be seen since {last_seen:%Y-%m-%d %H:%M} UTC: they stay registered")
+            return 3
+        time.sleep(every)
+
+
+def register(session: Session, entry: Entry) -> None:
+    """Write one job down."""
+    must_be_id(str(entry["type"]), str(entry["id"]))
+    change_jobs(session, lambda held: with_entry(held, entry))
+
+
+def ensure_watch(session: Session, start: Path) -> str:
+    """Start `herorun jobs watch` of the session, detached, unless it is there; what was done, in words."""
+    if is_locked(session.watch_lock):
+        return "is watched already"
+    prepare(session)
+    argv = [sys.executable, "-P", "-m", "herorun", "-C", str(start.resolve()), "jobs", "watch"]
+    pid = start_detached(argv, start, session.log, handed_on(session))
+    return f"is watched by process {pid}, log {session.log}"
+
+
+def handed_on(session: Session | None) -> dict[str, str]:
+    """What tells a process without a terminal whose it is."""
+    return {OWN: session.id} if session and session.agent == "manual" else {}
+
+
+def register_launch(run: Run, job: Job, why: str) -> None:
+    """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record has it anyway."""
+    told = run.contract.scheduler
+    if told.kind not in FORMS:
+        return  # its jobs are found by their run, which the babysitter watches
+    with contextlib.suppress(HerorunError, OSError):
+        register_one(run.repository.top, told.kind, _id_of(run, job), run.slug, why, told.options)
+
+
+def _id_of(run: Run, job: Job) -> str:
+    return str(run.state / "jobs" / job.instance) if run.contract.scheduler.kind == "local" else job.id
+
+
+def register_one(
+    start: Path,
+    kind: str,
+    job: str,
+    about: str,
+    why: str,
+    options: dict[str, Any],
+    at: datetime | None = None,
+) -> Session | None:
+    """In the session of whoever launches; None where nobody is there to be told."""
+    session = session_of_launch(start)
+    if session is None:
+        return None
+    told = {name: str(options[name]) for name in ("host", "user", "config", "cluster") if options.get(name)}
+    if kind == "ray" and options.get("address"):
+        told["cluster"] = str(options["address"])
+    if kind == "iris":
+        told.pop("user", None)
+    told["description"] = f"{about}: {why}"
+    register(session, entry_of(kind, job, at or now(), (session.agent, session.id), told, "SUBMITTED"))
+    ensure_watch(session, start)
+    return session

@@ -1,0 +1,145 @@
+"""A session's registry of jobs: `.claude/agents/<session>/active_jobs.json`, changed whole under a lock of its own."""
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.jobs.registry import Entry, read_entries, write_entries
+from herorun.system.files import create_whole, locked, make_folders, write_whole
+from herorun.system.git import find_repository
+
+OWN = "HERORUN_SESSION"  # handed on to what herorun starts, which has no terminal
+FOLDER = ".claude/agents"
+_VARIABLES = (("CLAUDE_CODE_SESSION_ID", "claude-code"), ("CODEX_THREAD_ID", "codex"), (OWN, "manual"))
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+@dataclass(frozen=True)
+class Session:
+    """Whose jobs they are, and where the list of them lies."""
+
+    id: str
+    agent: str
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "active_jobs.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / ".active_jobs.lock"
+
+    @property
+    def watch_lock(self) -> Path:
+        return self.folder / ".watch.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "watch.log"
+
+
+def session_here(start: Path, named: str = "", env: Mapping[str, str] | None = None) -> Session:
+    """Of the agent that its variable names, else of this terminal."""
+    identity, agent = _named(named, os.environ if env is None else env) or (terminal(), "manual")
+    return Session(identity, agent, _top(start) / FOLDER / identity)
+
+
+def session_of_launch(start: Path) -> Session | None:
+    """The same; None where neither an agent nor a person at a terminal is there to be told, as in CI."""
+    attended = _named("", os.environ) is not None or _at_a_terminal()
+    return session_here(start) if attended else None
+
+
+def _named(named: str, env: Mapping[str, str]) -> tuple[str, str] | None:
+    known = [(env[variable], agent) for variable, agent in _VARIABLES if env.get(variable)]
+    if named:
+        return _folder_name(named), next((agent for told, agent in known if told == named), "manual")
+    return (_folder_name(known[0][0]), known[0][1]) if known else None
+
+
+def _folder_name(told: str) -> str:
+    """As it stands where it can be a folder's name, else by its digest."""
+    return told if _NAME.fullmatch(told) else f"session-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+
+def terminal() -> str:
+    """The same for every command of one terminal, and another after its end: the session leader and its birth."""
+    leader = os.getsid(0)
+    try:
+        stat = Path(f"/proc/{leader}/stat").read_text("utf-8", errors="replace")
+        born = stat.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        born = "0"
+    return f"terminal-{leader}-{born}"
+
+
+def _at_a_terminal() -> bool:
+    with contextlib.suppress(OSError):
+        return os.isatty(0)
+    return False
+
+
+def _top(start: Path) -> Path:
+    try:
+        return find_repository(start).top
+    except HerorunError:
+        return start.resolve()
+
+
+def read_jobs(session: Session) -> tuple[list[Entry], str]:
+    """The jobs, and what is wrong with the file, in words; empty where nothing is."""
+    try:
+        entries, fault = read_entries(session.file.read_bytes())
+    except FileNotFoundError:
+        return [], ""
+    except OSError as error:
+        raise CouldNotLook(f"The registry cannot be read: {in_words(error)}.") from None
+    return entries, f"{session.file}: {fault}; what is whole of it was read" if fault else ""
+
+
+def change_jobs(session: Session, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
+    """Read, change and replace, alone. A damaged file is kept beside it before it is replaced."""
+    prepare(session)
+    with locked(session.lock, what="another herorun that changes this registry"):
+        before, fault = read_jobs(session)
+        after = change(list(before))
+        if fault:
+            _keep_damaged(session.file)
+        if after != before or fault:
+            write_whole(session.file, write_entries(after), 0o644)
+        return after
+
+
+def _keep_damaged(file: Path) -> None:
+    data = file.read_bytes()
+    name = hashlib.sha256(data).hexdigest()[:8]
+    with contextlib.suppress(FileExistsError):
+        create_whole(file.with_name(f"active_jobs.damaged-{name}.json"), data)
+
+
+def prepare(session: Session) -> None:
+    """Make the folder, invisible to git: a registry is no change of the code."""
+    make_folders(session.folder, 0o644)
+    with contextlib.suppress(FileExistsError):
+        create_whole(session.folder.parent / ".gitignore", b"*\n")
+
+
+def sessions(start: Path) -> list[str]:
+    """All that have a registry here."""
+    folder = _top(start) / FOLDER
+    return sorted(p.parent.name for p in folder.glob("*/active_jobs.json")) if folder.is_dir() else []
+
+
+def must_have(session: Session, entries: list[Entry], job: str) -> list[Entry]:
+    """The entries of an id; `WrongUse` names what there is."""
+    found = [entry for entry in entries if entry["id"] == job]
+    if not found:
+        known = ", ".join(str(entry["id"]) for entry in entries) or "none"
+        raise WrongUse(f"{session.file} has no job {job}: there are {known}.")
+    return found

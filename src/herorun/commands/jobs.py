@@ -1,0 +1,227 @@
+"""`herorun jobs`."""
+
+from typing import Any
+
+import click
+
+_SESSION = click.option(
+    "--session", metavar="ID", default="", help="Another session's registry than this one's."
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group(short_help="List, add, watch, remove and find submitted jobs of a session.")
+def command() -> None:
+    """Jobs that this session has submitted: `.claude/agents/<session>/active_jobs.json`.
+
+    The session is CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, or this terminal. Launches and relaunches add themselves
+    where one of these is there.
+
+    \b
+    Example:
+      herorun jobs add slurm 4711 --host login --description "calibration"
+      herorun jobs watch
+    """
+
+
+@command.command("list")
+@_SESSION
+@_JSON
+@click.pass_obj
+def list_(start: str, session: str, as_json: bool) -> int:
+    """What is registered, with the status that was seen last; nothing is asked.
+
+    Exit code 3: the registry is damaged; what is whole of it is shown.
+
+    \b
+    Example:
+      herorun jobs list
+    """
+    from herorun import screen
+    from herorun.acts.sessions import read_jobs
+
+    here = _here(start, session)
+    entries, fault = read_jobs(here)
+    if as_json:
+        screen.show_json({"session": here.id, "file": str(here.file), "jobs": entries, "fault": fault})
+    for entry in () if as_json else entries:
+        about = f": {entry['description']}" if entry.get("description") else ""
+        words = f"{entry['type']} {entry['id']} {entry.get('last_status') or 'not looked at yet'}{about}"
+        click.echo(screen.clean(words))
+    if not entries and not as_json:
+        click.echo(f"No job is registered in {here.file}.")
+    if fault:
+        screen.say(here.id, fault)
+    return 3 if fault else 0
+
+
+@command.command("add")
+@click.argument("kind", metavar="TYPE")
+@click.argument("job", metavar="ID")
+@click.option("--host", default="", metavar="HOST", help="The login node that is asked over ssh.")
+@click.option("--user", default="", metavar="USER", help="The user there.")
+@click.option("--description", default="", metavar="TEXT", help="What the job does.")
+@click.option("--cluster", default="", metavar="NAME", help="The cluster, for Ray and Iris.")
+@click.option("--config", default="", metavar="PATH", help="The configuration file of an Iris cluster.")
+@click.option("--log", default="", metavar="FILE", help="The job's log, where its scheduler does not tell.")
+@click.option("--no-watch", is_flag=True, help="Start no `jobs watch`.")
+@_SESSION
+@click.pass_obj
+def add(
+    start: str, /, kind: str, job: str, description: str, no_watch: bool, session: str, **told: str
+) -> int:
+    """Register a job, and see to it that one `jobs watch` of this session runs.
+
+    TYPE is nel, slurm or launcher, or another scheduler whose jobs are looked at by their id: iris, ray, local.
+
+    \b
+    Example:
+      herorun jobs add nel 15be12f8 --description "MMLU-Pro of the quantized model"
+    """
+    from pathlib import Path
+
+    from herorun.acts.clusters import with_config
+    from herorun.acts.registered import ensure_watch, register
+    from herorun.core.jobs.facts import Facts, must_be_id
+    from herorun.core.jobs.registry import entry_of
+    from herorun.system.clock import now
+
+    must_be_id(kind, job)
+    here = _here(start, session)
+    facts = with_config(Facts(job, kind, **told), Path(start))
+    _must_be_reachable(facts)
+    named = {**told, "config": facts.config, "description": description}
+    register(here, entry_of(kind, job, now(), (here.agent, here.id), named))
+    watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
+    click.echo(f"{kind} {job} is registered in {here.file}; the session {watched}.")
+    return 0
+
+
+@command.command("watch")
+@click.option(
+    "--once", is_flag=True, help="One look; ends with 1 where a job failed, 3 where one could not be seen."
+)
+@click.option("--every", default="60s", metavar="DURATION", help="Time between two looks.", show_default=True)
+@_SESSION
+@_JSON
+@click.pass_obj
+def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> int:
+    """Tell state changes alone, until the registry is empty; one such watch a session.
+
+    Ended jobs are taken out with their results, failures with their root. Exit code 1: a job failed.
+
+    \b
+    Example:
+      herorun jobs watch --once
+    """
+    from herorun import screen
+    from herorun.acts.registered import check_jobs, news_of, watch_jobs
+    from herorun.core.errors import WrongUse
+    from herorun.core.until import seconds_of
+
+    here = _here(start, session)
+    if as_json and not once:
+        raise WrongUse("--json prints one document: say --once with it.")
+    if not once:
+        return watch_jobs(here, _say, seconds_of(every, "--every"))
+    seen, fault = check_jobs(here)
+    if as_json:
+        jobs = [{"type": s.entry["type"], "id": s.entry["id"], "state": s.state.value, "word": s.word,
+                 "changed": s.changed, "why": s.why, "result": s.result} for s in seen]  # fmt: skip
+        screen.show_json({"session": here.id, "jobs": jobs, "fault": fault})
+    for line in () if as_json else news_of(seen):
+        _say(line)
+    for each in seen:
+        if each.state == "unknown" and not each.changed and not as_json:
+            screen.say(f"{each.entry['type']} {each.entry['id']}", each.why)
+    if fault:
+        screen.say(here.id, fault)
+    failed = any(each.ended and each.state not in ("succeeded", "gone") for each in seen)
+    blind = bool(fault) or any(each.state.in_doubt for each in seen)
+    return 1 if failed else 3 if blind else 0
+
+
+@command.command("remove")
+@click.argument("job", metavar="ID")
+@_SESSION
+@click.pass_obj
+def remove(start: str, job: str, session: str) -> int:
+    """Take a job out of the registry. The job itself goes on.
+
+    \b
+    Example:
+      herorun jobs remove 4711
+    """
+    from herorun.acts.sessions import change_jobs, must_have, read_jobs
+    from herorun.core.jobs.registry import key_of, without
+
+    here = _here(start, session)
+    found = must_have(here, read_jobs(here)[0], job)
+    change_jobs(here, lambda held: without(held, [key_of(entry) for entry in found]))
+    click.echo(f"{job} is not registered any more.")
+    return 0
+
+
+@command.command("find")
+@click.option("--host", default="", metavar="HOST", help="The login node whose queue is read.")
+@click.option("--user", default="", metavar="USER", help="The user there.")
+@_SESSION
+@_JSON
+@click.pass_obj
+def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
+    """Jobs whose id nobody remembers: the registry, nel's runs of a day, Slurm's queue, the newest experiments.
+
+    Exit code 3: not one of these places could be read.
+
+    \b
+    Example:
+      herorun jobs find --host login
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.finding_jobs import find_jobs
+
+    places = find_jobs(_here(start, session), Path(start), host, user)
+    if as_json:
+        told = [
+            {"place": p.name, "jobs": [{"job": j, "told": t} for j, t in p.jobs], "why": p.why}
+            for p in places
+        ]
+        screen.show_json({"places": told})
+    for place in () if as_json else places:
+        click.echo(
+            f"{screen.clean(place.name)}: {(place.why and 'could not be read: ' + screen.clean(place.why)) or len(place.jobs)}"
+        )
+        for job, words in place.jobs:
+            click.echo(f"  {screen.clean(f'{job}: {words}')}")
+    return 3 if all(place.why for place in places) else 0
+
+
+def _here(start: str, session: str) -> Any:
+    from pathlib import Path
+
+    from herorun.acts.sessions import session_here
+
+    return session_here(Path(start), session)
+
+
+def _say(words: str) -> None:
+    from herorun import screen
+    from herorun.system.clock import now
+
+    click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {screen.clean(words)}")
+
+
+def _must_be_reachable(facts: Any) -> None:
+    """A missing host is said now, and not by the watch at night."""
+    import shutil
+
+    from herorun.core.errors import WrongUse
+
+    if facts.kind == "slurm" and not facts.host and shutil.which("squeue") is None:
+        raise WrongUse("There is no squeue on this machine: name the login node with --host.")
+    if facts.kind == "ray" and not facts.cluster:
+        raise WrongUse("A Ray job needs --cluster, its dashboard's address or the cluster's short name.")
+    if facts.kind == "iris" and not facts.config:
+        raise WrongUse("An Iris job needs --config, or --cluster with the cluster's short name.")

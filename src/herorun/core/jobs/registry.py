@@ -1,0 +1,137 @@
+"""A session's list of submitted jobs, in the seed's shape: a JSON array, in which what others wrote stays. Pure.
+
+Source: the job monitor that herorun was asked to cover. `type` is nel, slurm or launcher there; herorun's own launches
+add the kinds of its other schedulers.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from herorun.core.evidence import JobState
+
+Entry = dict[str, Any]
+AGENTS = ("claude-code", "codex", "manual")
+_FACTS = ("cluster", "config", "log")  # ours, where a job cannot be looked at without them
+
+
+def entry_of(
+    kind: str, job: str, at: datetime, owner: tuple[str, str], told: Mapping[str, str], status: str = ""
+) -> Entry:
+    """One job in the seed's fields. `owner` is the agent and its session."""
+    entry: Entry = {
+        "type": kind,
+        "id": job,
+        "host": told.get("host", ""),
+        "user": told.get("user", ""),
+        "submitted": f"{at:%Y-%m-%d %H:%M}",
+        "description": told.get("description", ""),
+        "last_status": status,
+        "owner": {"agent": owner[0], "session_id": owner[1]},
+    }
+    return entry | {name: told[name] for name in _FACTS if told.get(name)}
+
+
+def read_entries(data: bytes) -> tuple[list[Entry], str]:
+    """The jobs, and what is wrong with the file; of a half-written one, all that is whole."""
+    text = data.decode("utf-8", "replace").strip()
+    if not text:
+        return [], ""
+    try:
+        told = json.loads(text)
+        fault = "" if isinstance(told, list) else "it is no list of jobs"
+    except (ValueError, RecursionError):
+        told, fault = _whole_ones(text), "it is half-written"
+    found = [each for each in told if _is_entry(each)] if isinstance(told, list) else []
+    if not fault and len(found) < len(told):
+        fault = f"{len(told) - len(found)} of its entries have no type and id"
+    return found, fault
+
+
+def _whole_ones(text: str) -> list[Any]:
+    """What can be read from the beginning on."""
+    decoder, found, at = json.JSONDecoder(), [], text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        found.append(value)
+        at = text.find("{", end)
+    return found
+
+
+def _is_entry(told: Any) -> bool:
+    return isinstance(told, dict) and all(isinstance(told.get(n), str) and told[n] for n in ("type", "id"))
+
+
+def write_entries(entries: Sequence[Entry]) -> bytes:
+    return (json.dumps(list(entries), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def key_of(entry: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What tells two jobs apart."""
+    return str(entry["type"]), str(entry["id"]), str(entry.get("host") or "")
+
+
+def with_entry(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
+    """Added, or brought up to date in its place: what others wrote into it stays."""
+    found, done = [], False
+    for each in entries:
+        if key_of(each) == key_of(entry):
+            told = {name: value for name, value in entry.items() if value not in ("", None)}
+            found.append({**each, **told})
+            done = True
+        else:
+            found.append(each)
+    return found if done else [*found, entry]
+
+
+def without(entries: Iterable[Entry], keys: Iterable[tuple[str, str, str]]) -> list[Entry]:
+    gone = set(keys)
+    return [entry for entry in entries if key_of(entry) not in gone]
+
+
+def with_status(entries: Iterable[Entry], words: Mapping[tuple[str, str, str], str]) -> list[Entry]:
+    return [
+        {**entry, "last_status": words[key_of(entry)]} if key_of(entry) in words else entry
+        for entry in entries
+    ]
+
+
+def word_of(raw: str) -> str:
+    """The source's own word, as the registry keeps it: the first of what is told.
+
+    >>> word_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003"), word_of("JOB_STATE_RUNNING")
+    ('SUCCESS', 'CANCELLED', 'JOB_STATE_RUNNING')
+    """
+    first = raw.partition(";")[0].strip()
+    return (first.partition(" by ")[0] or "UNKNOWN").upper()
+
+
+_PHASES: Mapping[JobState, str] = {
+    JobState.SUCCEEDED: "completed",
+    JobState.RUNNING: "running",
+    JobState.PENDING: "pending",
+    JobState.BUILDING: "pending",
+    JobState.CANCELLED: "cancelled",
+    JobState.GONE: "gone",
+    JobState.UNKNOWN: "unknown",
+}
+_ORDER = ("failed", "cancelled", "gone", "running", "pending", "unknown")
+
+
+def summed_up(states: Sequence[JobState], results: Iterable[str] = ()) -> str:
+    """Several jobs in one line; empty for one alone.
+
+    >>> summed_up([JobState.SUCCEEDED, JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING])
+    '2 of 4 completed, 1 running, 1 pending'
+    """
+    if len(states) < 2:
+        return ""
+    counts = Counter(_PHASES.get(state, "failed") for state in states)
+    told = "; ".join(result for result in results if result)
+    first = f"{counts['completed']} of {len(states)} completed{f' ({told})' if told else ''}"
+    return ", ".join([first, *(f"{counts[name]} {name}" for name in _ORDER if counts[name])])

@@ -1,0 +1,21 @@
+"""Start a program that outlives us, with its words in a log file."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+def start_detached(argv: Sequence[str], cwd: Path, log: Path, more: Mapping[str, str]) -> int:
+    """In a session of its own, without input, with our environment and `more`; its process number."""
+    with log.open("ab") as words:
+        process = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env={**os.environ, **more},
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            start_new_session=True,
+        )
+    return process.pid
