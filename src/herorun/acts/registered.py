@@ -13,6 +13,7 @@ from typing import Any
 
 from herorun import catalogue
 from herorun.acts.followed import LINES, adapter_for
+from herorun.acts.many import worst
 from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs, session_of_launch
 from herorun.acts.uncontracted import state_home
 from herorun.core.errors import HerorunError, WrongUse, in_words
@@ -56,6 +57,11 @@ class Seen:
     @property
     def ended(self) -> bool:
         return self.state.ended
+
+    @property
+    def code(self) -> int:
+        """1 for a failure; 3 where nobody can tell."""
+        return 0 if self.state.live or self.state is JobState.SUCCEEDED else 3 if self.state.in_doubt else 1
 
     @property
     def changed(self) -> bool:
@@ -156,15 +162,17 @@ def watch_jobs(session: Session, say: Callable[[str], None], every: float = EVER
             say(f"session {session.id} is watched already")
             return code
         try:
-            code = max(code, _watch(session, say, every))
+            found, blind = _watch(session, say, every)
+            code = worst([code, found])
         finally:
             os.close(keep)
-        if code == 3 or not read_jobs(session)[0]:  # one that was added at the last moment is watched on
+        if blind or not read_jobs(session)[0]:  # one that was added at the last moment is watched on
             return code
 
 
-def _watch(session: Session, say: Callable[[str], None], every: float) -> int:
-    failed, last_seen, said = False, now(), ""
+def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[int, bool]:
+    """The worst of what ended, and whether it gave up."""
+    code, last_seen, said = 0, now(), ""
     doubted: set[str] = set()
     while True:
         seen, fault = check_jobs(session)
@@ -177,13 +185,13 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> int:
         said = fault
         for line in news_of(seen):
             say(line)
-        failed = failed or any(each.ended and each.state is not JobState.SUCCEEDED for each in seen)
+        code = worst([code, *(each.code for each in seen if each.ended)])
         if not read_jobs(session)[0]:
-            return int(failed)
+            return code, False
         last_seen = now() if any(each.state is not JobState.UNKNOWN for each in seen) else last_seen
         if now() - last_seen > BLIND:
             say(f"none of the jobs could be seen since {last_seen:%Y-%m-%d %H:%M} UTC: they stay registered")
-            return 3
+            return worst([code, 3]), True
         time.sleep(every)
 
 

@@ -106,8 +106,7 @@ def _resumed(start: Path, resubmit: str) -> Any:
     found = newest(start)
     if found is None:
         raise WrongUse(
-            "Name a run, or say --all: `herorun babysit RUN`; for a job without a contract say --job and --scheduler. "
-            "There is no state file in scratch/ to go on from."
+            "There is no state file in scratch/ to go on from: name the job with --job and --scheduler."
         )
     facts, path, faults = found
     for fault in faults:

@@ -75,7 +75,7 @@ def command(
     names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every_run else [])]
     if not names:
         raise WrongUse(
-            "Name a run, or say --all: `herorun babysit RUN`."
+            "Name a run, or say --all: `herorun babysit RUN`; for a job without a contract say --job and --scheduler."
             if not every_run
             else "No run here is launched and unsealed."
         )

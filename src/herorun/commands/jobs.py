@@ -115,6 +115,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
       herorun jobs watch --once
     """
     from herorun import screen
+    from herorun.acts.many import worst
     from herorun.acts.registered import check_jobs, news_of, watch_jobs
     from herorun.core.errors import WrongUse
     from herorun.core.until import seconds_of
@@ -136,9 +137,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
             screen.say(f"{each.entry['type']} {each.entry['id']}", each.why)
     if fault:
         screen.say(here.id, fault)
-    failed = any(each.ended and each.state not in ("succeeded", "gone") for each in seen)
-    blind = bool(fault) or any(each.state.in_doubt for each in seen)
-    return 1 if failed else 3 if blind else 0
+    return worst([3 if fault else 0, *(each.code for each in seen)])
 
 
 @command.command("remove")

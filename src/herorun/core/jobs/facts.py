@@ -34,7 +34,7 @@ class Facts:
         """Short, stable, and another one for each job and cluster.
 
         >>> Facts("4711", "slurm", host="login").slug
-        'slurm-4711-b8742d'
+        'slurm-4711-1e68d2'
         """
         told = digest([self.kind, self.where, self.job]).removeprefix("sha256:")[:6]
         words = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")

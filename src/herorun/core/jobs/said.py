@@ -85,9 +85,7 @@ def run_id(link: str) -> str:
 _SUBMITTED: Mapping[str, re.Pattern[str]] = {
     "iris": re.compile(r"Job submitted: (/\S+/\S+)|^(/[^\s/]+/\S+)\s*$", re.MULTILINE),
     "slurm": re.compile(r"Submitted batch job (\d+)|^(\d+)(?:;\S+)?\s*$", re.MULTILINE),
-    "ray": re.compile(
-        r"Job '([^'\s]+)' submitted|(?:[Ss]ubmitted|[Ss]ubmission[ _][Ii][Dd]|[Jj]ob[ _][Ii][Dd])[^\S\n]*[:=]?[^\S\n]*'?((?:ray-run|raysubmit)[\w.-]+)"
-    ),
+    "ray": re.compile(r"Job '([^'\s]+)' submitted|\b((?:ray-run|raysubmit)[\w.-]*\w)"),
     "nel": re.compile(r"Invocation ID: ([0-9a-f]{6,32})"),
     "launcher": re.compile(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
     "local": re.compile(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),

@@ -1,0 +1,88 @@
+"""Jobs that nobody planned, on a real Slurm: submitted with sbatch by hand, watched and registered by their numbers."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from herorun import cli
+from services.slurm import Cluster
+from stories import eventually, forget
+
+pytestmark = pytest.mark.back_end
+
+PREEMPTED = "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+WAITS = "echo step 9/20; sleep 120"
+
+
+@pytest.fixture
+def work(tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
+    monkeypatch.setenv("SLURM_CONF", cluster.conf)
+    (tmp_path / "w").mkdir()
+    yield tmp_path / "w"
+    for number in (tmp_path / "numbers").read_text().split():
+        cluster.ask("scancel", number, check=False)
+    forget()
+
+
+def submit(cluster: Cluster, work: Path, words: str) -> str:
+    script = f"#!/bin/sh\n{words}\n"
+    (work / "job.sh").write_text(script)
+    number = cluster.ask("sbatch", "--parsable", f"--chdir={work}", str(work / "job.sh"))
+    with (work.parent / "numbers").open("a") as file:
+        file.write(f"{number}\n")
+    return number
+
+
+def word(cluster: Cluster, number: str) -> str:
+    return cluster.ask("sacct", "-X", "-n", "-P", "-j", number, "--format=State", check=False)
+
+
+def test_a_preempted_job_is_submitted_again_and_its_successor_followed(
+    work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = submit(cluster, work, PREEMPTED)
+    eventually(lambda: "FAILED" in word(cluster, number), within=60)
+    (work / "again.sh").write_text(f"#!/bin/sh\n{WAITS}\n")
+    command = f"sbatch --chdir={work} {work}/again.sh"
+    words = [
+        "-C",
+        str(work),
+        "babysit",
+        "--job",
+        number,
+        "--scheduler",
+        "slurm",
+        "--resubmit",
+        command,
+        "--once",
+    ]
+    cli.run(words)
+    told = json.loads(next((work / "scratch").iterdir()).read_text())
+    (work.parent / "numbers").open("a").write(f"{told['job_id']}\n")
+    assert told["restart_count"] == 1, capsys.readouterr()
+    assert told["job_id"] != number
+    eventually(lambda: "RUNNING" in word(cluster, told["job_id"]), within=60)
+    capsys.readouterr()
+    assert cli.run(["-C", str(work), "babysit", "--once"]) == 0
+    assert "healthy" in capsys.readouterr().out
+
+
+def test_a_registered_job_is_removed_at_its_end_with_exit_code_and_elapsed_time(
+    work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = submit(cluster, work, "exit 0")
+    jobs = ["-C", str(work), "jobs"]
+    assert cli.run([*jobs, "add", "slurm", number, "--no-watch"]) == 0
+    eventually(lambda: "COMPLETED" in word(cluster, number), within=60)
+    capsys.readouterr()
+    assert cli.run([*jobs, "watch", "--every", "1s"]) == 0
+    told = capsys.readouterr().out
+    assert f"slurm {number}: COMPLETED" in told
+    assert "exit code 0:0, elapsed 00:00" in told
+    assert os.listdir(work / ".claude/agents") != []
+    assert json.loads((work / ".claude/agents/thread-1/active_jobs.json").read_text()) == []

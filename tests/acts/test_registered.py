@@ -1,0 +1,225 @@
+"""The registry of a session, and the watch over it: real processes, real files, several writers."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import Answer
+from herorun import cli
+from herorun.acts import registered, sessions
+from herorun.acts.sessions import Session, change_jobs, read_jobs, session_here
+from herorun.core.jobs.registry import Entry, with_entry
+from herorun.system.files import is_locked
+from jobs_alone import Alone
+from stories import Story, eventually, forget
+
+HANG = "until [ -e go ]; do sleep 0.05; done"
+BUG = "printf 'Traceback (most recent call last):\\n  File \"ptq.py\", line 3, in <module>\\n    go()\\nNameError: name x is not defined\\n'; exit 1"
+
+
+@pytest.fixture
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
+    monkeypatch.delenv("CODEX_THREAD_ID", raising=False)
+    (home / "w").mkdir()
+    told = Alone(home / "w")
+    yield told
+    told.end()
+    forget()
+
+
+def jobs(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    capsys.readouterr()
+    code = cli.run(["-C", str(alone.folder), "jobs", *words])
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    return Answer(code, told.out, told.err)
+
+
+def held(alone: Alone) -> list[Entry]:
+    return read_jobs(session_here(alone.folder))[0]
+
+
+def test_a_registered_job_lies_in_the_seeds_place_and_git_does_not_see_it(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(HANG)
+    answer = jobs(
+        alone, capsys, "add", "local", alone.place(job), "--description", "calibration", "--no-watch"
+    )
+    assert answer.code == 0
+    (entry,) = json.loads((alone.folder / ".claude/agents/s-1/active_jobs.json").read_text())
+    assert entry["owner"] == {"agent": "claude-code", "session_id": "s-1"}
+    assert (entry["type"], entry["id"], entry["description"]) == ("local", alone.place(job), "calibration")
+    assert (alone.folder / ".claude/agents/.gitignore").read_text() == "*\n"
+
+
+def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    well, bad, goes = (alone.start(words) for words in ("exit 0", BUG, HANG))
+    for job in (well, bad, goes):
+        assert jobs(alone, capsys, "add", "local", alone.place(job), "--no-watch").code == 0
+    eventually(
+        lambda: all(alone.adapter.find(j.instance, registered.now()).job.state.ended for j in (well, bad))
+    )  # type: ignore[union-attr]
+    first = jobs(alone, capsys, "watch", "--once")
+    assert first.code == 1
+    assert "1 of 3 completed, 1 failed, 1 running" in first.out
+    assert "ptq.py:3" in first.out
+    assert "code-bug-small" in first.out
+    assert [entry["id"] for entry in held(alone)] == [alone.place(goes)]
+    second = jobs(alone, capsys, "watch", "--once")
+    assert (second.code, second.out, second.err) == (0, "", "")
+
+
+def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start("exit 0")
+    assert "watched by process" in jobs(alone, capsys, "add", "local", alone.place(job)).out
+    session = session_here(alone.folder)
+    eventually(lambda: not held(alone))
+    eventually(lambda: not is_locked(session.watch_lock))
+    assert session.log.read_text().count("local") == 1
+
+
+def test_a_second_watch_of_a_session_does_nothing(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, said = session_here(alone.folder), list[str]()
+    job = alone.start(HANG)
+    registered.register(session, _entry(alone.place(job)))
+    first = threading.Thread(target=registered.watch_jobs, args=(session, said.append, 0.05))
+    first.start()
+    eventually(lambda: bool(said))
+    assert registered.watch_jobs(session, said.append, 0.05) == 0
+    assert said[-1] == "session s-1 is watched already"
+    (alone.folder / "go").touch()
+    first.join(20)
+    assert not first.is_alive()
+    assert "SUCCEEDED" in said[-1] or "EXIT 0" in said[-1]
+
+
+def _entry(job: str, kind: str = "local") -> Entry:
+    return {"type": kind, "id": job, "last_status": ""}
+
+
+def test_many_writers_lose_nothing_and_keep_what_they_do_not_know(home: Path) -> None:
+    session = Session("s", "manual", home / ".claude/agents/s")
+    change_jobs(session, lambda entries: [*entries, {**_entry("mine"), "their": {"own": 1}}])
+
+    def write(number: int) -> None:
+        for turn in range(5):
+            one = _entry(f"{number}-{turn}")
+            change_jobs(session, lambda entries, one=one: with_entry(entries, one))  # type: ignore[misc]
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    entries, fault = read_jobs(session)
+    assert (len(entries), fault) == (21, "")
+    assert entries[0]["their"] == {"own": 1}
+
+
+def test_two_sessions_have_two_files(home: Path) -> None:
+    one = session_here(home, env={"CLAUDE_CODE_SESSION_ID": "a"})
+    two = session_here(home, env={"CODEX_THREAD_ID": "b"})
+    assert (one.agent, two.agent) == ("claude-code", "codex")
+    assert one.file != two.file
+    assert session_here(home, env={"CLAUDE_CODE_SESSION_ID": "../../x"}).folder.parent == one.folder.parent
+    terminal = session_here(home, env={})
+    assert (terminal.agent, terminal.id) == ("manual", session_here(home, env={}).id)
+
+
+def test_of_a_half_written_registry_the_rest_is_read_said_and_kept(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs(alone, capsys, "add", "local", alone.place(alone.start(HANG)), "--no-watch")
+    session = session_here(alone.folder)
+    session.file.write_bytes(session.file.read_bytes().rstrip()[:-1] + b',\n {"type": "slu')
+    answer = jobs(alone, capsys, "list")
+    assert (answer.code, answer.out.count("local")) == (3, 1)
+    assert "half-written" in answer.err
+    assert jobs(alone, capsys, "watch", "--once").code == 3
+    assert jobs(alone, capsys, "list").code == 0
+    (damaged,) = session.folder.glob("active_jobs.damaged-*")
+    assert b'"slu' in damaged.read_bytes()
+
+
+def test_what_nobody_could_see_is_no_change_and_stays(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = session_here(alone.folder)
+    registered.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
+    answer = jobs(alone, capsys, "watch", "--once")
+    assert (answer.code, answer.out) == (3, "")
+    assert "no folder" in answer.err
+    assert held(alone)[0]["last_status"] == "RUNNING"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("add", "slurm", "x"), "it must be a number"),
+        (("add", "pbs", "4711"), "'pbs'"),
+        (("add", "ray", "ray-run-1"), "needs --cluster"),
+        (("add", "iris", "/a/b"), "needs --config"),
+        (("remove", "4711"), "has no job 4711"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    answer = jobs(alone, capsys, *words)
+    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), answer.err
+
+
+def test_jobs_are_found_again_in_the_seeds_order(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs(alone, capsys, "add", "local", alone.place(alone.start(HANG)), "--no-watch")
+    programs = alone.folder / "bin"
+    programs.mkdir()
+    (programs / "squeue").write_text("#!/bin/sh\necho '4711|RUNNING|ptq'\n")
+    (programs / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    listed = alone.folder / "exec.jsonl"
+    row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
+    listed.write_text(json.dumps({**row, "timestamp": registered.now().timestamp()}) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
+    (alone.folder / "tools/launcher/experiments/cicd/cicd_1744152200").mkdir(parents=True)
+    answer = jobs(alone, capsys, "find", "--json")
+    told = json.loads(answer.out)["places"]
+    assert answer.code == 0
+    assert [[each["job"].split()[0] for each in place["jobs"]] for place in told] == [
+        ["local"],
+        ["nel"],
+        ["slurm"],
+        ["launcher"],
+    ]
+
+
+def test_a_launch_in_an_agents_session_writes_itself_down(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watched: list[Any] = []
+    monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
+    monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
+    monkeypatch.setattr(registered, "ensure_watch", lambda session, start: watched.append(session.id))
+    story.launched()
+    session = sessions.session_here(story.work)
+    (entry,) = read_jobs(session)[0]
+    assert entry["owner"] == {"agent": "codex", "session_id": "thread-1"}
+    assert entry["id"].endswith("/jobs/tiny-1")
+    assert watched == ["thread-1"]
+    capsys.readouterr()
+    assert story.herorun("preflight", "tiny", "--json") in (0, 1)
+    findings = {f["check"]: f["outcome"] for f in json.loads(capsys.readouterr().out)["findings"]}
+    assert findings["dirty-tree"] == "pass"

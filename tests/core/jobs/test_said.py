@@ -1,0 +1,64 @@
+"""What a job's own words tell: progress, tracker runs, the id of what was submitted."""
+
+import pytest
+
+from herorun.core.jobs.said import progress_in, submitted_in, tracker_runs
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("step 4600/5155 loss 2.3", "~4600/5155"),
+        ("iteration     4600/    5155 | consumed samples", "~4600/5155"),
+        ("train: 89%|████| 4600/5155 [1:02:03<10:00, 1.2it/s]", "~4600/5155"),
+        ("global_step=4600 loss=2.1", "~4600/unknown"),
+        ("Progress on:train 4.60kit/5.16kit rate:1.2it/s", "~4600/unknown"),
+        ("step 12/20\nstep 13/20\nsaving", "~13/20"),
+        ("10%|█| 1/9 [..\r20%|██| 2/9 [..", "~2/9"),
+        ("step 1,200 of 5,155", "~1200/5155"),
+    ],
+)
+def test_progress_is_exact_or_its_end_is_unknown(text: str, told: str) -> None:
+    assert str(progress_in(text)) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "eval step 3/10",
+        "Loading checkpoint shards: 50%|█| 1/2 [00:01",
+        "step time 512 ms",
+        "loss 2.3 at 10/12/26",
+    ],
+)
+def test_what_is_no_training_step_is_no_progress(text: str) -> None:
+    assert progress_in(text) is None
+
+
+def test_links_of_tracker_runs_come_once_and_a_bare_id_where_there_is_no_link() -> None:
+    text = (
+        "wandb: 🚀 View run tiny at: https://wandb.ai/a/b/runs/ab12cd34\n"
+        "wandb: 🚀 View run tiny at: https://wandb.ai/a/b/runs/ab12cd34\n"
+        "wandb: logs at /runs/ab12cd34 and runs/zz99\n"
+    )
+    assert tracker_runs(text) == ("https://wandb.ai/a/b/runs/ab12cd34", "zz99")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "job"),
+    [
+        ("iris", "I0302 Job submitted: /dlwh/tiny-2\n", "/dlwh/tiny-2"),
+        ("iris", "/dlwh/tiny-2\n", "/dlwh/tiny-2"),
+        ("slurm", "sbatch: lua\nSubmitted batch job 4712\n", "4712"),
+        ("slurm", "4712;cluster\n", "4712"),
+        ("ray", "Job 'raysubmit_ab12' submitted successfully\n", "raysubmit_ab12"),
+        ("ray", "Submitted job ray-run-held-sweep-20260131-051716\n", "ray-run-held-sweep-20260131-051716"),
+        ("nel", "Invocation ID: 15be12f8\n", "15be12f8"),
+        ("local", "started\n4242\n", "4242"),
+        ("slurm", "sbatch: error: Batch job submission failed\n", ""),
+        ("iris", "connected to /dev/null somewhere\n", ""),
+    ],
+)
+def test_the_new_id_is_read_from_what_the_command_says(kind: str, text: str, job: str) -> None:
+    assert submitted_in(kind, text) == job

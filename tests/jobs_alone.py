@@ -1,0 +1,60 @@
+"""Real jobs that nobody planned: supervised processes of a folder, started by a script as a person would."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from herorun.core.evidence import Job
+from herorun.core.ports import Place, Submission
+from herorun.schedulers import local
+
+AGAIN = """\
+import sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+from jobs_alone import Alone
+alone = Alone(Path({folder!r}))
+job = alone.start(sys.argv[1])
+print("Job submitted:", alone.place(job))
+"""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Each command ends by itself, or waits for the file `go`."""
+
+    folder: Path
+
+    def start(self, words: str) -> Job:
+        """The next instance of `loose`."""
+        number = len(self.all) + 1
+        admission = self.folder / "admission.json"
+        admission.write_text("{}")
+        submission = Submission(f"loose-{number}", ("sh", "-c", words), ".", {}, ())
+        return self.adapter.submit(submission, str(self.folder), str(admission))
+
+    @property
+    def adapter(self) -> local.Local:
+        place = Place("loose", str(self.folder), str(self.folder), str(self.folder))
+        return local.connect(local.Options(), place)
+
+    @property
+    def all(self) -> list[str]:
+        jobs = self.folder / "jobs"
+        return sorted(path.name for path in jobs.iterdir() if path.is_dir()) if jobs.exists() else []
+
+    def place(self, job: Job | str) -> str:
+        return str(self.folder / "jobs" / (job if isinstance(job, str) else job.instance))
+
+    def again(self, words: str) -> str:
+        """A command that submits the next one and says its id."""
+        script = self.folder / "again.py"
+        here = str(Path(__file__).parent)
+        script.write_text(AGAIN.format(path=[here, str(Path(here).parent / "src")], folder=str(self.folder)))
+        return f"{sys.executable} {script} {json.dumps(words)}"
+
+    def end(self) -> None:
+        (self.folder / "go").touch()
+        for name in self.all:
+            self.adapter.stop(name, "the test")
