@@ -154,6 +154,15 @@ def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
     assert alone.all == ["loose-1", "loose-2"]
 
 
+def test_a_tracker_run_of_a_living_job_is_told_once(alone: Alone, capsys: pytest.CaptureFixture[str]) -> None:
+    job = alone.start(f"echo 'wandb: 🚀 View run x at: https://wandb.ai/a/b/runs/ab12'; {GOES}")
+    eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 5))
+    words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+    assert babysit(alone, capsys, *words).err.count("https://wandb.ai/a/b/runs/ab12") == 1
+    assert "ab12" not in babysit(alone, capsys, *words).err
+    assert state(alone)["wandb_runs"] == ["ab12"]
+
+
 def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,13 +68,25 @@ def _news(run: JobRun, job: Job) -> list[Tell]:
 
 
 def _runs(run: JobRun, job: Job) -> list[Tell]:
-    """Once a tracker run, whichever instance names it first."""
-    known = {key.rpartition("/run-")[2] for key in run.record.memory().done if "/run-" in key}
+    """Once a tracker run, whichever instance names it first: what the engine tells of a live job is not told again."""
+    known = {id for _, id in told_runs(run)}
     return [
-        Tell(f"tell/{job.instance}/run-{run_id(link)}", f"W&B run {run_id(link)}", link)
+        Tell(f"tell/{job.instance}/run-{_dotted(link)}", f"W&B run {run_id(link)}", link)
         for link in tracker_runs(log_end(run, job.instance))
         if run_id(link) not in known
     ]
+
+
+def _dotted(link: str) -> str:
+    """`entity.project.id`, as the engine's own news has it in its key."""
+    parts = link.split("/")
+    return ".".join((*parts[-4:-2], parts[-1])) if "://" in link else link
+
+
+def told_runs(run: JobRun) -> list[tuple[str, str]]:
+    """The tracker runs that were told, as their key has them, and their ids."""
+    found = [key.rpartition("/run-")[2] for key in run.record.memory().done if "/run-" in key]
+    return [(name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(found)]
 
 
 def _events(run: JobRun, job: Job) -> list[Tell]:
@@ -109,15 +121,13 @@ def log_end(run: JobRun, instance: str) -> str:
 def _signals(run: JobRun, turn: JobTurn) -> dict[str, Any]:
     """What whoever takes over needs beside the seed's fields."""
     job, triage = turn.evidence.get(Job), turn.evidence.get(Triage)
-    done = run.record.memory().done
-    runs = [key.rpartition("/run-")[2] for key in sorted(done) if "/run-" in key]
     links = tracker_runs(log_end(run, job.instance)) if isinstance(job, Job) else ()
     return {
         "state": job.state.value if isinstance(job, Job) else "unknown",
         "run": turn.tick.run.value if turn.tick else "unknown",
         "monitor": turn.tick.monitor.value if turn.tick else "unknown",
         "progress": turn.progress,
-        "wandb_runs": runs,
+        "wandb_runs": [id for _, id in told_runs(run)],
         **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
         "last_signal": _last(job, triage),
     }

@@ -49,7 +49,18 @@ UNPLANNED = Nothing("the job has no contract")
 # What can be asked of a job by its scheduler and its log alone. The others need a contract, a tracker or a store.
 ASKED = frozenset(
     {
-        *("blind", "crashed", "late-tick", "partial-allocation", "pending-too-long", "repeated-crash"),
+        *(
+            "blind",
+            "buffered-output",
+            "crashed",
+            "crowded-host",
+            "error-in-log",
+            "failing-log",
+            "late-tick",
+            "partial-allocation",
+            "pending-too-long",
+            "repeated-crash",
+        ),
         *("stale-monitor", "stalled-steps", "stopped-by-hand", "unfinished-action", "wedged"),
     }
 )
