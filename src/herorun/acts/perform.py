@@ -122,7 +122,10 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
 def _was_begun(run: Run, instance: str) -> bool:
     """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled by the next turn."""
     memory = run.record.memory()
-    begun = [memory.launchings[one.name] for one in memory.instances]
+    named = [one.name for one in memory.instances]
+    begun = [
+        memory.launchings[name] for name in named if name in memory.launchings
+    ]  # not of an unplanned job
     begun += [memory.unsettled] if memory.unsettled else []
     return any(launching.relaunch_of == instance for launching in begun)
 
