@@ -8,6 +8,7 @@ from pathlib import Path
 from herorun.core.evidence import Job
 from herorun.core.ports import Place, Submission
 from herorun.schedulers import local
+from stories import eventually
 
 AGAIN = """\
 import sys
@@ -55,6 +56,8 @@ class Alone:
         return f"{sys.executable} {script} {json.dumps(words)}"
 
     def end(self) -> None:
+        """Nothing of it runs afterwards: their folder is about to go, and with it what they wait for."""
         (self.folder / "go").touch()
         for name in self.all:
             self.adapter.stop(name, "the test")
+        eventually(lambda: not self.adapter.live("loose"))
