@@ -26,7 +26,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test test-back-ends services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
+.PHONY: help demo test test-thorough services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -36,10 +36,10 @@ demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
 test: $(DEV) $(SERVICES) $(NODE)  ## Run the tests.
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
 
-test-back-ends: $(DEV) $(SERVICES)  ## Run the tests on real back ends: Slurm, Ray, ssh boxes, nel, object stores.
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m back_end
+test-thorough: $(DEV) $(SERVICES)  ## Run the long tests: on real Slurm, Ray, ssh boxes, nel and object stores, and of every crash point.
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "back_end or thorough"
 
 services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
 

@@ -50,6 +50,7 @@ def test_the_check_that_is_shown_is_the_one_that_is_copied() -> None:
     assert (TOP / "templates/check.py").read_text(encoding="utf-8") in BLOCKS
 
 
+@pytest.mark.thorough
 def test_the_recipes_work_and_their_tests_pass(copy: Path) -> None:
     tests = [target for _, target in COPIES if target.startswith("tests/")]
     done = run(copy, "pytest", "-n0", *tests, "tests/checks/test_pages.py")

@@ -74,6 +74,7 @@ def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str
     assert foreign(imported(COMMAND, tmp_path / "modules", *words.split())) == COMMANDS[words]
 
 
+@pytest.mark.thorough
 def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
     seen = {}
     for words in STORY:

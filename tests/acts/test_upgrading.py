@@ -14,6 +14,8 @@ from commands.answers import ask
 from herorun import __version__
 from stories import CRASH, SLUG, WAIT, Story
 
+pytestmark = pytest.mark.thorough  # each builds a herorun of another version
+
 CAPTURE = pytest.CaptureFixture[str]
 SOURCE = Path(herorun.__file__).parent
 OTHER = "0.2.0.dev7"

@@ -1,7 +1,8 @@
 """The process ends at every journal append, port call, push and tag of each command, and starts again.
 
-HERORUN_CRASH_ALL=1 goes through them twice, before and after each call; else a relaunch or a rollback by hand, which
-go the same ways as that of a tick, a fork, and the orders that start a job anew each time are a sample of the day.
+`make test` takes one slice of each command, by the day, and `make test-thorough` the others; a relaunch or a rollback by
+hand, which go the same ways as that of a tick, a fork, and the orders that start a job anew each time stay a sample of
+the day. HERORUN_CRASH_ALL=1 goes through all of them twice, before and after each call.
 """
 
 import contextlib
@@ -24,8 +25,13 @@ SAMPLED = ("relaunch", "rollback", "fork", "handoff", "stop", "approve")
 MOST = 100  # calls of one command
 TODAY = datetime.now(UTC).toordinal()
 SLICES = [  # so that several processes can share the longest
-    pytest.param(stage, range(1 + part, MOST, parts), id=f"{stage.name}-{part + 1}")
-    for stage, parts in zip(STAGES, (1, 2, 4, 1, 6, 6, 4, 2, 3, 6, 1, 3, 1, 1, 1), strict=True)
+    pytest.param(
+        stage,
+        range(1 + part, MOST, parts),
+        id=f"{stage.name}-{part + 1}",
+        marks=() if part == TODAY % parts else pytest.mark.thorough,
+    )
+    for stage, parts in zip(STAGES, (1, 4, 8, 1, 6, 6, 4, 4, 3, 6, 1, 3, 1, 1, 1), strict=True)
     for part in (range(parts) if EVERY or stage.name not in SAMPLED else [TODAY % parts])
 ]
 

@@ -130,6 +130,7 @@ def test_a_run_resumed_in_the_middle_equals_an_unbroken_one(unbroken: Path, tmp_
     assert same_state(tmp_path, unbroken)
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_killed_again_and_again_equals_an_unbroken_one(unbroken: Path, tmp_path: Path) -> None:
     config = small(tmp_path, checkpoints={"temporary_every_steps": 1})
     roots = (tmp_path / "temporary", tmp_path / "run")
@@ -288,6 +289,7 @@ def slope(model: Any, batch: Any, value: Any, place: tuple[int, ...]) -> float:
     return float(losses[0] - losses[1]) / 2e-6
 
 
+@pytest.mark.thorough
 def test_without_the_language_reference_it_reads_docstrings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
     text = demo_model().read_text("python-docs")

@@ -108,6 +108,7 @@ class IrisSuite(SchedulerSuite):
         assert rig.tail("tiny-1") == f"{WEIRD}|{WEIRD}|{rig.code.resolve() / WEIRD}|\n"
 
 
+@pytest.mark.thorough
 class TestGenerationC(IrisSuite):
     def test_times_have_a_zone_and_are_in_order(self, rig: Rig) -> None:
         """Tables tell only when it was submitted."""
@@ -117,6 +118,7 @@ class TestGenerationC(IrisSuite):
         assert (job.started, job.ended) == (None, None)
 
 
+@pytest.mark.thorough
 class TestGenerationA(IrisSuite):
     @pytest.fixture
     def generation(self) -> str:

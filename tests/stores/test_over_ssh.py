@@ -19,6 +19,8 @@ from herorun.stores import local
 from ports.store_suite import StoreBench, StoreSuite
 from services.boxes import Box
 
+pytestmark = pytest.mark.back_end
+
 
 def reach_of(box: Box) -> Reach:
     return Reach(Login(host=box.name, ssh_config=str(box.config)), connect=2, look=10)

@@ -18,6 +18,8 @@ from ports.tracker_suite import TrackerBench, TrackerSuite, drain
 from services.boxes import Box
 from trackers.test_jsonl import Bench as HereBench
 
+pytestmark = pytest.mark.back_end
+
 
 class Bench(HereBench):
     """The same programs, run by a Python of this machine."""
