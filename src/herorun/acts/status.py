@@ -11,6 +11,7 @@ from herorun.acts.looks import Looks
 from herorun.acts.turn import Turn, alert_json, judge, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
+from herorun.core.evidence import Evidence
 from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
@@ -25,7 +26,11 @@ DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts
 
 def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, Any]:
     """The shape of `babysit --once --json`, with the record's facts beside it."""
-    run, drift = watched_run(name, start)
+    return standing_of(*watched_run(name, start), looks)[0]
+
+
+def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[str, Any], Evidence]:
+    """The same of a run that is open, and what was seen; nothing is looked at before the launch and after the seal."""
     memory = run.record.memory()
     facts: dict[str, Any] = {
         "slug": run.slug,
@@ -46,20 +51,13 @@ def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, A
             "monitor": "fresh",
             "progress": "~unknown/unknown",
         }
-        return {
-            **quiet,
-            "findings": [],
-            "alerts": [],
-            "actions": [],
-            "other": [],
-            **facts,
-            "next": _next(run, ""),
-        }
+        nothing: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
+        return {**quiet, **nothing, **facts, "next": _next(run, "")}, {}
     seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
         facts["babysitter"] = babysitter_words(run, over=True)
-    return {
+    told = {
         "run": seen.run.value,
         "monitor": seen.monitor.value,
         "progress": progress_of(evidence),
@@ -70,6 +68,7 @@ def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, A
         **facts,
         "next": _next(run, seen.run.value),
     }
+    return told, evidence
 
 
 def _people(memory: Memory) -> dict[str, Any]:

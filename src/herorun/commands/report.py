@@ -1,0 +1,44 @@
+"""`herorun report`."""
+
+import click
+
+
+@click.command(short_help="Write one HTML page that shows the run; opens from disk.")
+@click.argument("run")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), metavar="FILE", help="Where to, instead of .herorun/RUN/report.html."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document beside it.")
+@click.pass_obj
+def command(start: str, run: str, out: str | None, as_json: bool) -> int:
+    """Write the verdict, the progress with an estimate of the end, the curves with what happened on them, the
+    instances with what differs between them, the goodput and the logbook as one page without any network.
+
+    The curves are thinned so that no extreme is lost. The estimate is a range, and there is none while the run is
+    not productive. Nothing is told to anybody. Exit code 3: the page is written, and rows could not be read.
+
+    \b
+    Example:
+      herorun report grug
+      herorun report grug --out grug.html --json
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.report_page import page_of
+    from herorun.acts.reporting import report_of
+    from herorun.system.files import write_whole
+    from herorun.workspace import watched_run
+
+    opened, drift = watched_run(run, Path(start))
+    told = report_of(opened, drift)
+    path = Path(start, out) if out else opened.state / "report.html"
+    if not out:
+        opened.prepare()
+    write_whole(path, page_of(told).encode("utf-8", "backslashreplace"), 0o600)
+    if as_json:
+        screen.show_json({**told.told, "file": str(path)})
+    else:
+        click.echo(screen.clean(told.told["verdict"]))
+        click.echo(f"Written to {screen.clean(str(path))}")
+    return told.code

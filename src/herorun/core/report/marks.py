@@ -1,0 +1,113 @@
+"""What happened to a run, each with the step at which a curve shows it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from herorun.core.alert import Alert, State
+from herorun.core.event import Decided, Event, Launched, Launching, Sealed
+from herorun.core.render import turn_of
+
+
+class Kind(StrEnum):
+    LAUNCH = "launch"  # an instance begins: a launch, a relaunch or a rollback
+    ATTEMPT = "attempt"  # the back end's own restart inside an instance
+    CHECKPOINT = "checkpoint"
+    ALERT = "alert"
+    PHASE = "phase"
+    FINAL = "final"
+    SEAL = "seal"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """`step` counts completed updates."""
+
+    kind: Kind
+    step: int
+    title: str
+    note: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Incident:
+    """An alert that fired, once for all its ticks. `resolved` is None while nobody saw its end."""
+
+    alert: Alert
+    resolved: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """One attempt, as the rows tell it."""
+
+    number: int
+    first: int  # completed updates before its first row
+    at: datetime | None
+
+
+def launches(events: Iterable[Event]) -> list[Mark]:
+    """Where each instance went on from. One whose start nobody knows stands at 0 and says so."""
+    wanted: dict[str, Launching] = {}
+    marks = []
+    for event in events:
+        match event:
+            case Launching():
+                wanted.setdefault(event.instance, event)
+            case Launched():
+                marks.append(_launch(event, wanted.get(event.instance)))
+    return marks
+
+
+def _launch(event: Launched, wanted: Launching | None) -> Mark:
+    start = _value(wanted.plan, "start") if wanted else None
+    step = start.get("step") if isinstance(start, Mapping) else 0
+    turn = turn_of(wanted) if wanted else "launch"
+    where = "" if step is not None else "; the step that it began with is not known"
+    return Mark(Kind.LAUNCH, step or 0, f"{event.instance}: {turn}", f"{wanted.why if wanted else ''}{where}", event.at)
+
+
+def restarts(begun: Sequence[Begun], events: Iterable[Event]) -> list[Mark]:
+    """The attempts that no launch explains: each launch explains the first attempt after it, as far as times tell."""
+    open_launches = [event for event in events if isinstance(event, Launched)]
+    marks = []
+    for attempt in begun:
+        due = [one for one in open_launches if attempt.at is None or one.at <= attempt.at]
+        if due:
+            open_launches = [one for one in open_launches if one not in due] if attempt.at else open_launches[1:]
+        elif attempt.number > 1:
+            marks.append(Mark(Kind.ATTEMPT, attempt.first, f"attempt {attempt.number}", "", attempt.at))
+    return marks
+
+
+def incidents(events: Iterable[Event]) -> list[Incident]:
+    """All alerts that ever fired, in the order in which they did."""
+    found: dict[str, Incident] = {}
+    for event in events:
+        if isinstance(event, Decided):
+            for alert in event.alerts:
+                if alert.firing:
+                    found[alert.key] = Incident(alert)
+                elif alert.state is State.RESOLVED and alert.key in found:
+                    found[alert.key] = Incident(found[alert.key].alert, event.at)
+        elif isinstance(event, Launched):  # a new instance closes the old one's alerts
+            found = {key: one if one.resolved else Incident(one.alert, event.at) for key, one in found.items()}
+    return list(found.values())
+
+
+def alerts(found: Iterable[Incident]) -> list[Mark]:
+    return [
+        Mark(Kind.ALERT, one.alert.first_step, one.alert.check, one.alert.message, one.alert.since) for one in found
+    ]
+
+
+def seals(events: Iterable[Event], step: int) -> list[Mark]:
+    return [Mark(Kind.SEAL, step, f"sealed as {e.tag}", "", e.at) for e in events if isinstance(e, Sealed)]
+
+
+def _value(plan: Mapping[str, Any], name: str) -> Any:
+    sourced = plan.get(name)
+    return sourced.get("value") if isinstance(sourced, Mapping) else None

@@ -1,0 +1,78 @@
+"""A curve as a few lines of Mermaid, which GitHub draws in a comment by itself.
+
+Source of the syntax: https://mermaid.js.org/syntax/xyChart.html, whose numbers have no exponents.
+"""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from math import floor, isfinite, log10
+
+MOST = 48  # points of a line: as many as one can tell apart at the width of a comment
+_UNSAFE = re.compile(r"[^\w ./:%()+,-]")
+
+
+def picture(title: str, unit: str, steps: Sequence[int], values: Sequence[float], most: int = MOST) -> str:
+    """A fenced chart of the highest and the lowest value of each stretch of steps; empty where there is nothing to draw.
+
+    What is not finite is left out, and the title says of how many steps.
+    """
+    points = sorted((step, value) for step, value in zip(steps, values, strict=True) if isfinite(value))
+    if len(points) < 2 or points[0][0] == points[-1][0]:
+        return ""
+    left = len(steps) - len(points)
+    scale = _scale(max(abs(value) for _, value in points))
+    lows, highs = _lines(points, min(most, len(points)))
+    shown = (
+        [_number(low, scale) for low in lows],
+        [_number(high, scale) for high in highs],
+    )
+    least, top = min(lows), max(highs)
+    room = (top - least) * 0.05 or abs(top) * 0.05 or 1.0
+    said = _words(f"{title}, {left} not finite" if left else title)
+    by = _words(f"{unit} (1e{scale})" if scale else unit)
+    lines = [
+        "```mermaid",
+        "xychart-beta",
+        f'    title "{said}"',
+        f'    x-axis "step" {points[0][0]} --> {points[-1][0]}',
+        f'    y-axis "{by}" {_number(least - room, scale)} --> {_number(top + room, scale)}',
+        f"    line [{', '.join(shown[1])}]",
+    ]
+    if shown[0] != shown[1]:
+        lines.append(f"    line [{', '.join(shown[0])}]")
+    return "\n".join([*lines, "```"])
+
+
+def _lines(points: Sequence[tuple[int, float]], count: int) -> tuple[list[float], list[float]]:
+    """The lowest and the highest of equal stretches of steps. A stretch without a row lies on the line between its neighbours."""
+    first, last = points[0][0], points[-1][0]
+    parts: list[list[float]] = [[] for _ in range(count)]
+    for step, value in points:
+        parts[min((step - first) * count // (last - first), count - 1)].append(value)
+    return _filled([min(part) if part else None for part in parts]), _filled(
+        [max(part) if part else None for part in parts]
+    )
+
+
+def _filled(values: Sequence[float | None]) -> list[float]:
+    """The first and the last one are there: both hold a point."""
+    told = [(at, value) for at, value in enumerate(values) if value is not None]
+    filled = [told[0][1]]
+    for (begin, before), (end, after) in zip(told, told[1:], strict=False):
+        filled += [before + (after - before) * (at - begin) / (end - begin) for at in range(begin + 1, end + 1)]
+    return filled
+
+
+def _scale(most: float) -> int:
+    """The power of ten that numbers are told in: 0 where they are readable as they are."""
+    return 0 if most == 0 or 1e-2 <= most < 1e6 else floor(log10(most))
+
+
+def _number(value: float, scale: int) -> str:
+    """Five digits, without an exponent."""
+    return format(Decimal(f"{Decimal(value).scaleb(-scale):.5g}"), "f")
+
+
+def _words(text: str) -> str:
+    return _UNSAFE.sub(" ", text)[:80].strip()

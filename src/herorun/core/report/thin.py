@@ -1,0 +1,122 @@
+"""Curves with fewer points that look the same: no extreme is lost, however short it was."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite
+
+MOST = 6000  # points of a curve: more than a screen has columns, so that a zoom still shows something new
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One attempt's values of a metric, by steps that rise."""
+
+    attempt: int
+    steps: Sequence[int]
+    values: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Strand:
+    """What is drawn as one line: finite values alone. Lane 0 is what the run went on from, above it what was done again."""
+
+    lane: int
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a chart's table."""
+
+    first: int
+    last: int
+    least: float
+    most: float
+    newest: float
+
+
+def thin(
+    steps: Sequence[int], values: Sequence[float], most: int = MOST
+) -> tuple[list[int], list[float]]:
+    """At most so many points (at least 4) of those given: the first, the last, and of each stretch the least and the most.
+
+    Values are finite.
+
+    >>> thin(range(9), [1, 1, 1, 9, 1, 1, 0, 1, 1], 6)
+    ([0, 3, 6, 8], [1, 9, 0, 1])
+    """
+    if len(steps) <= most:
+        return list(steps), list(values)
+    kept = {0, len(steps) - 1}
+    size = ceil(len(steps) / max((most - 2) // 2, 1))
+    for begin in range(0, len(steps), size):
+        part = values[begin : begin + size]
+        low, high = min(part), max(part)
+        kept |= {begin + part.index(low), begin + part.index(high)} if low != high else set()
+    places = sorted(kept)
+    return [steps[place] for place in places], [values[place] for place in places]
+
+
+def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
+    """The traces of all attempts as few lines. A step that a later attempt did again counts as its later value."""
+    kept: tuple[list[int], list[float]] = [], []
+    lanes: list[tuple[list[int], list[float]]] = []
+    begins = [trace.steps[0] for trace in traces]
+    for number, trace in enumerate(traces):
+        end = min(begins[number + 1 :], default=None)
+        cut = len(trace.steps) if end is None else bisect_left(trace.steps, end)
+        _extend(kept, trace, 0, cut)
+        if cut < len(trace.steps):
+            _extend(_lane(lanes, trace.steps[cut]), trace, cut, len(trace.steps))
+    return [
+        Strand(number, tuple(steps), tuple(values))
+        for number, lane in enumerate([kept, *lanes])
+        for steps, values in [thin(*lane, most)]
+        if steps
+    ]
+
+
+def not_finite(traces: Sequence[Trace]) -> list[int]:
+    """The steps whose value is no finite number."""
+    return sorted(
+        {
+            step
+            for trace in traces
+            if not isfinite(sum(trace.values))  # nearly always finite, and then nobody looks closer
+            for step, value in zip(trace.steps, trace.values, strict=True)
+            if not isfinite(value)
+        }
+    )
+
+
+def table(strand: Strand, rows: int = 24) -> list[Row]:
+    """The curve in words for who cannot see it: so many stretches at most, equal in points."""
+    size = max(ceil(len(strand.steps) / rows), 1)
+    return [
+        Row(strand.steps[at], part[-1], min(values), max(values), values[-1])
+        for at in range(0, len(strand.steps), size)
+        for part, values in [(strand.steps[at : at + size], strand.values[at : at + size])]
+    ]
+
+
+def _lane(lanes: list[tuple[list[int], list[float]]], step: int) -> tuple[list[int], list[float]]:
+    """One that is free from that step on."""
+    free = next((lane for lane in lanes if lane[0][-1] < step), None)
+    if free is None:
+        free = [], []
+        lanes.append(free)
+    return free
+
+
+def _extend(lane: tuple[list[int], list[float]], trace: Trace, begin: int, end: int) -> None:
+    values = trace.values[begin:end]
+    if isfinite(sum(values)):
+        lane[0].extend(trace.steps[begin:end])
+        lane[1].extend(values)
+        return
+    for step, value in zip(trace.steps[begin:end], values, strict=True):
+        if isfinite(value):
+            lane[0].append(step)
+            lane[1].append(value)

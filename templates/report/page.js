@@ -1,0 +1,241 @@
+"use strict";
+(() => {
+  const told = JSON.parse(document.getElementById("data").textContent);
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
+  const whole = new Intl.NumberFormat("en");
+  const charts = new Map();
+  const off = new Set();
+  const MARGIN = 8; // pixels within which the cursor is at a mark
+  let moving = false;
+
+  const span = (chart) => {
+    const x = chart.data[0];
+    return [x[0], x[x.length - 1] > x[0] ? x[x.length - 1] : x[0] + 1];
+  };
+
+  /* All charts show the same steps. */
+  const all = told.charts.reduce((found, chart) => {
+    for (const series of chart.series) for (const line of series.lines) {
+      found[0] = Math.min(found[0], line.x[0]);
+      found[1] = Math.max(found[1], line.x[line.x.length - 1]);
+    }
+    for (const series of chart.series) for (const step of series.bad) {
+      found[0] = Math.min(found[0], step);
+      found[1] = Math.max(found[1], step);
+    }
+    return found;
+  }, [Infinity, -Infinity]);
+  if (!(all[1] > all[0])) all[1] = all[0] + 1;
+
+  const zoom = (min, max) => {
+    const width = Math.max(max - min, 2);
+    min = Math.max(all[0], min);
+    max = Math.min(all[1], Math.max(max, min + width));
+    if (moving || !(max > min)) return;
+    moving = true;
+    for (const { plot } of charts.values()) plot.setScale("x", { min, max });
+    moving = false;
+  };
+
+  const wide = (by) => {
+    const [{ plot }] = charts.values();
+    const { min, max } = plot.scales.x;
+    const at = plot.cursor.idx == null ? (min + max) / 2 : plot.data[0][plot.cursor.idx];
+    zoom(at - (at - min) * by, at + (max - at) * by);
+  };
+
+  const shown = (mark) => !off.has(mark.kind) && !(mark.kind === "attempt" && off.has("launch"));
+
+  const draw = (plot, chart) => {
+    const ctx = plot.ctx, dot = devicePixelRatio || 1, { left, top, width, height } = plot.bbox;
+    const bottom = top + height;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, 0, width, bottom + 8 * dot);
+    ctx.clip();
+    ctx.font = `${11 * dot}px system-ui, "DejaVu Sans", sans-serif`;
+    let labelled = { launch: -Infinity, phase: -Infinity };
+    const line = (x, name, dash) => {
+      ctx.strokeStyle = colour(name);
+      ctx.lineWidth = dot;
+      ctx.setLineDash(dash.map((n) => n * dot));
+      ctx.beginPath();
+      ctx.moveTo(x, top);
+      ctx.lineTo(x, bottom);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    };
+    const label = (x, kind, text, y) => {
+      const wanted = ctx.measureText(text).width + 8 * dot;
+      if (x < labelled[kind] || x + wanted > left + width) return;
+      labelled[kind] = x + wanted;
+      ctx.fillStyle = colour(kind);
+      ctx.fillText(text, x + 3 * dot, y);
+    };
+    const shape = (points, name) => {
+      ctx.fillStyle = colour(name);
+      ctx.beginPath();
+      points.forEach(([x, y], n) => (n ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+      ctx.fill();
+    };
+    const { min, max } = plot.scales.x;
+    for (const mark of told.marks) {
+      if (!shown(mark) || mark.step < min || mark.step > max) continue;
+      const x = plot.valToPos(mark.step, "x", true), s = 5 * dot;
+      if (mark.kind === "launch") {
+        line(x, "launch", []);
+        label(x, "launch", mark.title.split(":")[0], top + 11 * dot);
+      } else if (mark.kind === "attempt") line(x, "launch", [2, 3]);
+      else if (mark.kind === "phase") {
+        line(x, "phase", [6, 4]);
+        label(x, "phase", mark.title, top + 24 * dot);
+      } else if (mark.kind === "alert") {
+        line(x, "bad", [1, 3]);
+        shape([[x - s, top], [x + s, top], [x, top + 1.7 * s]], "bad");
+      } else if (mark.kind === "checkpoint") shape([[x - s, bottom], [x, bottom - s], [x + s, bottom], [x, bottom + s]], "checkpoint");
+      else line(x, "quiet", [4, 2]);
+    }
+    if (!off.has("bad")) {
+      ctx.strokeStyle = colour("bad");
+      ctx.lineWidth = 2 * dot;
+      for (const series of chart.series) for (const step of series.bad) {
+        const x = plot.valToPos(step, "x", true), y = top + 14 * dot, s = 4 * dot;
+        ctx.beginPath();
+        ctx.moveTo(x - s, y - s); ctx.lineTo(x + s, y + s); ctx.moveTo(x + s, y - s); ctx.lineTo(x - s, y + s);
+        ctx.stroke();
+      }
+    }
+    ctx.restore();
+  };
+
+  const near = (plot, x) => told.marks.filter((mark) => shown(mark) && mark.kind !== "checkpoint" && Math.abs(plot.valToPos(mark.step, "x") - plot.valToPos(x, "x")) < MARGIN);
+
+  const read = (plot, chart) => {
+    const out = document.getElementById("readout-" + chart.id), idx = plot.cursor.idx;
+    if (idx == null) { out.textContent = ""; return; }
+    const step = plot.data[0][idx], words = ["step " + whole.format(step)];
+    plot.series.forEach((series, n) => {
+      const value = n && plot.data[n][idx];
+      if (n && value != null) words.push(`${series.label} ${number.format(value)}`);
+    });
+    for (const series of chart.series) if (series.bad.includes(step)) words.push(`${series.metric} is not finite`);
+    for (const mark of near(plot, step).slice(0, 4)) words.push(`${mark.kind}: ${mark.title}${mark.note ? " (" + mark.note.slice(0, 120) + ")" : ""}`);
+    out.textContent = words.join(" · ");
+  };
+
+  const NAMES = ["one", "two", "three"];
+  const build = (chart, log) => {
+    const tables = [], series = [{ label: "step", value: (_, v) => (v == null ? "" : whole.format(v)) }];
+    chart.series.forEach((told, n) => {
+      for (const line of [...told.lines].sort((a, b) => b.lane - a.lane)) {
+        const again = line.lane > 0, few = line.x.length < 3;
+        tables.push([line.x, line.y]);
+        series.push({
+          label: told.metric + (again ? " (done again later)" : ""),
+          stroke: () => colour(again ? "again" : NAMES[n % 3]),
+          width: again ? 1 : 1.6, dash: again ? [4, 3] : [], spanGaps: false,
+          points: { show: few || n > 0, size: 5, space: 8 },
+          value: (_, v) => (v == null ? "" : number.format(v)),
+        });
+      }
+    });
+    const bad = chart.series.flatMap((one) => one.bad);
+    if (bad.length) { // so that the cursor finds them
+      const steps = [...new Set(bad)].sort((a, b) => a - b);
+      tables.push([steps, steps.map(() => null)]);
+      series.push({ label: "not finite", stroke: () => colour("bad"), points: { show: false }, value: () => "" });
+    }
+    const box = document.getElementById("plot-" + chart.id);
+    const axis = { stroke: () => colour("quiet"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("grid"), width: 1 }, font: '11px system-ui, "DejaVu Sans", sans-serif' };
+    const options = {
+      width: box.clientWidth, height: 240, series,
+      scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
+      axes: [
+        { ...axis, values: (_, ticks) => ticks.map((v) => (v == null ? "" : whole.format(v))) },
+        { ...axis, size: 58, values: (_, ticks) => ticks.map((v) => (v == null ? "" : Math.abs(v) >= 1e5 || (v && Math.abs(v) < 1e-3) ? v.toExponential(0) : number.format(v))) },
+      ],
+      cursor: { sync: { key: "run", scales: ["x", null] }, drag: { x: true, y: false, dist: 6 }, focus: { prox: 24 } },
+      legend: { live: true },
+      hooks: {
+        draw: [(plot) => draw(plot, chart)],
+        setCursor: [(plot) => read(plot, chart)],
+        setScale: [(plot, key) => { if (key === "x" && !moving) zoom(plot.scales.x.min, plot.scales.x.max); }],
+      },
+    };
+    const data = tables.length > 1 ? uPlot.join(tables) : tables[0];
+    moving = true;
+    const plot = new uPlot(options, data, box);
+    const other = [...charts.values()].find((one) => one.plot !== plot && one.plot.scales.x.min != null);
+    plot.setScale("x", other ? { min: other.plot.scales.x.min, max: other.plot.scales.x.max } : { min: all[0], max: all[1] });
+    moving = false;
+    plot.root.querySelectorAll("canvas").forEach((canvas) => canvas.setAttribute("aria-hidden", "true"));
+    plot.over.addEventListener("dblclick", () => zoom(...all));
+    charts.set(chart.id, { plot, chart, log });
+    return plot;
+  };
+
+  const positive = (chart) => chart.series.every((one) => one.lines.every((line) => line.y.every((v) => v > 0)));
+  const steep = (chart) => {
+    const values = chart.series.flatMap((one) => one.lines.flatMap((line) => line.y));
+    let low = Infinity, high = -Infinity;
+    for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
+    return high / low > 50;
+  };
+
+  const tools = (chart, canLog) => {
+    const bar = document.querySelector(`.tools[data-for="${chart.id}"]`);
+    const button = bar.querySelector('[data-do="log"]');
+    bar.hidden = false;
+    button.hidden = !canLog;
+    button.setAttribute("aria-pressed", String(charts.get(chart.id).log));
+    bar.addEventListener("click", (event) => {
+      const act = event.target.dataset.do;
+      if (act === "in") wide(0.5);
+      if (act === "out") wide(2);
+      if (act === "whole") zoom(...all);
+      if (act === "log") {
+        const { plot, log } = charts.get(chart.id);
+        plot.destroy();
+        build(chart, !log);
+        button.setAttribute("aria-pressed", String(!log));
+      }
+    });
+  };
+
+  const keys = (chart) => document.getElementById("plot-" + chart.id).addEventListener("keydown", (event) => {
+    const { plot } = charts.get(chart.id), x = plot.data[0], { min, max } = plot.scales.x;
+    const first = x.findIndex((v) => v >= min), last = x.findLastIndex((v) => v <= max);
+    const by = Math.max(1, Math.round((last - first) / (event.shiftKey ? 10 : 100)));
+    const now = plot.cursor.idx ?? first, to = { ArrowLeft: now - by, ArrowRight: now + by, Home: first, End: last }[event.key];
+    if (to !== undefined) {
+      const at = Math.min(last, Math.max(first, to));
+      plot.setCursor({ left: plot.valToPos(x[at], "x"), top: 10 });
+    } else if (event.key === "+" || event.key === "=") wide(0.5);
+    else if (event.key === "-") wide(2);
+    else if (event.key === "0") zoom(...all);
+    else return;
+    event.preventDefault();
+  });
+
+  for (const chart of told.charts) {
+    if (!chart.series.some((one) => one.lines.length)) continue;
+    const canLog = positive(chart);
+    build(chart, canLog && steep(chart));
+    tools(chart, canLog);
+    keys(chart);
+  }
+  const redraw = () => { for (const { plot } of charts.values()) plot.redraw(false); };
+  document.querySelectorAll(".marks input").forEach((box) => box.addEventListener("change", () => {
+    box.checked ? off.delete(box.dataset.kind) : off.add(box.dataset.kind);
+    redraw();
+  }));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  const fit = () => { for (const { plot, chart } of charts.values()) {
+    const width = document.getElementById("plot-" + chart.id).clientWidth;
+    if (width !== plot.width) plot.setSize({ width, height: 240 });
+  } };
+  addEventListener("resize", fit);
+  fit();
+  document.documentElement.dataset.drawn = String(charts.size);
+})();
