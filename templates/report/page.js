@@ -3,9 +3,11 @@
   const told = JSON.parse(document.getElementById("data").textContent);
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
+  const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
   const whole = new Intl.NumberFormat("en");
   const charts = new Map();
   const off = new Set();
+  const HEIGHT = 260; // of a drawing, in pixels
   const MARGIN = 8; // pixels within which the cursor is at a mark
   let moving = false;
 
@@ -52,26 +54,28 @@
     const bottom = top + height;
     ctx.save();
     ctx.beginPath();
-    ctx.rect(left, 0, width, bottom + 8 * dot);
+    ctx.rect(left - 6 * dot, 0, width + 12 * dot, bottom + 8 * dot);
     ctx.clip();
     ctx.font = `${11 * dot}px system-ui, "DejaVu Sans", sans-serif`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
     let labelled = { launch: -Infinity, phase: -Infinity };
     const line = (x, name, dash) => {
       ctx.strokeStyle = colour(name);
       ctx.lineWidth = dot;
       ctx.setLineDash(dash.map((n) => n * dot));
       ctx.beginPath();
-      ctx.moveTo(x, top);
+      ctx.moveTo(x, name === "launch" && !dash.length ? top - 27 * dot : top);
       ctx.lineTo(x, bottom);
       ctx.stroke();
       ctx.setLineDash([]);
     };
     const label = (x, kind, text, y) => {
       const wanted = ctx.measureText(text).width + 8 * dot;
-      if (x < labelled[kind] || x + wanted > left + width) return;
+      if (x < labelled[kind] || x + wanted > left + width + 6 * dot) return;
       labelled[kind] = x + wanted;
       ctx.fillStyle = colour(kind);
-      ctx.fillText(text, x + 3 * dot, y);
+      ctx.fillText(text, x + (kind === "launch" ? 3 * dot : 0), y);
     };
     const shape = (points, name) => {
       ctx.fillStyle = colour(name);
@@ -85,11 +89,11 @@
       const x = plot.valToPos(mark.step, "x", true), s = 5 * dot;
       if (mark.kind === "launch") {
         line(x, "launch", []);
-        label(x, "launch", mark.title.split(":")[0], top + 11 * dot);
+        label(x, "launch", mark.title.split(":")[0], top - 17 * dot);
       } else if (mark.kind === "attempt") line(x, "launch", [2, 3]);
       else if (mark.kind === "phase") {
         line(x, "phase", [6, 4]);
-        label(x, "phase", mark.title, top + 24 * dot);
+        label(x, "phase", mark.title, top - 5 * dot);
       } else if (mark.kind === "alert") {
         line(x, "bad", [1, 3]);
         shape([[x - s, top], [x + s, top], [x, top + 1.7 * s]], "bad");
@@ -144,23 +148,27 @@
     if (bad.length) { // so that the cursor finds them
       const steps = [...new Set(bad)].sort((a, b) => a - b);
       tables.push([steps, steps.map(() => null)]);
-      series.push({ label: "not finite", stroke: () => colour("bad"), points: { show: false }, value: () => "" });
+      series.push({ label: "not finite", stroke: () => colour("bad"), points: { show: false }, class: "unseen" });
     }
     const box = document.getElementById("plot-" + chart.id);
     const axis = { stroke: () => colour("quiet"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("grid"), width: 1 }, font: '11px system-ui, "DejaVu Sans", sans-serif' };
     const options = {
-      width: box.clientWidth, height: 240, series,
+      width: box.clientWidth, height: HEIGHT, series, padding: [32, 22, 0, 0],
       scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map((v) => (v == null ? "" : whole.format(v))) },
-        { ...axis, size: 58, values: (_, ticks) => ticks.map((v) => (v == null ? "" : Math.abs(v) >= 1e5 || (v && Math.abs(v) < 1e-3) ? v.toExponential(0) : number.format(v))) },
+        { ...axis, size: 58, values: (_, ticks) => ticks.map((v) => (v == null ? "" : v && (Math.abs(v) >= 1e12 || Math.abs(v) < 1e-3) ? v.toExponential(0) : short.format(v))) },
       ],
-      cursor: { sync: { key: "run", scales: ["x", null] }, drag: { x: true, y: false, dist: 6 }, focus: { prox: 24 } },
+      cursor: { sync: { key: "run", scales: ["x", null] }, drag: { x: true, y: false, dist: 6 } },
       legend: { live: true },
       hooks: {
         draw: [(plot) => draw(plot, chart)],
         setCursor: [(plot) => read(plot, chart)],
-        setScale: [(plot, key) => { if (key === "x" && !moving) zoom(plot.scales.x.min, plot.scales.x.max); }],
+        setScale: [(plot, key) => {
+          if (key !== "x") return;
+          box.dataset.range = `${plot.scales.x.min} ${plot.scales.x.max}`;
+          if (!moving) zoom(plot.scales.x.min, plot.scales.x.max);
+        }],
       },
     };
     const data = tables.length > 1 ? uPlot.join(tables) : tables[0];
@@ -233,7 +241,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   const fit = () => { for (const { plot, chart } of charts.values()) {
     const width = document.getElementById("plot-" + chart.id).clientWidth;
-    if (width !== plot.width) plot.setSize({ width, height: 240 });
+    if (width !== plot.width) plot.setSize({ width, height: HEIGHT });
   } };
   addEventListener("resize", fit);
   fit();

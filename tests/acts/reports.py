@@ -17,7 +17,9 @@ AT = "2026-11-21T12:00:00Z"
 def curve(steps: int, start: int = 0, high: float = 2.2, seed: int = 1) -> Trace:
     """A loss that falls, with noise, and one spike where it comes by."""
     lots = Random(seed)
-    values = array("d", (high + 8 / (1 + n / (steps / 40 + 1)) + lots.gauss(0, 0.03) for n in range(start, steps)))
+    values = array(
+        "d", (high + 8 / (1 + n / (steps / 40 + 1)) + lots.gauss(0, 0.03) for n in range(start, steps))
+    )
     if start <= SPIKE < steps:
         values[SPIKE - start] = 9.5
     return Trace(seed, array("q", range(start + 1, steps + 1)), values)
@@ -33,7 +35,9 @@ def some_charts(steps: int = 4000) -> tuple[Chart, ...]:
     first.values[-3] = nan
     second = curve(steps, steps // 2, seed=2)
     lots, dip = Random(3), range(steps // 3, steps // 3 + steps // 60)
-    norm = [0.4 + 0.1 * sin(n / 90) + lots.gauss(0, 0.02) + (80 if n == steps // 4 else 0) for n in range(steps)]
+    norm = [
+        0.4 + 0.1 * sin(n / 90) + lots.gauss(0, 0.02) + (80 if n == steps // 4 else 0) for n in range(steps)
+    ]
     speed = [412_000 + lots.gauss(0, 4000) - (90_000 if n in dip else 0) for n in range(steps)]
     evals = [2.4 + 8 / (1 + n / (steps / 40)) for n in range(0, steps, steps // 16)]
     loss = a_chart("loss", "Loss", "train/loss", first, second)
@@ -70,11 +74,24 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         },
         "checkpoint": {"step": steps - 10, "path": f"/data/tiny/step-{steps - 10}", "at": AT},
         "charts": [
-            {"title": "Loss", "metrics": ["train/loss"], "newest": 2.3712, "points": 1, "not_finite": 1, "why": ""}
+            {
+                "title": "Loss",
+                "metrics": ["train/loss"],
+                "newest": 2.3712,
+                "points": 1,
+                "not_finite": 1,
+                "why": "",
+            }
         ],
         "marks": [
             {"kind": "launch", "step": 0, "title": "tiny-1: launch", "note": "launched by hand", "at": AT},
-            {"kind": "launch", "step": half, "title": "tiny-2: relaunch", "note": "after a lost node", "at": AT},
+            {
+                "kind": "launch",
+                "step": half,
+                "title": "tiny-2: relaunch",
+                "note": "after a lost node",
+                "at": AT,
+            },
             {"kind": "phase", "step": half // 4, "title": "warm-up ends", "note": "warm-up-end", "at": None},
             {"kind": "phase", "step": steps * 3 // 4, "title": "decay", "note": "learning-rate", "at": None},
             {"kind": "alert", "step": SPIKE, "title": "loss-spike", "note": "9.5 at step 641", "at": AT},
@@ -86,7 +103,9 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         ],
         "alerts": [
             an_alert("loss-spike", "warn", SPIKE, "loss 9.5 at step 641, 31 deviations above its trend", AT),
-            an_alert("slow-steps", "warn", half + 350, "22% slower than its own baseline for 20 minutes", None),
+            an_alert(
+                "slow-steps", "warn", half + 350, "22% slower than its own baseline for 20 minutes", None
+            ),
         ],
         "instances": [
             an_instance("tiny-1", "launch", "launched by hand", None, "failed: infra"),
@@ -142,7 +161,11 @@ LOGBOOK = """\
 
 def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> Report:
     """One difference from the run that was made up, in the words of its document."""
-    account = ("20h of wall time", "effective training time: 83.3% to 84.4%", "400 steps were lost to restarts")
+    account = (
+        "20h of wall time",
+        "effective training time: 83.3% to 84.4%",
+        "400 steps were lost to restarts",
+    )
     charts = changes.pop("drawn", None)
     drawn = some_charts(steps) if charts is None else charts
     return Report(a_document(steps, **changes), drawn, account, logbook)

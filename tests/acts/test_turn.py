@@ -334,6 +334,21 @@ def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch
     assert keys(story, "tell/tiny-1/day") == ["tell/tiny-1/day-1"]
 
 
+def test_the_digest_shows_the_curves_that_are_kept_here(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GitHub draws them; the page to the DRI and the logbook do without."""
+    story.launched(WAIT)
+    story.tick()
+    monkeypatch.setattr(turn, "now", lambda: datetime.now(UTC) + timedelta(hours=30))
+    story.tick()
+    (digest,) = [e for e in story.events("Intended") if e.key == "tell/tiny-1/day-1"]
+    assert "```mermaid" in digest.body and 'x-axis "step" 1 --> 3' in digest.body
+    assert "line [2.5, 2.5, 2.5]" in digest.body
+    assert "```mermaid" in (story.state / "issue.md").read_text()
+    assert "mermaid" not in story.run.record.logbook()
+
+
 def test_what_a_process_remembers_is_only_the_journal(story: Story) -> None:
     """A tick after everything was forgotten decides as the one before would have."""
     story.launched(CRASH)

@@ -109,7 +109,11 @@ class Browser:
     @property
     def requests(self) -> list[str]:
         """The addresses that the page asked for, data: apart."""
-        asked = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
+        asked = [
+            e["params"]["request"]["url"]
+            for e in self.events
+            if e.get("method") == "Network.requestWillBeSent"
+        ]
         return [url for url in asked if not url.startswith("data:")]
 
     def picture(self, path: Path, whole: bool = True) -> None:
@@ -141,12 +145,28 @@ def browser() -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(prefix="herorun-", ignore_cleanup_errors=True) as folder:
         argv = [
             program,
-            *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe"),
-            *("--no-first-run", "--disable-background-networking", "--hide-scrollbars", f"--user-data-dir={folder}"),
+            *(
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--remote-debugging-pipe",
+            ),
+            *(
+                "--no-first-run",
+                "--disable-background-networking",
+                "--hide-scrollbars",
+                f"--user-data-dir={folder}",
+            ),
         ]
         with (Path(folder) / "said").open("wb") as said:
             process = subprocess.Popen(
-                argv, preexec_fn=at_their_places, pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=said, stderr=said
+                argv,
+                preexec_fn=at_their_places,
+                pass_fds=(3, 4),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
             )
         os.close(theirs_in)
         os.close(theirs_out)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.fold import Names
 from herorun.core.fold.names import EVAL_TIMES, SAVE_TIMES, is_eval
 from herorun.core.goodput.lives import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row, Tracker
 from herorun.core.scrub import scrub
 from herorun.sources.metrics import COLUMNS, names_of
-from herorun.system.columns import Point, fetched
+from herorun.system.columns import Fetched, Point, fetched
 from herorun.workspace import Run
 
 
@@ -50,10 +51,21 @@ class Held:
 
 def curves_of(run: Run) -> tuple[Curves, str]:
     """The run's curves, and where they are from. `CouldNotLook` where there is neither."""
-    kept = fetched(run.state / COLUMNS)
-    if kept is not None:
+    kept = kept_curves(run)
+    if kept is not None and kept.fetched_at is not None:
         return kept, f"as fetched until {kept.fetched_at:%Y-%m-%d %H:%M} UTC"
     return read_all(run.tracker, run.slug), "as the tracker has them now"
+
+
+def kept_curves(run: Run) -> Fetched | None:
+    """Those that the babysitter kept on this machine; None where nothing of them is whole."""
+    kept = fetched(run.state / COLUMNS)
+    return kept if kept is not None and kept.fetched_at is not None else None
+
+
+def names_for(run: Run) -> Names:
+    """Which of the run's columns is which."""
+    return names_of(run.contract)
 
 
 def read_all(tracker: Tracker, slug: str) -> Held:

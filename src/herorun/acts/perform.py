@@ -10,6 +10,7 @@ from datetime import datetime
 
 from herorun import discover
 from herorun.acts.leasing import take_lease
+from herorun.acts.pictures import with_pictures
 from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
@@ -19,6 +20,7 @@ from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Te
 from herorun.core.deciding import reason_of
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.news import is_digest
 from herorun.core.paging import urgency
 from herorun.core.ports import Post
 from herorun.core.recovery.choice import not_relaunched
@@ -52,7 +54,8 @@ def _words(run: Run, action: Action, at: datetime) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
-            return intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
+            told = intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
+            return with_pictures(run, told) if is_digest(key) else told
         case Escalate(key, title, why, edits, reason, ways, about):
             asked = f"{run.dri}: your decision is needed ({reason}). {run.contract.stop_when}".strip()
             asked = f"{asked}\n\n{run.answers(ways, about)}"

@@ -49,7 +49,9 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
     speed = next((name for name in names.speed if name in known), "")
     time = next((name for name in names.time if name in known), "")
     norm = next((name for name in names.norm if name in known), "")
-    pace = ("Throughput", speed or "per second") if speed or not time else ("Time per step", f"{time}, seconds")
+    pace = (
+        ("Throughput", speed or "per second") if speed or not time else ("Time per step", f"{time}, seconds")
+    )
     wanted = (
         ("loss", "Loss", loss or "loss", [loss, *evals]),
         ("throughput", *pace, [speed or time]),
@@ -58,7 +60,9 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
     return [_chart(curves, names, most, *each) for each in wanted]
 
 
-def _chart(curves: Curves, names: Names, most: int, id: str, title: str, unit: str, metrics: Sequence[str]) -> Chart:
+def _chart(
+    curves: Curves, names: Names, most: int, id: str, title: str, unit: str, metrics: Sequence[str]
+) -> Chart:
     found = [_series(curves, metric, names, most) for metric in metrics if metric]
     drawn = tuple(one for one in found if one.strands or one.not_finite)
     return Chart(id, title, unit, drawn, "" if drawn else "No such metric was reported.")

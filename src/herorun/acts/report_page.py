@@ -27,7 +27,6 @@ KINDS = (
 def page_of(report: Report) -> str:
     """The whole page. Its policy names each script and the style by digest: nothing else runs or is fetched."""
     from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
 
     library = f"/* {template('report/uplot/LICENSE')} */\n{template('report/uplot/uPlot.iife.min.js')}"
     script = template("report/page.js")
@@ -36,15 +35,15 @@ def page_of(report: Report) -> str:
     told = report.told
     step, final = told["progress"]["step"], told["progress"]["final_step"]
     shares = list(_shares(told["goodput"]))
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["moment"] = _moment
     return environment.from_string(template("report/page.html")).render(
         told=told,
         policy=_policy([library, script], style),
-        style=Markup(style),
-        library=Markup(library),
-        script=Markup(script),
-        data=Markup(_data(report)),
+        style=style,
+        library=library,
+        script=script,
+        data=_data(report),
         share=f"{step / final:.1%}" if final and step is not None else None,
         cards=list(_cards(told)),
         kinds=KINDS,
@@ -52,7 +51,7 @@ def page_of(report: Report) -> str:
         shares=shares,
         bar="; ".join(words for *_, words in shares),
         account=report.account,
-        logbook=Markup(_html(logbook)),
+        logbook=_html(logbook),
         cut=cut,
     )
 
@@ -102,8 +101,13 @@ def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    rows = [(_name(one, strand), row) for one in chart.series for strand in one.strands for row in table(strand)]
-    first, last = min((row.first for _, row in rows), default=0), max((row.last for _, row in rows), default=0)
+    rows = [
+        (_name(one, strand), row) for one in chart.series for strand in one.strands for row in table(strand)
+    ]
+    first, last = (
+        min((row.first for _, row in rows), default=0),
+        max((row.last for _, row in rows), default=0),
+    )
     newest = f", the newest value is {chart.newest:.5g}" if chart.newest is not None else ""
     lost = sum(len(one.not_finite) for one in chart.series)
     words = f"{chart.title} from step {first:,} to {last:,}{newest}{f', {lost} values are not finite' if lost else ''}."
@@ -126,7 +130,8 @@ def _data(report: Report) -> str:
                 {
                     "metric": readable_tree(one.metric),
                     "lines": [
-                        {"lane": s.lane, "x": s.steps, "y": [float(f"{v:.6g}") for v in s.values]} for s in one.strands
+                        {"lane": s.lane, "x": s.steps, "y": [float(f"{v:.6g}") for v in s.values]}
+                        for s in one.strands
                     ],
                     "bad": one.not_finite[-MOST_NAMED:],
                 }
@@ -135,7 +140,9 @@ def _data(report: Report) -> str:
         }
         for chart in report.charts
     ]
-    text = json.dumps({"charts": charts, "marks": report.told["marks"]}, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(
+        {"charts": charts, "marks": report.told["marks"]}, separators=(",", ":"), allow_nan=False
+    )
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

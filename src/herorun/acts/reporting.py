@@ -8,7 +8,7 @@ from typing import Any
 from herorun import __version__, discover
 from herorun.acts.accounting import Account
 from herorun.acts.comparing import TRAINS
-from herorun.acts.curves import beats_of, curves_of
+from herorun.acts.curves import beats_of, curves_of, names_for
 from herorun.acts.report_curves import Chart, begun_of, charts_of
 from herorun.acts.status import standing_of
 from herorun.acts.turn import READ_DEADLINE
@@ -29,7 +29,6 @@ from herorun.core.report.eta import Eta, eta
 from herorun.core.report.marks import Incident, Kind, Mark, alerts, incidents, launches, restarts, seals
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
-from herorun.sources.metrics import names_of
 from herorun.system.clock import now
 from herorun.workspace import Run
 
@@ -72,7 +71,8 @@ def report_of(run: Run, drift: str = "") -> Report:
         evidence = _look(run, memory)
     events = [line.event for line in run.record.lines()]
     rows = _rows(run, events)
-    final = run.given(memory)[FinalStep].value
+    resolved = run.given(memory)[FinalStep]
+    final = resolved.value if isinstance(resolved, FinalStep) else None
     step = _step(evidence, rows.beats, memory)
     done = eta(rows.beats, final, at, _idle(standing))
     found = incidents(events)
@@ -113,7 +113,7 @@ def _look(run: Run, memory: Memory) -> Evidence:
 
 
 def _rows(run: Run, events: Sequence[Event]) -> _Rows:
-    names = names_of(run.contract)
+    names = names_for(run)
     try:
         curves, source = curves_of(run)
         beats, untimed = beats_of(curves, run)
@@ -133,7 +133,9 @@ def _step(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | No
     metrics = evidence.get(Metrics)
     if isinstance(metrics, Metrics):
         return metrics.step
-    told = [beat.step for beat in beats[-1:]] + [end.step for end in list(memory.ends.values())[-1:] if end.step]
+    told = [beat.step for beat in beats[-1:]] + [
+        end.step for end in list(memory.ends.values())[-1:] if end.step
+    ]
     return max(told, default=None)
 
 
@@ -152,7 +154,12 @@ def _idle(standing: dict[str, Any]) -> str:
 
 
 def _eta_json(done: Eta) -> dict[str, Any]:
-    return {"earliest": plain(done.earliest), "latest": plain(done.latest), "words": done.words, "why": done.why}
+    return {
+        "earliest": plain(done.earliest),
+        "latest": plain(done.latest),
+        "words": done.words,
+        "why": done.why,
+    }
 
 
 def _level(standing: dict[str, Any]) -> str:

@@ -6,7 +6,10 @@ import click
 @click.command(short_help="Write one HTML page that shows the run; opens from disk.")
 @click.argument("run")
 @click.option(
-    "--out", type=click.Path(dir_okay=False), metavar="FILE", help="Where to, instead of .herorun/RUN/report.html."
+    "--out",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Where to, instead of .herorun/RUN/report.html.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document beside it.")
 @click.pass_obj

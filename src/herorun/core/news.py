@@ -51,6 +51,15 @@ def news(
     return [tell for tell in found if tell.key not in told]
 
 
+def is_digest(key: str) -> bool:
+    """Whether it is the key of the digest of a day.
+
+    >>> is_digest("tell/tiny-1/day-3"), is_digest("tell/tiny-1/finished")
+    (True, False)
+    """
+    return key.startswith("tell/") and key.rpartition("/")[2].startswith("day-")
+
+
 def _tell(instance: Instance, what: str, title: str, why: str) -> Tell:
     return Tell(f"tell/{instance.name}/{what}", title, why)
 

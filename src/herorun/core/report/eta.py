@@ -45,7 +45,11 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(None, None, idle)
     rises = _rises(beats)
     if len(rises) < ENOUGH:
-        return Eta(None, None, f"unknown: {len(rises)} rows with a time of their own advance, and {ENOUGH} are needed")
+        return Eta(
+            None,
+            None,
+            f"unknown: {len(rises)} rows with a time of their own advance, and {ENOUGH} are needed",
+        )
     at = round(now.timestamp() * SECOND)
     silent = at - rises[-1][0]
     usual = median(after[0] - before[0] for before, after in pairwise(rises))
@@ -57,7 +61,9 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(None, None, "unknown: no pace can be told yet")
     left = final_step - reached
     earliest, latest = (now + timedelta(microseconds=left * pace) for pace in (min(paces), max(paces)))
-    return Eta(earliest, latest, f"{left:,} steps are left; from the fastest to the slowest of {len(paces)} paces")
+    return Eta(
+        earliest, latest, f"{left:,} steps are left; from the fastest to the slowest of {len(paces)} paces"
+    )
 
 
 def _rises(beats: Sequence[Beat]) -> list[tuple[int, int]]:

@@ -67,7 +67,13 @@ def _launch(event: Launched, wanted: Launching | None) -> Mark:
     step = start.get("step") if isinstance(start, Mapping) else 0
     turn = turn_of(wanted) if wanted else "launch"
     where = "" if step is not None else "; the step that it began with is not known"
-    return Mark(Kind.LAUNCH, step or 0, f"{event.instance}: {turn}", f"{wanted.why if wanted else ''}{where}", event.at)
+    return Mark(
+        Kind.LAUNCH,
+        step or 0,
+        f"{event.instance}: {turn}",
+        f"{wanted.why if wanted else ''}{where}",
+        event.at,
+    )
 
 
 def restarts(begun: Sequence[Begun], events: Iterable[Event]) -> list[Mark]:
@@ -77,7 +83,9 @@ def restarts(begun: Sequence[Begun], events: Iterable[Event]) -> list[Mark]:
     for attempt in begun:
         due = [one for one in open_launches if attempt.at is None or one.at <= attempt.at]
         if due:
-            open_launches = [one for one in open_launches if one not in due] if attempt.at else open_launches[1:]
+            open_launches = (
+                [one for one in open_launches if one not in due] if attempt.at else open_launches[1:]
+            )
         elif attempt.number > 1:
             marks.append(Mark(Kind.ATTEMPT, attempt.first, f"attempt {attempt.number}", "", attempt.at))
     return marks
@@ -94,13 +102,16 @@ def incidents(events: Iterable[Event]) -> list[Incident]:
                 elif alert.state is State.RESOLVED and alert.key in found:
                     found[alert.key] = Incident(found[alert.key].alert, event.at)
         elif isinstance(event, Launched):  # a new instance closes the old one's alerts
-            found = {key: one if one.resolved else Incident(one.alert, event.at) for key, one in found.items()}
+            found = {
+                key: one if one.resolved else Incident(one.alert, event.at) for key, one in found.items()
+            }
     return list(found.values())
 
 
 def alerts(found: Iterable[Incident]) -> list[Mark]:
     return [
-        Mark(Kind.ALERT, one.alert.first_step, one.alert.check, one.alert.message, one.alert.since) for one in found
+        Mark(Kind.ALERT, one.alert.first_step, one.alert.check, one.alert.message, one.alert.since)
+        for one in found
     ]
 
 

@@ -6,9 +6,15 @@ Source of the syntax: https://mermaid.js.org/syntax/xyChart.html, whose numbers 
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from math import floor, isfinite, log10
+from itertools import pairwise
+from math import ceil, floor, isfinite, log10
 
 MOST = 48  # points of a line: as many as one can tell apart at the width of a comment
+# The first of Mermaid's own colours cannot be seen on white. These two can, on white and on black.
+LOOK = (
+    '%%{init: {"xyChart": {"width": 720, "height": 320}, '
+    '"themeVariables": {"xyChart": {"plotColorPalette": "#2f81f7, #8b949e"}}}}%%'
+)
 _UNSAFE = re.compile(r"[^\w ./:%()+,-]")
 
 
@@ -22,25 +28,26 @@ def picture(title: str, unit: str, steps: Sequence[int], values: Sequence[float]
         return ""
     left = len(steps) - len(points)
     scale = _scale(max(abs(value) for _, value in points))
+    points = [(step, value / 10.0**scale) for step, value in points]
     lows, highs = _lines(points, min(most, len(points)))
-    shown = (
-        [_number(low, scale) for low in lows],
-        [_number(high, scale) for high in highs],
-    )
+    low, high = ([_number(value) for value in line] for line in (lows, highs))
     least, top = min(lows), max(highs)
     room = (top - least) * 0.05 or abs(top) * 0.05 or 1.0
-    said = _words(f"{title}, {left} not finite" if left else title)
+    each = ceil((points[-1][0] - points[0][0]) / len(lows))
+    said = title if low == high else f"{title}, highest and lowest of each {each:,} steps"
+    said = _words(f"{said}, {left} not finite" if left else said)
     by = _words(f"{unit} (1e{scale})" if scale else unit)
     lines = [
         "```mermaid",
+        LOOK,
         "xychart-beta",
         f'    title "{said}"',
         f'    x-axis "step" {points[0][0]} --> {points[-1][0]}',
-        f'    y-axis "{by}" {_number(least - room, scale)} --> {_number(top + room, scale)}',
-        f"    line [{', '.join(shown[1])}]",
+        f'    y-axis "{by}" {_number(least - room)} --> {_number(top + room)}',
+        f"    line [{', '.join(high)}]",
     ]
-    if shown[0] != shown[1]:
-        lines.append(f"    line [{', '.join(shown[0])}]")
+    if low != high:
+        lines.append(f"    line [{', '.join(low)}]")
     return "\n".join([*lines, "```"])
 
 
@@ -59,19 +66,21 @@ def _filled(values: Sequence[float | None]) -> list[float]:
     """The first and the last one are there: both hold a point."""
     told = [(at, value) for at, value in enumerate(values) if value is not None]
     filled = [told[0][1]]
-    for (begin, before), (end, after) in zip(told, told[1:], strict=False):
-        filled += [before + (after - before) * (at - begin) / (end - begin) for at in range(begin + 1, end + 1)]
+    for (begin, before), (end, after) in pairwise(told):
+        filled += [
+            before + (after - before) * (at - begin) / (end - begin) for at in range(begin + 1, end + 1)
+        ]
     return filled
 
 
 def _scale(most: float) -> int:
     """The power of ten that numbers are told in: 0 where they are readable as they are."""
-    return 0 if most == 0 or 1e-2 <= most < 1e6 else floor(log10(most))
+    return 0 if most == 0 or 1e-2 <= most < 1e4 else max(floor(log10(most)), -300)
 
 
-def _number(value: float, scale: int) -> str:
-    """Five digits, without an exponent."""
-    return format(Decimal(f"{Decimal(value).scaleb(-scale):.5g}"), "f")
+def _number(value: float) -> str:
+    """Five digits, without an exponent; what is a millionth of the others is nothing."""
+    return format(Decimal(f"{round(value, 6):.5g}").normalize(), "f")
 
 
 def _words(text: str) -> str:

@@ -37,9 +37,7 @@ class Row:
     newest: float
 
 
-def thin(
-    steps: Sequence[int], values: Sequence[float], most: int = MOST
-) -> tuple[list[int], list[float]]:
+def thin(steps: Sequence[int], values: Sequence[float], most: int = MOST) -> tuple[list[int], list[float]]:
     """At most so many points (at least 4) of those given: the first, the last, and of each stretch the least and the most.
 
     Values are finite.

@@ -1,0 +1,100 @@
+"""`herorun report` of a run for real: it crashed, was relaunched and finished."""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from commands.test_goodput import TIMED
+from stories import CRASH, JOB, SLUG, Story, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+WARM_UP = {"name": "warm-up ends", "step": 1, "kind": "warm-up-end"}
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[Story]:
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        made = Story(Path(folder).resolve()).begin(phase=[WARM_UP])
+        (made.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
+        made.publish()
+        made.launched(CRASH)
+        made.tick()
+        made.ended("tiny-2")
+        made.tick()
+        yield made
+        made.end()
+
+
+def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) -> None:
+    before = told.run.record.tip
+    answer = ask(told, capsys, "report", SLUG, "--json")
+    document = answer.document
+    assert (answer.code, document["state"], document["level"]) == (0, "finished", "good")
+    assert document["progress"] == {"step": 4, "final_step": 4, "words": "~4/4"}
+    assert document["eta"]["words"] == "none: all steps are done"
+    assert [(one["turn"], one["steps"]) for one in document["instances"]] == [("launch", 3), ("relaunch", 4)]
+    assert document["instances"][0]["changes"] is None
+    assert [change.partition(":")[0] for change in document["instances"][1]["changes"]] == ["start"]
+    assert {(mark["kind"], mark["step"]) for mark in document["marks"]} == {
+        ("launch", 0),
+        ("phase", 1),
+        ("launch", 2),
+        ("checkpoint", 2),
+        ("alert", 3),
+        ("checkpoint", 4),
+        ("final", 4),
+    }
+    (alert,) = document["alerts"]
+    assert (alert["check"], alert["resolved"] is None) == ("crashed", False)
+    assert document["charts"][0]["metrics"] == ["train/loss"] and document["charts"][2]["why"]
+    assert told.run.record.tip == before  # it only looks
+
+
+def test_the_page_lies_in_the_private_folder_and_holds_the_run(told: Story, capsys: CAPTURE) -> None:
+    answer = ask(told, capsys, "report", SLUG)
+    path = told.state / "report.html"
+    assert answer.code == 0 and f"Written to {path}" in answer.out
+    page = path.read_text()
+    assert path.stat().st_mode & 0o077 == 0
+    assert "tiny-2: relaunch" in page and "tiny is finished at ~4/4 steps; nothing fires." in page
+    assert (
+        "<h5>" in page and "herorun event=" not in page
+    )  # the logbook's entries, without their hidden marks
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    (series,) = json.loads(data)["charts"][0]["series"]
+    assert series["lines"][0]["x"] == [1, 2, 3, 4] and set(series["lines"][0]["y"]) == {2.5}
+
+
+def test_another_place(told: Story, capsys: CAPTURE) -> None:
+    answer = ask(told, capsys, "report", SLUG, "--out", "page.html", "--json")
+    assert answer.document["file"] == str(told.work / "page.html")
+    assert (told.work / "page.html").read_text().startswith("<!doctype html>")
+    (told.work / "page.html").unlink()
+
+
+def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    answer = ask(story, capsys, "report", SLUG, "--json")
+    assert answer.code == 0 and answer.document["eta"]["words"] == "unknown: the final step is not resolved"
+    assert "was not launched yet" in answer.document["verdict"]
+
+
+def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(told: Story, capsys: CAPTURE) -> None:
+    """Damaged columns, and a tracker that has nothing any more: the exit code is that of not having looked."""
+    (block,) = [path for path in (told.state / "metrics").rglob("*") if path.is_file()]
+    whole, rows = block.read_bytes(), told.root / "metrics.jsonl"
+    block.write_bytes(whole[:40] + bytes(byte ^ 0xFF for byte in whole[40:]))
+    rows = rows.rename(rows.with_suffix(".aside"))
+    try:
+        answer = ask(told, capsys, "report", SLUG, "--json")
+    finally:
+        block.write_bytes(whole)
+        rows.rename(rows.with_suffix(".jsonl"))
+    assert answer.code == 3 and answer.document["charts"] == []
+    assert any(note.startswith("no rows: ") for note in answer.document["notes"])
+    assert len(answer.document["instances"]) == 2

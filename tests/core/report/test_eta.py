@@ -1,0 +1,72 @@
+"""When it will be done: a range from what was really gained, and none where there is nothing to go by."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from builders import NOON
+from herorun.core.goodput.lives import micros
+from herorun.core.goodput.timeline import Beat
+from herorun.core.report.eta import Eta, eta
+
+MINUTE = timedelta(minutes=1)
+
+
+def beats(*parts: tuple[datetime, int, int, float]) -> list[Beat]:
+    """Each part: when it begins, its first step, how many rows, and minutes between them."""
+    return [
+        Beat(micros(since + n * minutes * MINUTE), first + n)
+        for since, first, rows, minutes in parts
+        for n in range(rows)
+    ]
+
+
+def test_a_steady_run_has_a_narrow_range() -> None:
+    """A step a minute for two days: 120 are left, so it takes two hours, and the minute until the next row."""
+    told = eta(beats((NOON - 2880 * MINUTE, 1, 2881, 1)), 3001, NOON)
+    assert told.earliest is not None and told.latest is not None
+    assert told.earliest == NOON + timedelta(hours=2)
+    assert told.latest - told.earliest < MINUTE
+    assert told.why.startswith("120 steps are left")
+
+
+def test_time_that_was_lost_widens_it() -> None:
+    """Half of the time it was down: the whole run's pace is half of the last hour's."""
+    told = eta(beats((NOON - 400 * MINUTE, 1, 101, 1), (NOON - 100 * MINUTE, 101, 101, 1)), 300, NOON)
+    assert told.earliest == NOON + timedelta(minutes=99)
+    assert told.latest is not None and told.latest > NOON + timedelta(minutes=190)
+
+
+def test_steps_that_are_done_again_gain_nothing() -> None:
+    """It fell back from 200 to 101 two hours ago: only what is beyond 200 counts."""
+    told = eta(beats((NOON - 400 * MINUTE, 1, 200, 1), (NOON - 120 * MINUTE, 101, 121, 1)), 1000, NOON)
+    steady = eta(beats((NOON - 220 * MINUTE, 1, 221, 1)), 1000, NOON)
+    assert told.latest is not None and steady.latest is not None and told.latest > steady.latest
+
+
+RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (eta(RUNNING, None, NOON), "unknown: the final step is not resolved"),
+        (eta(RUNNING, 61, NOON), "none: all steps are done"),
+        (eta(RUNNING, 100, NOON, "none: the run is down"), "none: the run is down"),
+        (eta([], 100, NOON), "unknown: 0 rows with a time of their own advance, and 5 are needed"),
+        (eta(RUNNING[:4], 100, NOON), "unknown: 4 rows with a time of their own advance, and 5 are needed"),
+        (eta(RUNNING, 100, NOON + 30 * MINUTE), "none: no step for 30 minutes"),
+    ],
+)
+def test_where_nobody_can_tell_it_says_so(told: Eta, words: str) -> None:
+    assert (told.earliest, told.latest, told.words) == (None, None, words)
+
+
+def test_an_evaluation_of_some_minutes_is_no_standstill() -> None:
+    assert eta(RUNNING, 100, NOON + 9 * MINUTE).earliest is not None
+
+
+def test_in_words_it_is_a_range() -> None:
+    told = Eta(NOON, NOON + timedelta(hours=3), "")
+    assert told.words == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
+    assert Eta(NOON, NOON, "").words == f"{NOON:%Y-%m-%d %H:%M} UTC"
