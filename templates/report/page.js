@@ -11,11 +11,6 @@
   const MARGIN = 8; // pixels within which the cursor is at a mark
   let moving = false;
 
-  const span = (chart) => {
-    const x = chart.data[0];
-    return [x[0], x[x.length - 1] > x[0] ? x[x.length - 1] : x[0] + 1];
-  };
-
   /* All charts show the same steps. */
   const all = told.charts.reduce((found, chart) => {
     for (const series of chart.series) for (const line of series.lines) {
@@ -28,6 +23,7 @@
     }
     return found;
   }, [Infinity, -Infinity]);
+  for (const mark of told.marks) if (mark.kind === "launch" && all[0] - mark.step === 1) all[0] = mark.step; // the step before the first row
   if (!(all[1] > all[0])) all[1] = all[0] + 1;
 
   const zoom = (min, max) => {
