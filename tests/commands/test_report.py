@@ -10,7 +10,7 @@ import pytest
 
 from commands.answers import ask
 from commands.test_goodput import TIMED
-from stories import CRASH, JOB, SLUG, Story, in_memory
+from stories import CRASH, JOB, SLUG, TAG, Story, in_memory
 
 CAPTURE = pytest.CaptureFixture[str]
 WARM_UP = {"name": "warm-up ends", "step": 1, "kind": "warm-up-end"}
@@ -98,3 +98,13 @@ def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(told: Story, caps
     assert answer.code == 3 and answer.document["charts"] == []
     assert any(note.startswith("no rows: ") for note in answer.document["notes"])
     assert len(answer.document["instances"]) == 2
+
+
+def test_a_sealed_run_is_shown_and_judged_no_more(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    story.tick()
+    assert story.seal() == 0
+    document = ask(story, capsys, "report", SLUG, "--json").document
+    assert document["verdict"] == f"tiny is sealed as {TAG}, at ~4/4 steps." and document["level"] == "good"
+    assert document["checkpoint"]["step"] == 4
+    assert [mark["step"] for mark in document["marks"] if mark["kind"] == "seal"] == [4]
