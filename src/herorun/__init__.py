@@ -9,19 +9,23 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from herorun.api import launch, load, preflight, seal
-    from herorun.checkin import check_in
+    from herorun.checkin import Refused, check_in
     from herorun.core.contract import Contract
-    from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
+    from herorun.core.errors import Blocked, CouldNotLook, HandedOver, HerorunError, WrongUse
+    from herorun.log import log
 
 __all__ = [
     "Blocked",
     "Contract",
     "CouldNotLook",
+    "HandedOver",
     "HerorunError",
+    "Refused",
     "WrongUse",
     "check_in",
     "launch",
     "load",
+    "log",
     "preflight",
     "seal",
 ]
@@ -30,11 +34,14 @@ _HOMES = {
     "Blocked": "herorun.core.errors",
     "Contract": "herorun.core.contract",
     "CouldNotLook": "herorun.core.errors",
+    "HandedOver": "herorun.core.errors",
     "HerorunError": "herorun.core.errors",
+    "Refused": "herorun.checkin",
     "WrongUse": "herorun.core.errors",
     "check_in": "herorun.checkin",
     "launch": "herorun.api",
     "load": "herorun.api",
+    "log": "herorun.log",
     "preflight": "herorun.api",
     "seal": "herorun.api",
 }
@@ -45,7 +52,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'herorun' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value  # in the place of a module of the same name, as `herorun.log`
+    return value
 
 
 def __dir__() -> list[str]:

@@ -59,7 +59,7 @@ def check_in(
     presented = _present(admission, config, output_root, tracker_id, loaded)
     items = compare(admission, presented)
     receipt = _receipt(admission, items, presented)
-    if _rank() == 0 or refused(items):
+    if rank() == 0 or refused(items):
         receipt = _write(admission, receipt)
         _say("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
     if refused(items):
@@ -226,7 +226,8 @@ def _digest(code: str, name: str, unread: dict[str, str]) -> str | None:
         return None
 
 
-def _rank() -> int:
+def rank() -> int:
+    """This process among those of the job, by what its launcher set; 0 where there is no word of it."""
     for name in _RANKS:
         value = os.environ.get(name, "")
         if value.isdigit():
@@ -248,7 +249,7 @@ def _receipt(admission: Mapping[str, Any], items: Sequence[Item], presented: Pre
         "schema": 1,
         "instance": str(admission.get("instance", "")),
         "attempt": _attempt(),
-        "rank": _rank(),
+        "rank": rank(),
         "outcome": FAIL if refused(items) else PASS,
         "items": [item._asdict() for item in items],
         "commit": admission.get("commit"),

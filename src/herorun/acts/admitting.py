@@ -12,7 +12,7 @@ from herorun.core.code.impact import of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.first_party import code_roots
-from herorun.core.plan import Plan
+from herorun.core.plan import Plan, TrackerRun
 from herorun.core.ports import Submission
 from herorun.core.requirements import exact_versions
 from herorun.core.scrub import scrub_tree
@@ -45,6 +45,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "output_root": plan.output_root.value,
         "tracker_kind": plan.tracker.value.kind,
         "tracker_id": plan.tracker.value.id,
+        "metrics": _metrics_file(plan.tracker.value),
         "start": start.path if start else None,
         "roots": code_roots(submission.argv, plan.cwd.value, names),
         "packages": exact_versions(plan.packages.value),
@@ -53,6 +54,11 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
     path = run.state / "admissions" / f"{submission.instance}.json"
     write_whole(path, (canonical(admission) + "\n").encode())
     return path
+
+
+def _metrics_file(tracker: TrackerRun) -> str | None:
+    """Where `herorun.log` writes, as the contract spells it; None where the tracker reads no file of rows."""
+    return str(tracker.options.get("path") or "metrics.jsonl") if tracker.kind == "jsonl" else None
 
 
 def _sealed(value: Any, name: str = "") -> Any:
