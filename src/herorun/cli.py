@@ -10,6 +10,10 @@ import click
 
 from herorun import __version__
 
+COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
+# These change nothing anywhere, so that `[tool.herorun] run` may stand in for a RUN that was not named.
+LOOKING = ("doctor", "goodput", "preflight", "report", "status", "watch")
+
 
 class Commands(click.Group):
     """One command a module of `herorun.commands`, imported when it is named."""
@@ -27,7 +31,7 @@ class Commands(click.Group):
             return None
         module: Any = import_module(f"herorun.commands.{name.replace('-', '_')}")
         command: click.Command = module.command
-        return command
+        return _with_completion(command) if COMPLETE in os.environ else command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -44,8 +48,12 @@ class Commands(click.Group):
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", prog_name="herorun")
 @click.option("-C", "start", default=".", metavar="DIR", help="Work as if started in DIR.")
+@click.option("-q", "--quiet", is_flag=True, help="Only what is open or went wrong, and the verdict.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also what was read and how long it took, on standard error."
+)
 @click.pass_context
-def herorun(ctx: click.Context, start: str) -> None:
+def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
     """Govern expensive training runs: gate the launch, prove what runs, babysit, recover, record, seal.
 
     \b
@@ -53,6 +61,43 @@ def herorun(ctx: click.Context, start: str) -> None:
       herorun init grug && herorun preflight grug && herorun launch grug
     """
     ctx.obj = start
+    _set_voice(quiet, verbose)
+    if ctx.invoked_subcommand in LOOKING:
+        ctx.default_map = _defaults(start, ctx.invoked_subcommand)
+
+
+def _set_voice(quiet: bool, verbose: bool) -> None:
+    """For this process; only what is asked for is imported."""
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other.")
+    bar = not quiet and sys.stderr is not None and sys.stderr.isatty()
+    if not (quiet or verbose or bar):
+        return
+    from herorun.system import voice
+
+    voice.quiet = quiet
+    if verbose:
+        voice.be_verbose(lambda words: click.echo(f"herorun: {_clean(words)}", err=True))
+    if bar:
+        from herorun.commands._bar import Bar
+
+        voice.show_progress(Bar())
+
+
+def _defaults(start: str, command: str) -> dict[str, Any]:
+    """What `[tool.herorun]` says of a command, as click takes it; what was typed goes before it."""
+    from pathlib import Path
+
+    from herorun.system.settings import read_settings
+
+    run = read_settings(Path(start)).run
+    return {command: {"run": run, "runs": run}} if run else {}
+
+
+def _with_completion(command: click.Command) -> click.Command:
+    from herorun.commands._completing import completing
+
+    return completing(command)
 
 
 def main() -> None:
@@ -62,6 +107,10 @@ def main() -> None:
 
 def run(argv: list[str]) -> int:
     _any_output()
+    if asked := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(herorun, {}, "herorun", COMPLETE, asked)
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()

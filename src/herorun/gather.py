@@ -17,9 +17,12 @@ from herorun.core.errors import in_words
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
 from herorun.core.ports import Place
 from herorun.core.scrub import scrub
+from herorun.system import voice
 
 Source: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = Any  # an evidence type
+
+GLANCE = 0.5  # seconds after which whoever waits is told how far it is
 
 _reading: dict[tuple[str, str], Thread] = {}  # sources whose read has not come back, by run and name
 
@@ -58,12 +61,16 @@ def gather(
             _start((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
             waiting += 1
         if waiting:
+            voice.progress("reading the world", len(evidence) - len(given), len(graph.keys() - given.keys()))
             try:
-                kind, value = answers.get(timeout=max(0.0, until - monotonic()))
+                kind, value = answers.get(timeout=max(0.0, min(GLANCE, until - monotonic())))
             except Empty:
-                break
+                if monotonic() >= until:
+                    break
+                continue
             evidence[kind], waiting = value, waiting - 1
             order.done(kind)
+    voice.progress("reading the world", 1, 1)
     late = Unavailable(f"not read within {deadline:g} s")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), late)
     return evidence | {Gaps: _gaps(evidence, graph)}
@@ -108,10 +115,14 @@ def _start(
 
 
 def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Kind, Any]]) -> None:
+    began = monotonic()
     try:
-        answers.put((kind, _lacking(source, inputs) or source(*inputs)))
+        value = _lacking(source, inputs) or source(*inputs)
     except Exception as error:
-        answers.put((kind, Unavailable(scrub(in_words(error)))))
+        value = Unavailable(scrub(in_words(error)))
+    gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
+    voice.report(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
+    answers.put((kind, value))
 
 
 def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from herorun.core.canonical import plain
 from herorun.core.scrub import scrub, scrub_argv, scrub_tree
+from herorun.system import voice
 
 MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "unknown": ("?", "yellow"), "n/a": ("-", "dim")}
 
@@ -44,10 +45,10 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
     from rich.text import Text
 
     for finding in findings:
-        if finding["outcome"] == "pass":
+        if finding["outcome"] == "pass" and not voice.quiet:
             out.print(_finding_line(finding))
     silent = dict.fromkeys(finding["check"] for finding in findings if finding["outcome"] == "n/a")
-    if silent:
+    if silent and not voice.quiet:
         out.print(Text(f"- nothing to ask for: {', '.join(silent)}", style="dim"))
     blind = _one_reason(findings)
     for finding in sorted(findings, key=lambda f: (f["waiver"] is None, f["outcome"] == "fail")):
@@ -95,6 +96,10 @@ def show_preflight(out: Any, slug: str, answer: Any) -> None:
     from shlex import join
 
     told = answer.as_json()
+    if voice.quiet:
+        show_by_mode(out, answer, told["findings"])
+        show_verdict(out, told["verdict"], _verdict_words(answer))
+        return
     if answer.plan:
         show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)])
         out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
@@ -107,6 +112,21 @@ def show_preflight(out: Any, slug: str, answer: Any) -> None:
     show_by_mode(out, answer, told["findings"])
     out.print()
     show_verdict(out, told["verdict"], _verdict_words(answer))
+    show_next(out, _after_preflight(slug, told["verdict"], answer.report.blocking))
+
+
+def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any]) -> str:
+    if verdict == "clear":
+        return f"herorun launch {slug}"
+    if not blocking:
+        return ""
+    return f"herorun explain {blocking[0].check}"
+
+
+def show_next(out: Any, command: str) -> None:
+    """What to type next, if anything."""
+    if command and not voice.quiet:
+        out.print(f"next: {command}", style="dim")
 
 
 def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:
@@ -208,8 +228,11 @@ def clean(text: str) -> str:
 
 
 def show_turn(slug: str, turn: Any) -> None:
-    """One tick for people: a line for the run, one for each alert and each action."""
+    """One tick for people: a line for the run, one for each alert and each action. A quiet one says what is amiss."""
     told = turn.as_json()
+    calm = told["run"] in ("healthy", "finished") and told["monitor"] == "fresh"
+    if voice.quiet and calm and not (told["alerts"] or told["actions"] or turn.doubts or turn.push):
+        return
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
     out = console()
     out.print(f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")

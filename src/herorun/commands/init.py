@@ -11,7 +11,8 @@ def command(start: str, run: str, as_json: bool) -> int:
     """Without a contract: write one from the template and stop. With one: begin the record and the issue.
 
     RUN is a slug, which names runs/<slug>.toml, or a path. A [config] command is run twice, and the keys that
-    differ are named.
+    differ are named. What a new contract begins with may be set in pyproject.toml, under [tool.herorun.init]: dri,
+    output_root, scheduler, entity, project, repo.
 
     \b
     Example:
@@ -23,11 +24,13 @@ def command(start: str, run: str, as_json: bool) -> int:
 
     from herorun import screen
     from herorun.acts.beginning import begin
+    from herorun.acts.drafting import drafted
     from herorun.acts.wavering import advised
     from herorun.core.contract import SLUG
     from herorun.core.errors import WrongUse
     from herorun.system.files import create_whole
     from herorun.system.git import find_repository
+    from herorun.system.settings import read_settings
     from herorun.workspace import contract_path, open_run, template
 
     path = contract_path(find_repository(Path(start)), run, Path(start))
@@ -46,7 +49,8 @@ def command(start: str, run: str, as_json: bool) -> int:
             raise WrongUse(
                 f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter or digit."
             )
-        create_whole(path, template("run.toml").replace("$slug", path.stem).encode())
+        draft = drafted(template("run.toml"), read_settings(Path(start)).init)
+        create_whole(path, draft.replace("$slug", path.stem).encode())
         created: tuple[str, ...] = (str(path),)
         next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
     else:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from herorun.core.errors import CouldNotLook
+from herorun.system import voice
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ def run(
     stdin: bytes = b"",
 ) -> Answer:
     """Run it to its end, or `CouldNotLook` when the time is over or the program is missing."""
+    voice.report(f"runs {argv[0]}")  # not its words: they may hold what nobody should read
     try:
         done = subprocess.run(
             list(argv), capture_output=True, input=stdin, timeout=timeout, cwd=cwd, env=env, check=False

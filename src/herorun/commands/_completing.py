@@ -1,0 +1,70 @@
+"""What the shell completes: RUN to the contracts of this repository, CHECK to the checks."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+VARIABLE = "_HERORUN_COMPLETE"  # click's own, by the program's name
+RUNS, CHECKS = ("run", "runs"), ("check",)
+
+
+def completing(command: click.Command) -> click.Command:
+    """The command, with the words that its arguments complete to; its subcommands too."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument) and parameter.name in RUNS:
+            parameter.type = RunName()
+        elif isinstance(parameter, click.Argument) and parameter.name in CHECKS:
+            parameter.type = CheckName()
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            completing(child)
+    return command
+
+
+class RunName(click.ParamType):
+    name = "run"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        if "/" in incomplete:
+            return [CompletionItem(incomplete, type="file")]
+        start = Path(ctx.find_root().params.get("start") or ".")
+        return [CompletionItem(slug) for slug in slugs_at(start) if slug.startswith(incomplete)]
+
+
+class CheckName(click.ParamType):
+    name = "check"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in check_names() if name.startswith(incomplete)]
+
+
+def slugs_at(start: Path) -> list[str]:
+    """Those with a contract: a look at a folder, because a person waits for the Tab key."""
+    for folder in (here := start.absolute(), *here.parents):
+        if (folder / ".git").exists():
+            return sorted(path.stem for path in (folder / "runs").glob("*.toml") if _is_contract(path))
+    return []
+
+
+def _is_contract(path: Path) -> bool:
+    """It names its slug, as a config that lies beside it does not."""
+    try:
+        return any(line.startswith("slug") for line in path.read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError):
+        return False
+
+
+def check_names() -> list[str]:
+    """The shipped ones: file and check have one name, so that none need be imported."""
+    import herorun
+
+    files: list[Any] = []
+    for home in herorun.__path__:
+        files += Path(home, "checks").glob("*/[a-z]*.py")
+    return sorted({path.stem.replace("_", "-") for path in files})

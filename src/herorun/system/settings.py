@@ -1,0 +1,78 @@
+"""`[tool.herorun]` of the nearest pyproject.toml: a few habits of a repository, and never a part of a plan.
+
+What a run is stands in its contract alone. `[tool.herorun.init]` is what `herorun init` writes into a new one, where
+people read and sign it; changing it later changes no run.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from herorun.core.errors import WrongUse, in_words
+
+TABLE = "[tool.herorun]"
+KEYS = {"run": "the RUN of a command that only looks, where none is named"}
+INIT = {
+    "dri": "who is responsible, as @handle",
+    "output_root": "a folder or URL; a run's own root is <output_root>/<slug>",
+    "scheduler": "kind under [scheduler]",
+    "entity": "of the tracker wandb; with project",
+    "project": "of the tracker wandb",
+    "repo": "owner/name of the GitHub repository for the run's issue",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`path` is None where no pyproject.toml says anything."""
+
+    path: Path | None = None
+    run: str = ""
+    init: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_settings(start: Path) -> Settings:
+    """From the nearest pyproject.toml that has the table, up to the repository's top. A wrong key is `WrongUse`."""
+    for folder in (here := start.absolute(), *here.parents):
+        path = folder / "pyproject.toml"
+        if path.is_file() and (table := _table(path)) is not None:
+            return _settings(path, table)
+        if (folder / ".git").exists():
+            break
+    return Settings()
+
+
+def _table(path: Path) -> Any:
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongUse(f"{TABLE} cannot be read: {in_words(error)}.") from None
+    except ValueError as error:  # of TOML and of UTF-8
+        raise WrongUse(f"{path} is not valid TOML: {error}.") from None
+    tool = told.get("tool", {})
+    return tool.get("herorun") if isinstance(tool, dict) else None
+
+
+def _settings(path: Path, table: Any) -> Settings:
+    if not isinstance(table, dict):
+        raise WrongUse(f"{path}: {TABLE} is {table!r}, and must be a table.")
+    init = table.pop("init", {})
+    if not isinstance(init, dict):
+        raise WrongUse(f"{path}: [tool.herorun.init] is {init!r}, and must be a table.")
+    _must_know(path, TABLE, table, KEYS, "init")
+    _must_know(path, "[tool.herorun.init]", init, INIT)
+    return Settings(path, table.get("run", ""), init)
+
+
+def _must_know(path: Path, name: str, table: Mapping[str, Any], known: Mapping[str, str], *more: str) -> None:
+    for key, value in table.items():
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            there = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join([*known, *more])}."
+            contract = " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
+            raise WrongUse(f"{path}: {name} has an unknown key `{key}`. {there}{contract}")
+        if not isinstance(value, str) or not value.strip():
+            raise WrongUse(f"{path}: {name} `{key}` is {value!r}, and must be text: {known[key]}.")

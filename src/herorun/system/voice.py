@@ -1,0 +1,30 @@
+"""How much is said at the terminal. The command line sets it once; whoever speaks or waits asks here."""
+
+from collections.abc import Callable
+
+quiet = False  # only what is open, or went wrong, and the verdict
+_report: Callable[[str], None] | None = None
+_show: Callable[[str, int, int], None] | None = None
+
+
+def be_verbose(report: Callable[[str], None]) -> None:
+    """From now on what was read, and how long it took, is told to `report`."""
+    global _report
+    _report = report
+
+
+def show_progress(show: Callable[[str, int, int], None]) -> None:
+    """From now on `show` gets what is waited for: in words, how many are done, and of how many."""
+    global _show
+    _show = show
+
+
+def report(words: str) -> None:
+    if _report is not None:
+        _report(words)
+
+
+def progress(what: str, done: int, total: int) -> None:
+    """Say how far something is that may last; with `done` = `total` it is over."""
+    if _show is not None:
+        _show(what, done, total)

@@ -1,0 +1,152 @@
+"""What people expect of any command line: completion, --quiet, --verbose, a default RUN, a bar while they wait."""
+
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from commands.answers import ask
+from herorun import cli
+from herorun.commands._bar import Bar
+from herorun.commands._completing import check_names
+from herorun.discover import checks
+from herorun.system import voice
+from stories import SLUG, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def fresh_voice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins as a process does."""
+    for name, value in (("quiet", False), ("_report", None), ("_show", None)):
+        monkeypatch.setattr(voice, name, value)
+
+
+# --- completion -------------------------------------------------------------------------------------
+
+
+def completed(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, words: str) -> list[str]:
+    """What bash would offer for the last of the words."""
+    monkeypatch.setenv("_HERORUN_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"herorun {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" "))))
+    assert cli.run([]) == 0
+    return [line.partition(",")[2] for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with two contracts and a config beside them."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "runs").mkdir()
+    for name in ("grug", "grog"):
+        (tmp_path / "runs" / f"{name}.toml").write_text(f'slug = "{name}"\n')
+    (tmp_path / "runs" / "grug-config.toml").write_text("[trainer]\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command", ["status", "preflight", "babysit", "logbook show", "waive dirty-tree", "babysit x"]
+)
+def test_run_completes_to_the_contracts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, command: str
+) -> None:
+    assert completed(monkeypatch, capsys, f"-C {folder} {command} gr") == ["grog", "grug"]
+
+
+def test_commands_and_checks_complete(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE) -> None:
+    assert "preflight" in completed(monkeypatch, capsys, "pre")
+    assert completed(monkeypatch, capsys, "explain dirty-t") == ["dirty-tree"]
+    assert completed(monkeypatch, capsys, "waive dirty-t") == ["dirty-tree"]
+
+
+def test_every_shipped_check_is_offered() -> None:
+    assert {check.name for check in checks()} == set(check_names())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_is_one_that_the_shell_takes(shell: str, capsys: CAPTURE) -> None:
+    assert cli.run(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "_HERORUN_COMPLETE" in script
+    program = shutil.which(shell)
+    if program is not None:  # where there is no such shell, there is nobody to take it
+        done = subprocess.run([program, "-n"], input=script, capture_output=True, text=True, timeout=30)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- how much is said -------------------------------------------------------------------------------
+
+
+def test_quiet_keeps_what_is_open_and_the_verdict(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    (story.work / "notes").write_text("todo")
+    loud = ask(story, capsys, "preflight", SLUG)
+    told = ask(story, capsys, "--quiet", "preflight", SLUG)
+    assert (loud.code, told.code) == (1, 1)
+    assert "Plan of tiny" in loud.out and "next: herorun explain dirty-tree" in loud.out
+    assert "Plan of tiny" not in told.out and "✓" not in told.out and "next:" not in told.out
+    assert "✗ dirty-tree" in told.out and told.out.splitlines()[-1].startswith("BLOCKED")
+
+
+def test_verbose_tells_what_was_read_on_standard_error_alone(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    capsys.readouterr()
+    assert story.herorun("--verbose", "preflight", SLUG, "--json") == 0
+    told = capsys.readouterr()
+    assert "herorun: WorkTree in " in told.err and "herorun: runs git" in told.err
+    assert told.out.startswith("{") and "WorkTree in" not in told.out
+
+
+def test_quiet_and_verbose_exclude_each_other(capsys: CAPTURE) -> None:
+    assert cli.run(["-q", "-v", "schema"]) == 2
+    assert "exclude each other" in capsys.readouterr().err
+
+
+# --- [tool.herorun] ---------------------------------------------------------------------------------
+
+
+def test_the_settings_name_the_run_of_a_command_that_only_looks(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "pyproject.toml").write_text(f'[tool.herorun]\nrun = "{SLUG}"\n')
+    assert ask(story, capsys, "status", "--json").document["slug"] == SLUG
+    acting = story.herorun("launch")
+    assert acting == 2 and "Missing argument 'RUN'" in capsys.readouterr().err
+
+
+def test_a_wrong_setting_is_one_sentence(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "pyproject.toml").write_text('[tool.herorun]\ncolour = "red"\n')
+    told = ask(story, capsys, "status")
+    assert told.code == 2 and "unknown key `colour`" in told.err
+
+
+def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "pyproject.toml").write_text('[tool.herorun.init]\ndri = "@dri"\n')
+    assert ask(story, capsys, "init", "new").code == 0
+    assert 'dri = "@dri"  # from [tool.herorun.init]' in (story.work / "runs" / "new.toml").read_text()
+
+
+# --- while people wait ------------------------------------------------------------------------------
+
+
+def drawn(patience: float) -> str:
+    out = io.StringIO()
+    bar = Bar(patience, Console(file=out, force_terminal=True, width=80))
+    bar("reading the world", 1, 4)
+    bar("reading the world", 4, 4)
+    return out.getvalue()
+
+
+def test_a_bar_is_shown_for_what_lasts_and_for_nothing_else() -> None:
+    assert "reading the world" in drawn(0.0)
+    assert drawn(60.0) == ""
+
+
+def test_nothing_is_drawn_where_nobody_looks(story: Story) -> None:
+    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "status", SLUG]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
