@@ -1,5 +1,6 @@
 """From the word RUN to everything that a command needs, opened only when it is used."""
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -358,8 +359,18 @@ def known_slugs(repository: Repository) -> Iterator[str]:
     """Every run that has a contract or a record here."""
     refs = repository.git("for-each-ref", "--format=%(refname)", "refs/herorun/record/").text.split()
     recorded = {ref.removeprefix("refs/herorun/record/") for ref in refs}
-    written = {path.stem for path in (repository.top / "runs").glob("*.toml") if SLUG.fullmatch(path.stem)}
+    written = {path.stem for path in (repository.top / "runs").glob("*.toml") if _is_meant_as_contract(path)}
     yield from sorted(recorded | written)
+
+
+def _is_meant_as_contract(path: Path) -> bool:
+    """Whatever cannot be read is: it must be told of. A config that lies beside the contracts names no slug."""
+    if not SLUG.fullmatch(path.stem):
+        return False
+    try:
+        return "slug" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return True
 
 
 def _final_step(memory: Memory) -> FinalStep | Nothing:

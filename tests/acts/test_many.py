@@ -48,7 +48,7 @@ def test_a_broken_run_does_not_blind_a_status(two: Story, capsys: CAPTURE, words
     broken, fine = answer.document["runs"]
     assert broken.keys() == {"slug", "error"} and fine["run"] == "finished"
     assert answer.code == 1 and BROKEN in answer.err
-    assert "tiny: launched" in ask(two, capsys, "status", "--all").out
+    assert "tiny: launched" in ask(two, capsys, "status").out
 
 
 def test_people_see_both_too(two: Story, capsys: CAPTURE) -> None:

@@ -66,7 +66,7 @@ class _Rows:
 def report_of(run: Run, drift: str = "") -> Report:
     """Look once, and put it together. What cannot be read is said on the page, and the rest of it stands."""
     at, memory = now(), run.record.memory()
-    standing, evidence = standing_of(run, drift)
+    standing, evidence, _ = standing_of(run, drift)
     if memory.sealed:
         evidence = _look(run, memory)
     events = [line.event for line in run.record.lines()]

@@ -7,11 +7,13 @@ from typing import Any
 from herorun import discover
 from herorun.acts.answering import open_questions
 from herorun.acts.babysitter import last_heartbeat
+from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
 from herorun.acts.turn import Turn, alert_json, judge, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.evidence import Evidence
+from herorun.core.glance import Glance
 from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
@@ -25,16 +27,22 @@ DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts
 
 
 def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, Any]:
-    """The shape of `babysit --once --json`, with the record's facts beside it."""
-    return standing_of(*watched_run(name, start), looks)[0]
+    """The shape of `babysit --once --json`, with the record's facts and a glance beside it."""
+    return looked_at(name, start, looks)[0]
 
 
-def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[str, Any], Evidence]:
+def looked_at(name: str, start: Path, looks: Looks | None = None) -> tuple[dict[str, Any], Glance]:
+    """The same, and its glance as it is drawn."""
+    told, _, glance = standing_of(*watched_run(name, start), looks)
+    return told, glance
+
+
+def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[str, Any], Evidence, Glance]:
     """The same of a run that is open, and what was seen; nothing is looked at before the launch and after the seal."""
     memory = run.record.memory()
     facts: dict[str, Any] = {
         "slug": run.slug,
-        "stage": _stage(run),
+        "stage": stage_of(run),
         "instances": [
             {"name": i.name, "job": i.job, "started": timestamp(i.started)} for i in memory.instances
         ],
@@ -51,12 +59,17 @@ def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[
             "monitor": "fresh",
             "progress": "~unknown/unknown",
         }
-        nothing: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
-        return {**quiet, **nothing, **facts, "next": _next(run, "")}, {}
+        glance = Glance(run.slug, stage_of(run), quiet["run"])
+        empty: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
+        told = {**quiet, **empty, **facts, "next": _next(run, "")}
+        return {**told, "glance": glance.as_json()}, {}, glance
     seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
         facts["babysitter"] = babysitter_words(run, over=True)
+    glance = glance_of(
+        run, memory, evidence, (seen.run.value, seen.monitor.value), now(), seen.alerts.values()
+    )
     told = {
         "run": seen.run.value,
         "monitor": seen.monitor.value,
@@ -67,8 +80,9 @@ def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[
         "other": other_json(evidence),
         **facts,
         "next": _next(run, seen.run.value),
+        "glance": glance.as_json(),
     }
-    return told, evidence
+    return told, evidence, glance
 
 
 def _people(memory: Memory) -> dict[str, Any]:
@@ -116,16 +130,7 @@ def _next(run: Run, health: str) -> str:
         "initialised": f"herorun preflight {run.slug}",
         "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else "",
     }
-    return commands.get(_stage(run), "")
-
-
-def _stage(run: Run) -> str:
-    memory = run.record.memory()
-    if memory.sealed:
-        return "sealed"
-    if memory.instances:
-        return "launched"
-    return "initialised" if memory.initialised else "not initialised"
+    return commands.get(stage_of(run), "")
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:

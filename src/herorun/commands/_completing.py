@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+from click.types import StringParamType
 
 VARIABLE = "_HERORUN_COMPLETE"  # click's own, by the program's name
 RUNS, CHECKS = ("run", "runs"), ("check",)
@@ -23,9 +24,7 @@ def completing(command: click.Command) -> click.Command:
     return command
 
 
-class RunName(click.ParamType):
-    name = "run"
-
+class RunName(StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
@@ -35,9 +34,7 @@ class RunName(click.ParamType):
         return [CompletionItem(slug) for slug in slugs_at(start) if slug.startswith(incomplete)]
 
 
-class CheckName(click.ParamType):
-    name = "check"
-
+class CheckName(StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:

@@ -1,17 +1,25 @@
 """`herorun status`."""
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from herorun.core.glance import Glance
 
 
 @click.command(short_help="Show how a run stands; changes nothing.")
 @click.argument("run", required=False)
-@click.option("--all", "every", is_flag=True, help="Every run of this repository.")
+@click.option("--all", "every", is_flag=True, help="Every run of this repository in one table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     """Look at the job, its metrics and its record, and show them. Nothing is journalled and nobody is told.
 
-    Without RUN it shows every run; one that cannot be read has "error", and does not stop the others.
+    Without RUN it shows every run at length, and with --all in a table, the worst first. One that cannot be read has
+    "error", and does not stop the others. `herorun watch` follows runs without asking anybody.
 
     \b
     Example:
@@ -23,7 +31,8 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from herorun import screen
     from herorun.acts.looks import Looks
     from herorun.acts.many import each, worst
-    from herorun.acts.status import status_of
+    from herorun.acts.status import looked_at, status_of
+    from herorun.core.glance import Glance, worst_first
     from herorun.system.git import find_repository
     from herorun.workspace import known_slugs
 
@@ -33,14 +42,32 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         return 0
     names = list(known_slugs(find_repository(Path(start))))
     looks = Looks().expect(names, Path(start))
-    answers = list(each(names, lambda name: status_of(name, Path(start), looks)))
-    for answer in answers:
+    answers = list(each(names, lambda name: looked_at(name, Path(start), looks)))
+    known = {a.slug: a.value[1] if a.value else Glance(a.slug, "", error=a.error) for a in answers}
+    places = [glance.slug for glance in worst_first(list(known.values()))]
+    ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
+    for answer in ordered:
         if answer.value is None:
             screen.say(answer.slug, answer.error)
-        elif not as_json:
-            screen.show_status(answer.value)
+        elif not as_json and not every:
+            screen.show_status(answer.value[0])
     if as_json:
-        screen.show_json({"runs": [answer.value or answer.as_json() for answer in answers]})
+        screen.show_json(
+            {"runs": [answer.value[0] if answer.value else answer.as_json() for answer in ordered]}
+        )
     elif not answers:
         click.echo("No run here yet: `herorun init RUN` begins one.")
+    elif every:
+        _show_table(worst_first([glance for glance in known.values() if not glance.error]))
     return worst(answer.code for answer in answers)
+
+
+def _show_table(glances: "Sequence[Glance]") -> None:
+    from herorun import screen
+    from herorun.commands._glance import alert_lines, table_of
+    from herorun.system.clock import now
+
+    out = screen.console()
+    out.print(table_of(glances, now(), max(out.width, 80)))
+    for line in alert_lines(glances):
+        out.print(line)

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.checkup import Fit, Part
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Place, Post
 from herorun.core.render import one_line
@@ -117,6 +118,28 @@ class GitHubIssue:
             return str(page.html_url)
         said = self._find(key)
         return said.url if said else None
+
+    def examine(self) -> tuple[Part, ...]:
+        """Who we are there, what the token may, and whether the repository takes issues. Nothing is written."""
+        name = f"github {self._repo}"
+        try:
+            session, repository = self._session, self._repository
+        except Refused as error:
+            fix = "See docs/github.md for what a token needs."
+            return (Part("issue", name, Fit.BROKEN, str(error), fix),)
+        scopes = getattr(session.github, "oauth_scopes", None)
+        may = (
+            f"scopes {', '.join(scopes)}"
+            if scopes
+            else "a token that names no scopes (fine-grained, or an app's)"
+        )
+        parts = [Part("issue", name, Fit.WORKS, f"writes as {session.login}; {may}")]
+        if not repository.has_issues:
+            fix = "Turn issues on in the repository's settings."
+            parts.append(
+                Part("issue", f"{name}, issues", Fit.BROKEN, "the repository has issues turned off", fix)
+            )
+        return tuple(parts)
 
     # --- the page ------------------------------------------------------------------------------
 

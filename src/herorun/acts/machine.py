@@ -1,0 +1,130 @@
+"""What `herorun doctor` sees of this machine and of its clone: Python, git and its remotes, disks, the clock."""
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from herorun import __version__
+from herorun.core.checkup import Fit, Part, Probe
+from herorun.core.errors import CouldNotLook
+from herorun.system.clock import now
+from herorun.system.git import GitFailed, Repository, environment
+from herorun.system.process import run
+from herorun.system.settings import read_settings
+
+GIT = (2, 25)  # whose plumbing the record is written with
+SMALLEST = 1 << 30  # bytes free
+SKEW = timedelta(seconds=60)  # beyond which a clock is wrong
+SECONDS = 20.0
+
+
+def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, str, Probe]]:
+    yield "herorun", "installed", _installed
+    yield "herorun", "settings", lambda: _settings(start)
+    yield "git", "program", _git
+    yield "disk", "temporary folder", lambda: [_room("temporary folder", Path(tempfile.gettempdir()))]
+    yield "clock", "this machine", lambda: _clock(repository)
+    if repository is not None:
+        yield "git", "identity", lambda: _identity(repository)
+        yield "disk", "state folder", lambda: [_room("state folder", repository.main)]
+        for remote in sorted(repository.remotes()):
+            yield "git", f"remote {remote}", partial(_remote, repository, remote)
+
+
+def _installed() -> Iterator[Part]:
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Part("herorun", "installed", Fit.WORKS, f"herorun {__version__}, Python {python}, {sys.executable}")
+
+
+def _settings(start: Path) -> Iterator[Part]:
+    told = read_settings(start)
+    said = f"{told.path}" if told.path else "no [tool.herorun] in a pyproject.toml, and none is needed"
+    yield Part("herorun", "settings", Fit.WORKS, said)
+
+
+def _git() -> Iterator[Part]:
+    said = run(["git", "--version"], SECONDS, env=environment()).text.strip()
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found is None:
+        raise CouldNotLook(f"`git --version` says {said!r}.")
+    old = (int(found[1]), int(found[2])) < GIT
+    fix = f"Install git {GIT[0]}.{GIT[1]} or newer." if old else ""
+    yield Part("git", "program", Fit.BROKEN if old else Fit.WORKS, f"{said}, {shutil.which('git')}", fix)
+
+
+def _identity(repository: Repository) -> Iterator[Part]:
+    missing = [key for key in ("user.name", "user.email") if not repository.config(key)]
+    yield Part(
+        "git",
+        "identity",
+        Fit.BROKEN if missing else Fit.WORKS,
+        f"{' and '.join(missing)} not set" if missing else f"commits as {repository.config('user.name')}",
+        "; ".join(f'`git config --global {key} "..."`' for key in missing),
+    )
+
+
+def _remote(repository: Repository, remote: str) -> Iterator[Part]:
+    """Read, then a push that is a rehearsal: it asks for the right to write and sends nothing."""
+    tips = repository.remote_tips(remote, timeout=SECONDS)
+    name = f"remote {remote}"
+    yield Part("git", name, Fit.WORKS, f"can be read: {len(tips)} refs")
+    head = repository.resolve("HEAD")
+    if head is None:
+        yield Part("git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with")
+        return
+    try:
+        repository.git(
+            "push",
+            "--dry-run",
+            "--no-verify",
+            "--porcelain",
+            remote,
+            f"{head}:refs/heads/herorun/doctor",
+            timeout=SECONDS,
+        )
+    except GitFailed as error:
+        fix = "Ask for the right to push, or name another remote as [code] remote and [logbook] remote."
+        yield Part("git", f"{name}, push", Fit.BROKEN, str(error), fix)
+    else:
+        words = (
+            "a rehearsed push would be taken, as far as a rehearsal tells: hooks of the server are not asked"
+        )
+        yield Part("git", f"{name}, push", Fit.WORKS, words)
+
+
+def _room(name: str, folder: Path) -> Part:
+    free = shutil.disk_usage(folder).free
+    few = free < SMALLEST
+    words = f"{free / (1 << 30):.1f} GiB free at {folder}"
+    return Part(
+        "disk", name, Fit.BROKEN if few else Fit.WORKS, words, "Free some space there." if few else ""
+    )
+
+
+def _clock(repository: Repository | None) -> Iterator[Part]:
+    at = now()
+    newest = _newest_commit(repository)
+    if newest is not None and newest - at > SKEW:
+        words = (
+            f"says {at:%Y-%m-%d %H:%M:%S} UTC, which is {newest - at} before the newest commit here was made"
+        )
+        yield Part("clock", "this machine", Fit.BROKEN, words, "Set the clock, by NTP best.")
+        return
+    told = run(["timedatectl", "show", "--property=NTPSynchronized", "--value"], SECONDS).text.strip()
+    if told not in ("yes", "no"):
+        raise CouldNotLook("Whether the clock is synchronised cannot be seen: timedatectl does not tell.")
+    fix = "" if told == "yes" else "`timedatectl set-ntp true`, or ask whoever runs this machine."
+    words = "synchronised by NTP" if told == "yes" else "not synchronised"
+    yield Part("clock", "this machine", Fit.WORKS if told == "yes" else Fit.BROKEN, words, fix)
+
+
+def _newest_commit(repository: Repository | None) -> datetime | None:
+    head = repository.resolve("HEAD") if repository else None
+    if repository is None or head is None:
+        return None
+    return datetime.fromisoformat(repository.git("log", "-1", "--format=%cI", head).text.strip())

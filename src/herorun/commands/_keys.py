@@ -1,0 +1,33 @@
+"""One key at a time from the terminal, which is as it was before when this ends."""
+
+import contextlib
+import select
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+
+@contextlib.contextmanager
+def keys() -> Iterator[Callable[[str, float], bool]]:
+    """What it gives waits at most so many seconds for the key, and says whether it came; Ctrl-C stays Ctrl-C."""
+    file = sys.stdin.fileno()
+    before = termios.tcgetattr(file)
+
+    def pressed(key: str, seconds: float) -> bool:
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0:
+            if select.select([file], [], [], left)[0]:
+                typed = sys.stdin.buffer.raw.read(64) if hasattr(sys.stdin.buffer, "raw") else b""
+                if not typed:  # the terminal is gone
+                    raise KeyboardInterrupt
+                if key.encode() in typed:
+                    return True
+        return False
+
+    try:
+        tty.setcbreak(file)
+        yield pressed
+    finally:
+        termios.tcsetattr(file, termios.TCSADRAIN, before)

@@ -1,0 +1,63 @@
+"""`herorun doctor`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from herorun.core.checkup import Part
+
+
+@click.command(short_help="Say what works around a run, what does not, and what could not be seen.")
+@click.argument("run", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str | None, as_json: bool) -> int:
+    """Look at git, tokens and keys, back ends, log patterns, disks and the clock. It only looks, and sends nothing.
+
+    Without RUN it looks at all that the contracts in runs/ name.
+
+    Exit code 0: all works. 1: something is broken. 3: something could not be seen.
+
+    \b
+    Example:
+      herorun doctor grug
+      herorun doctor --json
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.doctoring import examine
+    from herorun.core.checkup import EXIT_CODES, verdict
+
+    parts = examine(run, Path(start))
+    fit = verdict(parts)
+    if as_json:
+        screen.show_json({"verdict": fit.value, "parts": [part.as_json() for part in parts]})
+    else:
+        _show(parts)
+    return EXIT_CODES[fit]
+
+
+def _show(parts: "Sequence[Part]") -> None:
+    from rich.text import Text
+
+    from herorun import screen
+    from herorun.core.checkup import Fit
+    from herorun.system import voice
+
+    marks = {Fit.WORKS: ("✓", "green"), Fit.BROKEN: ("✗", "red"), Fit.UNSEEN: ("?", "yellow")}
+    out = screen.console()
+    for part in parts:
+        mark, colour = marks[part.fit]
+        if part.fit is Fit.WORKS and voice.quiet:
+            continue
+        name = f"{part.group}: {screen.clean(part.name)}"
+        out.print(Text.assemble((f"{mark} ", colour), (f"{name:<34} ", "bold"), screen.clean(part.message)))
+        if part.fix:
+            out.print(f"    fix: {screen.clean(part.fix)}")
+    count = {fit: sum(part.fit is fit for part in parts) for fit in Fit}
+    words = f"{count[Fit.WORKS]} work, {count[Fit.BROKEN]} broken, {count[Fit.UNSEEN]} could not be seen"
+    out.print(words, style="bold")

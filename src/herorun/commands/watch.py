@@ -1,0 +1,135 @@
+"""`herorun watch`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from herorun.core.glance import Glance
+
+
+@click.command(short_help="Follow runs in the terminal; only looks.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--all", "every", is_flag=True, help="Every run of this repository.")
+@click.option(
+    "--every",
+    "seconds",
+    type=click.FloatRange(0.2, 3600),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often it is drawn anew.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, once.")
+@click.pass_obj
+def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_json: bool) -> int:
+    """State, progress, loss, speed beside the usual one, newest checkpoint, alerts and next tick, the worst run first.
+
+    It shows what the babysitter of this machine keeps and asks nobody else; `herorun status` looks afresh. Without RUN
+    it follows every run. q ends it, as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once.
+
+    \b
+    Example:
+      herorun watch grug
+      herorun watch --all
+    """
+    import sys
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.core.glance import worst_first
+    from herorun.system.git import find_repository
+    from herorun.workspace import known_slugs
+
+    home = Path(start)
+    names = list(known_slugs(find_repository(home))) if every or not runs else list(runs)
+    if as_json or not (sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()):
+        found = worst_first(_look(names, home))
+        if as_json:
+            screen.show_json({"runs": [document(glance) for glance in found]})
+        else:
+            _print(screen.console(), found)
+        return _code(found)
+    return _follow(names, home, seconds)
+
+
+def document(glance: "Glance") -> dict[str, Any]:
+    """One run for programs."""
+    if glance.error:
+        return {"slug": glance.slug, "error": glance.error}
+    alerts = [
+        {"check": a.check, "severity": a.severity, "state": a.state, "message": a.message}
+        for a in glance.alerts
+    ]
+    return {
+        "slug": glance.slug,
+        "stage": glance.stage,
+        "run": glance.run,
+        "monitor": glance.monitor,
+        "alerts": alerts,
+        "glance": glance.as_json(),
+    }
+
+
+def _look(names: list[str], home: "Path") -> "list[Glance]":
+    from herorun.acts.glancing import glances
+
+    return glances(names, home)
+
+
+def _code(found: "list[Glance]") -> int:
+    return 3 if any(glance.error for glance in found) else 0
+
+
+def _print(out: Any, found: "list[Glance]") -> None:
+    from herorun.commands._glance import alert_lines, table_of
+    from herorun.system.clock import now
+
+    if not found:
+        out.print("No run here yet: `herorun init RUN` begins one.")
+        return
+    out.print(table_of(found, now(), max(out.width, 80)))
+    for line in alert_lines(found):
+        out.print(line)
+
+
+def _follow(names: list[str], home: "Path", seconds: float) -> int:
+    """Draw until q is pressed. A look that takes long is taken less often."""
+    from time import monotonic
+
+    from rich.live import Live
+
+    from herorun import screen
+    from herorun.commands._keys import keys
+    from herorun.core.glance import worst_first
+
+    out = screen.console()
+    with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
+        while True:
+            began = monotonic()
+            live.update(_page(worst_first(_look(names, home)), out), refresh=True)
+            took = monotonic() - began
+            if pressed("q", max(seconds, 10 * took) - took):
+                return 0
+
+
+def _page(found: "list[Glance]", out: Any) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    from herorun.commands._glance import alert_lines, table_of
+    from herorun.system.clock import now
+
+    at = now()
+    foot = Text(f"{at:%Y-%m-%d %H:%M:%S} UTC  q ends it", "dim")
+    body = (
+        table_of(found, at, out.width) if found else Text("No run here yet: `herorun init RUN` begins one.")
+    )
+    room = max(0, out.height - len(found) - 4)
+    lines = alert_lines(found)
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    more = [Text(f"and {len(lines) - room} more", "dim")] if len(lines) > room else []
+    return Group(body, Text(), *lines[:room], *more, foot)

@@ -1,0 +1,45 @@
+"""What `herorun doctor` says of one part of the surroundings. Pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+
+class Fit(StrEnum):
+    WORKS = "works"
+    BROKEN = "broken"  # it was looked at, and does not do
+    UNSEEN = "unseen"  # it could not be looked at: neither well nor ill
+
+
+EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: its group and name, how it is, what was seen, and what mends it."""
+
+    group: str
+    name: str
+    fit: Fit
+    message: str
+    fix: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "fit": self.fit.value}
+
+
+Probe = Callable[[], Iterable[Part]]
+
+
+@runtime_checkable
+class Examined(Protocol):
+    """An adapter that can say more of its own surroundings than that it answers. It only looks."""
+
+    def examine(self) -> tuple[Part, ...]: ...
+
+
+def verdict(parts: Iterable[Part]) -> Fit:
+    """Something broken counts before something unseen."""
+    fits = {part.fit for part in parts}
+    return Fit.BROKEN if Fit.BROKEN in fits else Fit.UNSEEN if Fit.UNSEEN in fits else Fit.WORKS

@@ -1,0 +1,134 @@
+"""`herorun doctor`: what works, what does not, and what nobody could see, with exit codes to match."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import Answer, ask
+from herorun.acts import machine
+from herorun.core.checkup import Fit, Part, verdict
+from stories import SLUG, Story, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def a_clock_that_tells(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timedatectl of our own: whether this machine has one is not what is asked."""
+    program(home / "bin", "timedatectl", "echo yes")
+    monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(machine, "SMALLEST", 1)
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def parts(answer: Answer, fit: str = "") -> dict[str, Any]:
+    told = {f"{part['group']}: {part['name']}": part for part in answer.document["parts"]}
+    return {name: part for name, part in told.items() if fit in ("", part["fit"])}
+
+
+def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
+    return ask(story, capsys, "doctor", *words, "--json")
+
+
+def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) -> None:
+    told = examined(story, capsys, SLUG)
+    assert (told.code, told.document["verdict"]) == (0, "works"), parts(told, "broken") | parts(
+        told, "unseen"
+    )
+    wanted = {"git: program", "git: remote origin", "git: remote origin, push", "scheduler: local, tiny"}
+    assert wanted | {"tracker: jsonl, tiny", "patterns: shipped", "clock: this machine"} <= parts(told).keys()
+
+
+def test_it_changes_nothing_here_or_there(story: Story, capsys: CAPTURE) -> None:
+    def world() -> list[str]:
+        refs = [git(where, "for-each-ref") for where in (story.work, story.origin)]
+        seen = [str(path) for path in (*story.work.glob("*"), *story.data.rglob("*"))]
+        return [*refs, *sorted(seen), git(story.work, "status", "--porcelain")]
+
+    before = world()
+    examined(story, capsys)
+    assert world() == before
+
+
+def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_told_apart(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.origin.rename(story.home / "away")
+    told = examined(story, capsys, SLUG)
+    assert told.code != 0 and "git: remote origin" in (parts(told, "broken") | parts(told, "unseen"))
+    assert "git: remote origin, push" not in parts(told)
+
+
+def test_a_secret_that_is_not_set_is_broken_and_its_mend_stands_there(story: Story, capsys: CAPTURE) -> None:
+    story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
+    told = examined(story, capsys, SLUG)
+    assert told.code == 1 and "HERO_TEST_KEY=..." in parts(told, "broken")["secret: HERO_TEST_KEY"]["fix"]
+    people = ask(story, capsys, "-q", "doctor", SLUG).out
+    assert people.startswith("✗ secret: HERO_TEST_KEY") and "fix: `export HERO_TEST_KEY" in people
+
+
+def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: CAPTURE) -> None:
+    story.sign(scheduler={"kind": "iris", "cluster": "c"})
+    path = story.work / "runs" / "tiny.toml"
+    text = path.read_text()
+    for line in ('settle = "1ms"\n', 'grace = "200ms"\n', 'cluster = "c"\n'):
+        text = text.replace(line, "")
+    path.write_text(text)
+    told = examined(story, capsys, SLUG)
+    assert parts(told, "broken")["scheduler: iris, iris"]["message"] == "iris is not on the PATH"
+
+
+def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:
+    ahead = {"GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    git(story.work, "commit", "-q", "--allow-empty", "-m", "later", env=ahead)
+    assert "clock: this machine" in parts(examined(story, capsys), "broken")
+
+
+def test_a_clock_that_nobody_can_see_is_neither_well_nor_ill(
+    story: Story, home: Path, capsys: CAPTURE
+) -> None:
+    program(home / "bin", "timedatectl", "exit 1")
+    told = examined(story, capsys)
+    assert told.code == 3 and list(parts(told, "unseen")) == ["clock: this machine"]
+
+
+def test_a_contract_that_cannot_be_read_does_not_hide_the_others(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "runs" / "broken.toml").write_text("[[[")
+    (story.work / "runs" / "config.toml").write_text("[trainer]\n")
+    told = examined(story, capsys)
+    assert told.code == 1 and list(parts(told, "broken")) == ["contract: broken"]
+    assert "contract: tiny" in parts(told, "works")
+
+
+def test_outside_a_repository_the_machine_is_looked_at_all_the_same(home: Path, capsys: CAPTURE) -> None:
+    told = ask(Story(home), capsys, "-C", str(home), "doctor", "--json")
+    assert told.code == 1
+    assert list(parts(told, "broken")) == ["git: repository"] and "git: program" in parts(told, "works")
+
+
+def test_no_program_gets_a_secrets_value(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERO_TEST_KEY", "hf_abcdefghijklmnopqrstuvwxyz0123456789")
+    story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
+    told = examined(story, capsys, SLUG)
+    assert parts(told)["secret: HERO_TEST_KEY"]["fit"] == "works"
+    assert "abcdefghij" not in told.out + told.err
+
+
+def test_what_is_broken_counts_before_what_was_not_seen() -> None:
+    def part(fit: Fit) -> Part:
+        return Part("x", "y", fit, "")
+
+    assert verdict([part(Fit.UNSEEN), part(Fit.BROKEN), part(Fit.WORKS)]) is Fit.BROKEN
+    assert verdict([part(Fit.UNSEEN), part(Fit.WORKS)]) is Fit.UNSEEN
+    assert verdict([part(Fit.WORKS)]) is Fit.WORKS

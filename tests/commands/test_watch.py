@@ -1,0 +1,200 @@
+"""`herorun watch` and `status --all`: what the babysitter keeps, in a real terminal and without one."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from herorun.acts import glancing
+from herorun.commands._glance import checkpoint_words, pace_words, progress_words, tick_words
+from herorun.core.glance import Glance, Pace
+from herorun.trackers.jsonl import JsonLines
+from stories import SLUG, WAIT, Story, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+SOURCES = str(Path(__file__).parents[2] / "src")
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Story]:
+    """A run in the middle of its steps, which a babysitter looked at once."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True) as home:
+        story = Story(Path(home).resolve()).begin().launched(WAIT)
+        assert story.tick() == 0
+        yield story
+        story.end()
+
+
+@pytest.fixture
+def watched(world: Story) -> Iterator[Story]:
+    """The same for every test: what one of them spoils is mended after it."""
+    (evidence,) = (world.state / "evidence").glob("*.jsonl")
+    kept = evidence.read_bytes()
+    yield world
+    evidence.write_bytes(kept)
+    for path in (world.work / "runs").glob("*.toml"):
+        if path.stem != SLUG:
+            path.unlink()
+
+
+def test_it_shows_what_the_last_tick_kept_and_asks_nobody(
+    watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError("the tracker was asked")
+
+    monkeypatch.setattr(JsonLines, "read", asked)
+    before = watched.run.record.tip
+    (told,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
+    assert (told["slug"], told["run"], told["monitor"]) == (SLUG, "healthy", "fresh")
+    assert [(alert["check"], alert["state"]) for alert in told["alerts"]] == [("not-checked-in", "pending")]
+    glance = told["glance"]
+    assert (glance["step"], glance["final_step"], glance["loss"]) == (3, 4, 2.5)
+    assert glance["checkpoint"]["step"] == 2 and 0 <= glance["checkpoint"]["age_seconds"] < 3600
+    assert watched.run.record.tip == before
+
+
+def test_without_a_terminal_it_prints_once(watched: Story, capsys: CAPTURE) -> None:
+    told = ask(watched, capsys, "watch")
+    (line,) = [line for line in told.out.splitlines() if line.startswith(f"{SLUG} ")]
+    assert told.code == 0 and "healthy" in line and "3/4" in line
+
+
+def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
+    watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = datetime.now(UTC) + timedelta(hours=2)
+    monkeypatch.setattr(glancing, "now", lambda: later)
+    (told,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    assert (told["run"], told["monitor"]) == ("healthy", "stale")
+
+
+def test_what_cannot_be_read_is_told_beside_the_others(watched: Story, capsys: CAPTURE) -> None:
+    (watched.work / "runs" / "broken.toml").write_text("[[[")
+    told = ask(watched, capsys, "watch", "--all")
+    assert told.code == 3 and "cannot be read" in told.out and "is not valid TOML" in told.out
+    assert [line.split()[0] for line in told.out.splitlines()[1:3]] == ["broken", SLUG]
+
+
+def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(watched: Story, capsys: CAPTURE) -> None:
+    (path,) = (watched.state / "evidence").glob("*.jsonl")
+    path.write_text("nonsense\n")
+    (told,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    assert told["run"] == "healthy" and told["glance"]["step"] is None
+
+
+def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    path.write_bytes(b"a" * 300_000 + b"\n" + b"b" * 200_000 + b"\n" + b"torn")
+    assert glancing._last_line(path) == b"b" * 200_000
+
+
+def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTURE) -> None:
+    (watched.work / "runs" / "another.toml").write_text(
+        (watched.work / "runs" / "tiny.toml").read_text().replace('slug = "tiny"', 'slug = "another"')
+    )
+    told = ask(watched, capsys, "status", "--all")
+    assert [line.split()[0] for line in told.out.splitlines()[1:3]] == [SLUG, "another"]
+    found = ask(watched, capsys, "status", "--all", "--json").document["runs"]
+    assert [(run["slug"], run["stage"], run["glance"]["step"]) for run in found] == [
+        (SLUG, "launched", 3),
+        ("another", "not initialised", None),
+    ]
+
+
+# --- in a terminal ----------------------------------------------------------------------------------
+
+
+class Terminal:
+    """`herorun watch` in a real pseudo-terminal."""
+
+    def __init__(self, story: Story) -> None:
+        self._end, other = pty.openpty()
+        argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "watch", "--every", "0.2"]
+        env = {**os.environ, "PYTHONPATH": SOURCES, "TERM": "xterm", "COLUMNS": "120", "LINES": "20"}
+        self.process = subprocess.Popen(
+            argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True
+        )
+        os.close(other)
+
+    def shows(self, words: str, within: float = 30.0) -> None:
+        seen, until = b"", time.monotonic() + within
+        while words.encode() not in seen:
+            assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], seen
+            more = self._read()
+            assert more, f"it ended: {seen.decode()}"
+            seen += more
+
+    def _read(self) -> bytes:
+        """Nothing once the process is gone, which Linux calls an error."""
+        try:
+            return os.read(self._end, 65536)
+        except OSError:
+            return b""
+
+    def type(self, key: str) -> None:
+        os.write(self._end, key.encode())
+
+    def ended(self) -> int:
+        while self.process.poll() is None:  # what it still writes must be read
+            if select.select([self._end], [], [], 0.1)[0]:
+                self._read()
+        return self.process.returncode
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._end)
+
+
+@pytest.fixture
+def terminal(watched: Story) -> Iterator[Terminal]:
+    told = Terminal(watched)
+    yield told
+    told.close()
+
+
+def test_in_a_terminal_it_goes_on_until_q(terminal: Terminal) -> None:
+    terminal.shows("3/4")
+    terminal.type("xq")
+    assert terminal.ended() == 0
+
+
+def test_an_interruption_ends_it_with_130(terminal: Terminal) -> None:
+    terminal.shows("3/4")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.ended() == 130
+
+
+# --- the words --------------------------------------------------------------------------------------
+
+
+def test_the_words_of_a_row() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    glance = Glance(
+        "x",
+        "launched",
+        "healthy",
+        step=4600,
+        final_step=9200,
+        pace=Pace("throughput/tokens_per_second", 48_200.0, 50_000.0, 2.0),
+        checkpoint_step=4500,
+        checkpoint_age=754.0,
+        next_tick=at + timedelta(seconds=42),
+    )
+    assert progress_words(glance) == "██████       4600/9200 2h33m left"
+    assert pace_words(glance) == "48.2k tokens_per_second 96%"
+    assert checkpoint_words(glance) == "step 4500, 12m34s ago"
+    assert (
+        tick_words(glance, at) == "in 42s" and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
+    )
