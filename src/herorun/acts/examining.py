@@ -12,6 +12,7 @@ from pathlib import Path
 from herorun import catalogue
 from herorun.acts.babysitter import last_heartbeat
 from herorun.core.checkup import Examined, Fit, Part, Probe
+from herorun.core.ports import Channel
 from herorun.system.process import run as run_program
 from herorun.workspace import Run
 
