@@ -71,11 +71,11 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
     bar = not quiet and sys.stderr is not None and sys.stderr.isatty()
-    if not (quiet or verbose or bar):
+    if not (quiet or verbose or bar or "herorun.system.voice" in sys.modules):
         return
     from herorun.system import voice
 
-    voice.quiet = quiet
+    voice.begin(quiet)
     if verbose:
         voice.be_verbose(lambda words: click.echo(f"herorun: {_clean(words)}", err=True))
     if bar:

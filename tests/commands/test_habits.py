@@ -14,17 +14,9 @@ from herorun import cli
 from herorun.commands._bar import Bar
 from herorun.commands._completing import check_names
 from herorun.discover import checks
-from herorun.system import voice
 from stories import SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def fresh_voice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins as a process does."""
-    for name, value in (("quiet", False), ("_report", None), ("_show", None)):
-        monkeypatch.setattr(voice, name, value)
 
 
 # --- completion -------------------------------------------------------------------------------------
@@ -101,6 +93,11 @@ def test_verbose_tells_what_was_read_on_standard_error_alone(story: Story, capsy
     told = capsys.readouterr()
     assert "herorun: WorkTree in " in told.err and "herorun: runs git" in told.err
     assert told.out.startswith("{") and "WorkTree in" not in told.out
+
+
+def test_what_one_command_was_told_counts_no_more_for_the_next(story: Story, capsys: CAPTURE) -> None:
+    assert ask(story, capsys, "-q", "doctor").out != ""
+    assert "✓ git: program" in ask(story, capsys, "doctor").out
 
 
 def test_quiet_and_verbose_exclude_each_other(capsys: CAPTURE) -> None:

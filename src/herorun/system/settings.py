@@ -7,11 +7,8 @@ people read and sign it; changing it later changes no run.
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-
-from herorun.core.errors import WrongUse, in_words
 
 TABLE = "[tool.herorun]"
 KEYS = {"run": "the RUN of a command that only looks, where none is named"}
@@ -49,19 +46,19 @@ def _table(path: Path) -> Any:
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise WrongUse(f"{TABLE} cannot be read: {in_words(error)}.") from None
+        raise _wrong(f"{TABLE} cannot be read: {error.filename}: {error.strerror}.") from None
     except ValueError as error:  # of TOML and of UTF-8
-        raise WrongUse(f"{path} is not valid TOML: {error}.") from None
+        raise _wrong(f"{path} is not valid TOML: {error}.") from None
     tool = told.get("tool", {})
     return tool.get("herorun") if isinstance(tool, dict) else None
 
 
 def _settings(path: Path, table: Any) -> Settings:
     if not isinstance(table, dict):
-        raise WrongUse(f"{path}: {TABLE} is {table!r}, and must be a table.")
+        raise _wrong(f"{path}: {TABLE} is {table!r}, and must be a table.")
     init = table.pop("init", {})
     if not isinstance(init, dict):
-        raise WrongUse(f"{path}: [tool.herorun.init] is {init!r}, and must be a table.")
+        raise _wrong(f"{path}: [tool.herorun.init] is {init!r}, and must be a table.")
     _must_know(path, TABLE, table, KEYS, "init")
     _must_know(path, "[tool.herorun.init]", init, INIT)
     return Settings(path, table.get("run", ""), init)
@@ -70,9 +67,18 @@ def _settings(path: Path, table: Any) -> Settings:
 def _must_know(path: Path, name: str, table: Mapping[str, Any], known: Mapping[str, str], *more: str) -> None:
     for key, value in table.items():
         if key not in known:
+            from difflib import get_close_matches
+
             near = get_close_matches(key, known, 1)
             there = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join([*known, *more])}."
             contract = " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
-            raise WrongUse(f"{path}: {name} has an unknown key `{key}`. {there}{contract}")
+            raise _wrong(f"{path}: {name} has an unknown key `{key}`. {there}{contract}")
         if not isinstance(value, str) or not value.strip():
-            raise WrongUse(f"{path}: {name} `{key}` is {value!r}, and must be text: {known[key]}.")
+            raise _wrong(f"{path}: {name} `{key}` is {value!r}, and must be text: {known[key]}.")
+
+
+def _wrong(words: str) -> Exception:
+    """A `WrongUse`; its module is loaded only now, for a --help needs none of it."""
+    from herorun.core.errors import WrongUse
+
+    return WrongUse(words)

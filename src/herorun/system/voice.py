@@ -7,6 +7,12 @@ _report: Callable[[str], None] | None = None
 _show: Callable[[str, int, int], None] | None = None
 
 
+def begin(only_what_is_open: bool) -> None:
+    """A command begins: what the one before it in this process was told counts no more."""
+    global quiet, _report, _show
+    quiet, _report, _show = only_what_is_open, None, None
+
+
 def be_verbose(report: Callable[[str], None]) -> None:
     """From now on what was read, and how long it took, is told to `report`."""
     global _report
