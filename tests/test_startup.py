@@ -24,6 +24,7 @@ COMMANDS = {
     "explain --list": CONTRACT,
     "explain dirty-tree --json": CONTRACT,
     "schema": CONTRACT,
+    "completion bash": CLICK,
 }
 NOTE = "--status seen --evidence row --decision go-on --next look"
 STORY = {  # in this order, as a run goes
@@ -33,6 +34,7 @@ STORY = {  # in this order, as a run goes
     f"launch {SLUG} --no-babysit": SHOWN,
     f"status {SLUG}": SHOWN | LOGS,
     f"status {SLUG} --json": RECORD | LOGS,
+    f"watch {SLUG} --json": RECORD,
     f"babysit {SLUG} --once": SHOWN | LOGS,
     f"babysit {SLUG} --once --json": RECORD | LOGS,
     f"note {SLUG} {NOTE}": RECORD,

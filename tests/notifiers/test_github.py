@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from herorun.core.checkup import Fit
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import IssueTracker, Place
 from herorun.notifiers import github as adapter
@@ -405,3 +406,18 @@ def _but(each: Any, **changes: Any) -> Any:
     from dataclasses import replace
 
     return replace(each, **changes)
+
+
+# --- what `herorun doctor` is told --------------------------------------------------------------------
+
+
+def test_who_we_are_there_is_told_without_writing(github: GitHub) -> None:
+    (part,) = an_issue(github).examine()
+    assert (part.fit, part.name) == (Fit.WORKS, f"github {REPO}") and "writes as" in part.message
+    assert github.asked("POST") == []
+
+
+def test_a_token_that_is_refused_is_broken_and_says_what_one_needs(github: GitHub) -> None:
+    github.fault(status=401, body={"message": "Bad credentials"}, times=-1)
+    (part,) = an_issue(github).examine()
+    assert part.fit is Fit.BROKEN and "docs/github.md" in part.fix

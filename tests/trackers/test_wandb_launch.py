@@ -2,10 +2,13 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 import pytest
 import tomli_w
 
+from herorun.core.checkup import Fit
+from herorun.trackers.wandb import Options, Wandb
 from services.wandb_service import WandbService
 from stories import SLUG, Story
 
@@ -53,3 +56,19 @@ def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     outcome, said = asked(story, capsys)["tracker-identity"]
     assert outcome == "fail"
     assert "W&B would append to it" in said
+
+
+# --- the key -------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_looked_for_where_its_client_looks_and_never_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WANDB_API_KEY", "WANDB_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    tracker = Wandb(Options(entity="team", project="hero", id="tiny", name="tiny"))
+    assert [part.fit for part in tracker.examine()] == [Fit.BROKEN]
+    (tmp_path / "netrc").write_text("machine api.wandb.ai login user password 0123456789abcdef\n")
+    (part,) = tracker.examine()
+    assert part.fit is Fit.WORKS and "0123456789abcdef" not in part.message

@@ -17,6 +17,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.fold import Names
 from herorun.core.outside import read_json
 from herorun.core.ports import Row
+from herorun.system import voice
 
 OURS = "herorun"
 
@@ -35,7 +36,8 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
     report, checks = Report(), judging(discover.checks(Gate.HEALTH))
     names = [OURS, *(RULES if against else ())] if labels is not None else []
     report.scores = {name: Score() for name in names}
-    for path in paths:
+    for number, path in enumerate(paths):
+        voice.progress("judging curves", number, len(paths))
         if len(paths) > 1 and "step" not in columns_of(path):
             report.skipped.append(f"{path} has no column called step")
             continue
@@ -48,6 +50,7 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
             report.scores[OURS].add(path.name, label, steps, alerts)
             for name in RULES if against else ():
                 report.scores[name].add(path.name, label, steps, alarms(name, rows_of(path)))
+    voice.progress("judging curves", 1, 1)
     return report
 
 

@@ -75,10 +75,11 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[Part]:
 def _answer(
     number: int, key: tuple[str, str], probe: Probe, answers: "Queue[tuple[int, list[Part]]]"
 ) -> None:
+    parts: list[Part] = []
     try:
-        parts = [*probe()]
-    except Exception as error:  # whatever a part meets, the others are told
-        parts = [_failed(*key, error)]
+        parts.extend(part for part in probe())
+    except Exception as error:  # whatever a part meets, the others are told, and so is what it saw before
+        parts.append(_failed(*key, error))
     answers.put((number, parts))
 
 

@@ -85,6 +85,7 @@ def _scheduler(run: Run) -> Iterator[Part]:
 
 def _tracker(run: Run) -> Iterator[Part]:
     name = _named(run.contract.tracker.kind, run.slug)
+    yield from _more(run.tracker)
     identify = getattr(run.tracker, "identify", None)
     try:
         if identify is not None:
@@ -96,7 +97,6 @@ def _tracker(run: Run) -> Iterator[Part]:
     except FileNotFoundError:
         words = "answers, and the run has reported nothing yet"
     yield Part("tracker", name, Fit.WORKS, words)
-    yield from _more(run.tracker)
 
 
 def _root(run: Run, root: str) -> Iterator[Part]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from herorun.core.verify import Snapshot
 from herorun.record import Record
+from herorun.system import voice
 from herorun.system.git import Repository
 
 BATCH = 100  # commits whose content is held at once
@@ -18,6 +19,7 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
     files: dict[str, str] = {}
     blobs: dict[str, bytes] = {}
     for start in range(0, len(changes), BATCH):
+        voice.progress("walking the record", start, len(changes))
         batch = changes[start : start + BATCH]
         wanted = {oid for _, _, changed in batch for oid in changed.values() if oid}
         kept = {oid: blobs[oid] for oid in files.values()}
@@ -27,6 +29,7 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
             segments = {path: blobs[oid] for path, oid in files.items() if path != record.logbook_path}
             logbook = blobs.get(files.get(record.logbook_path, ""), b"")
             yield Snapshot(commit, parents, segments, logbook.decode("utf-8", "replace"))
+    voice.progress("walking the record", 1, 1)
 
 
 def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:

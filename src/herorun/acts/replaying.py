@@ -12,6 +12,7 @@ from herorun.core.errors import in_words
 from herorun.core.outside import read_json
 from herorun.core.replay import Replay, Result, past_ticks, replay, totals
 from herorun.core.tick import Rules
+from herorun.system import voice
 from herorun.workspace import Run
 
 
@@ -60,9 +61,12 @@ class Evidence:
 def replays(run: Run, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
     """Every recorded tick from `since` on, judged again by these rules. Nothing is written."""
     kept, digest = Evidence(run), rules_digest(rules)
-    for past in past_ticks(run.record.lines(), since):
+    ticks = list(past_ticks(run.record.lines(), since))
+    for number, past in enumerate(ticks):
+        voice.progress("judging recorded ticks", number, len(ticks))
         found, lost = kept.of(past.observed.at)
         yield replay(past, found, lost, rules, digest)
+    voice.progress("judging recorded ticks", 1, 1)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,13 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from netrc import NetrcParseError, netrc
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.checkup import Fit, Part
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import TrackerIdentity
@@ -82,6 +85,26 @@ class Wandb:
         fork = fork_point(self._options.fork_from or "")
         answer = self._ask(parent=fork.id if fork else "")
         return identity_of(answer, self._path, self._seconds, bool(fork))
+
+    def examine(self) -> tuple[Part, ...]:
+        """Whether W&B's client would find a key. Nothing of it is read but that it is there."""
+        host = (
+            urlsplit(
+                self._options.base_url or os.environ.get("WANDB_BASE_URL") or "https://api.wandb.ai"
+            ).hostname
+            or ""
+        )
+        name = f"wandb, key for {host}"
+        if os.environ.get("WANDB_API_KEY"):
+            return (Part("tracker", name, Fit.WORKS, "WANDB_API_KEY is set"),)
+        try:
+            found = netrc(os.environ.get("NETRC")).authenticators(host)
+        except (OSError, NetrcParseError):
+            found = None
+        if found:
+            return (Part("tracker", name, Fit.WORKS, "it stands in the netrc file"),)
+        fix = "`wandb login`, or export WANDB_API_KEY."
+        return (Part("tracker", name, Fit.BROKEN, "neither WANDB_API_KEY nor a netrc file has one", fix),)
 
     def read(self, cursor: str) -> Rows:
         """All rows from the step on that the cursor names; a run that was made anew is read from its start."""
