@@ -1,6 +1,7 @@
 """What people and programs see: findings, plans and one JSON document. rich is imported where a person looks."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -29,12 +30,16 @@ def say(slug: str, words: str) -> None:
     print(f"herorun: {slug}: {clean(words)}", file=sys.stderr)
 
 
+PIPED = 200  # columns of a table that no terminal bounds
+
+
 def console() -> Any:
     """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when piped."""
     from rich.console import Console
 
     plain = not sys.stdout.isatty()
-    return Console(soft_wrap=plain, highlight=False, markup=False, emoji=False)
+    width = PIPED if plain and "COLUMNS" not in os.environ else None
+    return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
 
 
 OPEN = ("fail", "unknown")

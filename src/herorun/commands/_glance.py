@@ -9,6 +9,7 @@ from herorun.screen import clean
 
 COLOURS = {"down": "bold red", "degraded": "yellow", "unknown": "yellow", "healthy": "green"}
 BAR = 12  # cells
+WHOLE = ("run", "state", "progress")  # what is never cut: the others give way
 
 
 def table_of(glances: Sequence[Glance], at: datetime, width: int = 120) -> Any:
@@ -19,8 +20,7 @@ def table_of(glances: Sequence[Glance], at: datetime, width: int = 120) -> Any:
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
     columns = ("run", "state", "progress", "loss", "speed", "checkpoint", "next tick")
     shown = columns if width >= 110 else columns[:5] if width >= 76 else columns[:3]
-    for name in shown:
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    rows = []
     for glance in glances:
         cells = {
             "run": Text(clean(glance.slug)),
@@ -31,7 +31,12 @@ def table_of(glances: Sequence[Glance], at: datetime, width: int = 120) -> Any:
             "checkpoint": Text(checkpoint_words(glance)),
             "next tick": Text(tick_words(glance, at)),
         }
-        table.add_row(*(cells[name] for name in shown))
+        rows.append([cells[name] for name in shown])
+    for name, column in zip(shown, zip(*rows, strict=True) if rows else [()] * len(shown), strict=True):
+        whole = max((cell.cell_len for cell in column), default=0) if name in WHOLE else None
+        table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=whole)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
