@@ -194,7 +194,7 @@ def test_a_tree_is_masked_by_its_keys_and_its_texts():
 )
 def test_hostile_text_takes_no_time(piece):
     text = piece * (100_000 // len(piece)) + "token"
-    begun = time.perf_counter()
+    begun = time.process_time()
     scrub(text)
 
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1

@@ -1,9 +1,13 @@
 """Each command before it runs, the way on after it was interrupted, and what must hold at the end."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from herorun.core.canonical import digest
 from stories import CRASH, SLUG, WAIT, Story, git, timeless
@@ -127,13 +131,15 @@ STAGES = (
     Stage("resume", _paused, ("resume", SLUG)),
 )
 
-ORDERS = ("stop", "ack", "approve", "deny", "pause", "resume")
+TODAY = datetime.now(UTC).toordinal()
 
 
-def of_the_day(every: bool, today: int) -> list[Stage]:
-    """All stages, of the orders one a day: they go the same short way, append and push."""
-    chosen = ORDERS[today % len(ORDERS)]
-    return [stage for stage in STAGES if every or stage.name not in ORDERS or stage.name == chosen]
+def of_the_day(stages: Sequence[Stage]) -> list[ParameterSet]:
+    """All stages: every third of them by the day is for `make test`, and the others are for `make test-thorough`."""
+    return [
+        pytest.param(stage, id=stage.name, marks=() if (n + TODAY) % 3 == 0 else pytest.mark.thorough)
+        for n, stage in enumerate(stages)
+    ]
 
 
 def undisturbed(stage: Stage, story: Story) -> dict[str, Any]:

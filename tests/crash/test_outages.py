@@ -9,18 +9,16 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crash.outages import TROUBLES, Outage, Trouble, impatient
-from crash.stages import STAGES, Stage, must_hold, outcome
+from crash.stages import STAGES, TODAY, Stage, must_hold, of_the_day, outcome
 from stories import CRASH, SLUG, Story, copy
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
-TODAY = datetime.now(UTC).toordinal()
 SAMPLE = 2  # cases a stage and day
 
 
@@ -58,7 +56,7 @@ def cases(seen: Counter[str]) -> list[Case]:
     ]
 
 
-def of_the_day(stage: Stage, found: list[Case]) -> list[Case]:
+def some(stage: Stage, found: list[Case]) -> list[Case]:
     """Another few each day, so that all have their turn."""
     first = TODAY * SAMPLE + CHOSEN.index(stage)
     stride = max(1, len(found) // SAMPLE)
@@ -70,7 +68,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     impatient(monkeypatch)
 
 
-@pytest.mark.parametrize("stage", CHOSEN, ids=lambda stage: stage.name)
+@pytest.mark.parametrize("stage", of_the_day(CHOSEN))
 def test_after_any_trouble_with_a_port_it_is_done_once(
     stage: Stage, story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,7 +82,7 @@ def test_after_any_trouble_with_a_port_it_is_done_once(
     wanted = _renamed(story)
     story.end()
     found = cases(quiet.seen)
-    for case in found if EVERY else of_the_day(stage, found):
+    for case in found if EVERY else some(stage, found):
         copy(kept, story.home)
         stage.ready(story)
         capsys.readouterr()

@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from crash import killed
 from crash.faults import Fault, is_read
-from crash.stages import Stage, must_hold, of_the_day, outcome, undisturbed
+from crash.stages import STAGES, TODAY, Stage, must_hold, of_the_day, outcome, undisturbed
 from stories import Story, copy
 
 SAMPLE = {"launch": 2, "tick": 3, "relaunch": 2, "seal": 2}  # the others: one
@@ -22,10 +21,9 @@ SOURCES = Path(__file__).parents[2]
 
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
-TODAY = datetime.now(UTC).toordinal()
 
 
-@pytest.mark.parametrize("stage", of_the_day(EVERY, TODAY), ids=lambda stage: stage.name)
+@pytest.mark.parametrize("stage", of_the_day(STAGES))
 def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     stage.before(story)

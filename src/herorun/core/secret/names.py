@@ -72,8 +72,9 @@ def _values(text: str) -> Iterator[tuple[int, int]]:
         if _is_joined(found, value) and is_secret(found["name"], value):
             yield found.span(kind)
             at = found.end(kind)
-        else:  # a value may hold another name with its own
-            at = found.start(kind)
+        else:  # a quoted value, and one with a sign in it, may hold another name with its own
+            whole = kind == "bare" and "=" not in value and ":" not in value
+            at = found.end() if whole else found.start(kind)
 
 
 def _is_joined(found: re.Match[str], value: str) -> bool:
