@@ -18,6 +18,7 @@ PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
         f"plan sha256:{'a1' * 32} at {SHA[:9]}",
         "tokens_per_second=123456789",
         "train/tokens_per_second: 1234567.5",
+        "tokens_per_s: mean +400 (+66.7%)",
         '"tokens_per_second": 45123456.7',
         "max_tokens=1234567890 num_tokens: 1.5e12 total_tokens=46.1M",
         "--max-tokens 100000000",

@@ -44,7 +44,7 @@ _OF_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*")
 # A language model's tokens are no secret: neither the tools and the special ones, nor a number of them.
 _INNOCENT_NAME = re.compile(
     r"tokeni[sz]\w*|(?<![a-z])(?:bos|eo[sdtm]|pad|unk|sep|cls|mask|image|video|audio|special)[_-]token"
-    r"|token[_-](?:d?types?|embed|shift|mix|drop|per(?![a-z])|level|parallel|shuffl|dispatch|rout|choice|merg|prun|mask)\w*|authors?(?!i[sz])|\w*(?:Error|Exception)",
+    r"|tokens[_-]per[_-]\w+|token[_-](?:d?types?|embed|shift|mix|drop|per(?![a-z])|level|parallel|shuffl|dispatch|rout|choice|merg|prun|mask)\w*|authors?(?!i[sz])|\w*(?:Error|Exception)",
     re.IGNORECASE,
 )
 _COUNTING_NAME = re.compile(r"tokens|token[_-](?:ids?|counts?|budget|limit|length)", re.IGNORECASE)
