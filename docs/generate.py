@@ -1,18 +1,22 @@
 """Print the reference from the code: `python docs/generate.py` writes it, `--check` fails where it is stale.
 
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the contract's schema,
-triage.md from the catalogue of failures.
+triage.md from the catalogue of failures, json.md from the shapes, library.md from the docstrings.
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from datetime import timedelta
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 import click
+from json_page import json_page
+from library_page import library_page
 from pydantic import TypeAdapter
+from words import page, shown, table
 
 from herorun import catalogue, discover
 from herorun.cli import herorun
@@ -34,6 +38,8 @@ def main(argv: list[str]) -> int:
         "cli.md": cli_page(),
         "contract.md": contract_page(),
         "triage.md": triage_page(),
+        "json.md": json_page(),
+        "library.md": library_page(),
     }
     stale = [name for name, text in pages.items() if read(FOLDER / name) != text]
     if "--check" in argv:
@@ -48,24 +54,6 @@ def main(argv: list[str]) -> int:
 
 def read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
-def page(title: str, source: str, parts: Iterable[str]) -> str:
-    note = f"<!-- Printed by docs/generate.py from {source}: change that, then `make docs`. -->"
-    return "\n\n".join([f"# {title}", note, *(part.strip() for part in parts)]) + "\n"
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(
-        "| " + " | ".join(shown(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
-
-
-def shown(text: str) -> str:
-    """Text whose `<` is no HTML; what stands between backticks is shown as it is."""
-    parts = text.split("`")
-    return "`".join(part if at % 2 else part.replace("<", "&lt;") for at, part in enumerate(parts))
 
 
 # --- checks.md -------------------------------------------------------------------------------------
@@ -142,7 +130,8 @@ def check_part(check: Check) -> str:
     body = check.doc.partition("\n")[2].strip()
     for word in ("Why", "Fix", "Source"):
         body = body.replace(f"{word}: ", f"\n**{word}**: ", 1) if f"{word}: " in body else body
-    parts = [f"### {check.name}", shown(check.problem), shown(body.strip()), RELAUNCH[check.at_relaunch]]
+    parts = [f"### {check.name}", shown(check.problem), facts(check), shown(body.strip())]
+    parts.append(RELAUNCH[check.at_relaunch])
     if check.always:
         parts.append("It blocks in every `[policy] mode`.")
     if check.vetoes_relaunch:
@@ -152,9 +141,16 @@ def check_part(check: Check) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def facts(check: Check) -> str:
+    """In one line, for who comes by a link: the gate, the response, the evidence, the hold."""
+    hold = f"; hold {hold_words(check.hold)}" if check.hold != Hold() else ""
+    needs = ", ".join(f"`{name_of(need)}`" for need in check.needs)
+    return f"Gate {check.gate.value}; response {check.response.value}{hold}; evidence {needs}."
+
+
 def limits_words(limits: type[Any]) -> str:
     """What the author wrote about them, and not what `dataclass` makes up."""
-    doc = (limits.__doc__ or "").strip()
+    doc = cleandoc(limits.__doc__ or "")
     return "" if doc.startswith("Limits(") else doc
 
 

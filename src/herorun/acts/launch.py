@@ -26,20 +26,22 @@ from herorun.workspace import Run
 class Launch:
     """How it ended. `launched` is None when the gate was not clear."""
 
-    preflight: Preflight
-    launched: Launched | None
-    babysitter: str = ""
-    log: str = ""
-    warnings: tuple[str, ...] = ()
+    preflight: Preflight  # what the gate answered
+    launched: Launched | None  # the instance and the job
+    babysitter: str = ""  # who watches, in words
+    log: str = ""  # where the job's log is
+    warnings: tuple[str, ...] = ()  # what did not stop the launch, and must be known
     unwatched: str = ""  # why no babysitter was started, where one was wanted
 
     @property
     def exit_code(self) -> int:
+        """As the command ends: 0; 1 blocked; 3 unknown, or launched and watched by nobody."""
         if self.launched is not None:
             return 3 if self.unwatched else 0
         return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
 
     def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
         launched = self.launched
         return {
             **self.preflight.as_json(),

@@ -46,13 +46,14 @@ class Seal:
     """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was sealed before."""
 
     report: Report | None
-    tag: str | None
-    commit: str | None
-    statement: dict[str, Any] | None
+    tag: str | None  # its name
+    commit: str | None  # that the tag is on
+    statement: dict[str, Any] | None  # the in-toto statement in the tag
     warnings: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> GateVerdict:
+        """Clear also where it was sealed before."""
         return self.report.verdict if self.report else GateVerdict.CLEAR
 
     def as_json(self) -> dict[str, Any]:

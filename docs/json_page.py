@@ -1,0 +1,97 @@
+"""json.md, printed from `herorun.shapes`."""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_type_hints
+
+from pydantic import BaseModel
+from words import comments, page, sentence, shown, table
+
+from herorun import shapes
+from herorun.schema import ContractSchema
+
+Schema = Mapping[str, Any]
+INTRO = """\
+With `--json` a command prints one of these to standard output and nothing else there; messages go to standard error, and the exit code stays the same.
+`herorun babysit` without `--once` prints one on each line.
+Every document has `"schema": 1`; under that number keys may be added, and none is renamed, removed or given another type.
+A null is a value that nothing states; a number that is not finite is a string.
+
+In Python the same shapes are types: `herorun.shapes.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
+The tests hold what the commands really print against them, key by key."""
+
+
+def json_page() -> str:
+    schemas = {name: schema_of(model) for name, model in shapes.DOCUMENTS.items()}
+    parts: dict[str, Schema] = {}
+    for schema in schemas.values():
+        parts |= schema.get("$defs", {})
+    alike: dict[str, list[str]] = {}
+    for name, model in shapes.DOCUMENTS.items():
+        alike.setdefault(model.__name__, []).append(name)
+    documents = [document_part(names, schemas[names[0]], parts) for names in alike.values()]
+    known = {kind.__name__: kind for model in shapes.DOCUMENTS.values() for kind in kinds_in(model)}
+    sections = [
+        f"### {name}\n\n{shape_words(told, parts, comments(known.get(name)))}"
+        for name, told in sorted(parts.items())
+        if "properties" in told
+    ]
+    return page("JSON shapes", "herorun.shapes", [INTRO, *documents, "## Parts", *sections])
+
+
+def schema_of(model: type[BaseModel]) -> Schema:
+    return model.model_json_schema(mode="serialization", schema_generator=ContractSchema)
+
+
+def kinds_in(kind: Any, seen: set[Any] | None = None) -> Iterator[Any]:
+    """The classes that a shape is made of, itself the first."""
+    seen = set() if seen is None else seen
+    if kind in seen:
+        return
+    seen.add(kind)
+    if dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        yield kind
+        for inside in get_type_hints(kind).values():
+            yield from kinds_in(inside, seen)
+    for inside in get_args(kind):
+        yield from kinds_in(inside, seen)
+
+
+def document_part(names: list[str], schema: Schema, parts: Mapping[str, Schema]) -> str:
+    commands = ", ".join(f"`herorun {name} --json`" for name in names)
+    title = names[0] if len(names) == 1 else "orders"
+    return f"## {title}\n\n{commands}\n\n{shape_words(schema, parts, {})}"
+
+
+def shape_words(told: Schema, parts: Mapping[str, Schema], said: Mapping[str, str]) -> str:
+    """What it is, and its keys; `schema` is in every document, and told once."""
+    doc = (told.get("description") or "").partition("\n")[0]
+    rows = [
+        (f"`{name}`", type_words(each, parts), sentence(each.get("description") or said.get(name, "")))
+        for name, each in told["properties"].items()
+        if name != "schema"
+    ]
+    return "\n\n".join(part for part in (shown(doc), table(("key", "type", "meaning"), rows)) if part)
+
+
+def type_words(told: Schema, parts: Mapping[str, Schema]) -> str:
+    """The type of a value in JSON; a part of its own is linked to."""
+    if "$ref" in told:
+        name = told["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})" if "properties" in parts[name] else type_words(parts[name], parts)
+    if "anyOf" in told:
+        return " or ".join(dict.fromkeys(type_words(part, parts) for part in told["anyOf"]))
+    if "const" in told or "enum" in told:
+        return ", ".join(f"`{json.dumps(value)}`" for value in told.get("enum", [told.get("const")]))
+    match told.get("type"):
+        case "array":
+            return f"list of {type_words(told.get('items', {}), parts)}"
+        case "object":
+            inside = told.get("additionalProperties")
+            return (
+                f"object of {type_words(inside, parts)}" if isinstance(inside, dict) and inside else "object"
+            )
+        case "string" if told.get("format") == "date-time":
+            return "date and time"
+    return str(told.get("type", "anything"))

@@ -1,0 +1,111 @@
+"""library.md, printed from the docstrings of herorun's front door."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from words import comments, page, sentence, shown, table
+
+import herorun
+from herorun.acts.launch import Launch
+from herorun.acts.preflight import Preflight
+from herorun.acts.sealing import Seal
+
+INTRO = """\
+The same acts as the commands, from Python.
+`import herorun` costs next to nothing, `check_in` needs the standard library alone, and the package is typed (`py.typed`).
+What has no name on this page is not promised.
+
+```python
+import herorun
+
+run = herorun.load("runs/grug.toml")
+herorun.preflight(run).raise_if_blocked()
+```"""
+CONTRACT = "Its tables and keys are those of [the contract file](contract.md): `herorun.Contract(slug=..., command={...}, ...)`."
+ERRORS = "All are made for people: what happened, where, and what to do next. The commands end with their exit codes."
+WIDTH = 110  # as ruff formats the code in a page
+RETURNED = (Preflight, Launch, Seal)
+
+
+def library_page() -> str:
+    found = {name: getattr(herorun, name) for name in sorted(herorun.__all__)}
+    errors = {name: it for name, it in found.items() if inspect.isclass(it) and issubclass(it, Exception)}
+    classes = {name: it for name, it in found.items() if inspect.isclass(it) and name not in errors}
+    functions = [function_part(f"herorun.{name}", it) for name, it in found.items() if inspect.isfunction(it)]
+    rows = [
+        (f"`herorun.{name}`", str(getattr(it, "exit_code", "")), first(it)) for name, it in errors.items()
+    ]
+    return page(
+        "The library",
+        "the docstrings of herorun's front door",
+        [
+            INTRO,
+            "## Functions",
+            *functions,
+            "## What they return",
+            *(type_part(kind) for kind in RETURNED),
+            "## Types",
+            *(f"### herorun.{name}\n\n{prose(it)}" for name, it in classes.items()),
+            CONTRACT,
+            "## Errors",
+            ERRORS,
+            table(("error", "exit code", "meaning"), rows),
+        ],
+    )
+
+
+def first(it: Any) -> str:
+    return (inspect.getdoc(it) or "").partition("\n")[0]
+
+
+def prose(it: Any) -> str:
+    """The docstring; a parameter's name in backticks stays as it is."""
+    return shown(inspect.getdoc(it) or "")
+
+
+def function_part(name: str, it: Any) -> str:
+    return f"### {name}\n\n```python\n{signature(name.rpartition('.')[2], it)}: ...\n```\n\n{prose(it)}"
+
+
+def signature(name: str, it: Any) -> str:
+    """As ruff would write it, types without the modules that they come from."""
+    told = inspect.signature(it)
+    words = [plain(str(each)) for each in told.parameters.values()]
+    star = next(
+        (at for at, each in enumerate(told.parameters.values()) if each.kind is each.KEYWORD_ONLY), None
+    )
+    if star is not None:
+        words.insert(star, "*")
+    returned = told.return_annotation
+    answer = returned if isinstance(returned, str) else getattr(returned, "__name__", None) or str(returned)
+    if not isinstance(returned, type):
+        answer = str(returned)
+    line = f"def {name}({', '.join(words)}) -> {plain(answer)}"
+    if len(line) + len(": ...") <= WIDTH:
+        return line
+    return f"def {name}(\n" + "".join(f"    {word},\n" for word in words) + f") -> {plain(answer)}"
+
+
+def plain(text: str) -> str:
+    text = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text).replace("'\\x00unsaid'", "...")
+    return re.sub(r"'([^'\"]*)'", r'"\1"', text)
+
+
+def type_part(kind: Any) -> str:
+    rows = [(f"`.{name}`", words) for name, words in members(kind)]
+    return f"### {kind.__name__}\n\n{prose(kind)}\n\n{table(('member', 'meaning'), rows)}"
+
+
+def members(kind: Any) -> Iterator[tuple[str, str]]:
+    """Its fields, public properties and methods, as far as they say what they are."""
+    said = comments(kind)
+    yield from ((each.name, sentence(said[each.name])) for each in fields(kind) if each.name in said)
+    for name, it in vars(kind).items():
+        if name.startswith("_"):
+            continue
+        call = "()" if inspect.isfunction(it) else ""
+        if (isinstance(it, property) or call) and (doc := first(it)):
+            yield f"{name}{call}", doc

@@ -1,0 +1,53 @@
+"""What `--json` prints, as types: one document a command, so that a program can read it without looking into it first.
+
+`shapes.DOCUMENTS["preflight"].model_validate_json(text)` gives a document with its types; keys that a later herorun
+adds are let pass. docs/json.md is printed from here, and what the commands really print is held against it in the
+tests.
+"""
+
+from collections.abc import Mapping
+
+from herorun.shapes import boxes, judged, reports, runs
+from herorun.shapes.parts import Document
+
+DOCUMENTS: Mapping[str, type[Document]] = {
+    "init": runs.Init,
+    "preflight": runs.Preflight,
+    "launch": runs.Launch,
+    "babysit": runs.Babysit,
+    "babysit --all": runs.BabysitAll,
+    "status": runs.Status,
+    "status --all": runs.StatusAll,
+    "watch": runs.Watch,
+    "report": reports.Report,
+    "doctor": boxes.Doctor,
+    "completion": boxes.Completion,
+    "note": runs.Note,
+    **dict.fromkeys(
+        ("ack", "approve", "deny", "pause", "resume", "stop", "relaunch", "rollback", "fork", "handoff"),
+        runs.Order,
+    ),
+    "seal": judged.Seal,
+    "verify-seal": judged.VerifySeal,
+    "logbook show": judged.LogbookShow,
+    "logbook verify": judged.LogbookVerify,
+    "explain": judged.Explain,
+    "explain --list": judged.ExplainList,
+    "waive": judged.Waive,
+    "checkpoints list": judged.CheckpointsList,
+    "checkpoints plan": judged.CheckpointsPlan,
+    "checkpoints prune": judged.CheckpointsPrune,
+    "triage": judged.Triage,
+    "backtest": judged.Backtest,
+    "compare": judged.Compare,
+    "goodput": judged.Goodput,
+    "replay": judged.ReplayAll,
+    "patrol": boxes.Patrol,
+    "await": boxes.Await,
+    "watchers": boxes.Watchers,
+    "watchdog": boxes.Watchdog,
+    "jobs list": boxes.JobsList,
+    "jobs watch": boxes.JobsWatch,
+    "jobs find": boxes.JobsFind,
+    "demo": boxes.Demo,
+}

@@ -1,0 +1,135 @@
+"""The documents of the commands that look from outside, and of the demo."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from herorun.core.checkup import Fit, Part
+from herorun.core.patrol.seen import Look
+from herorun.core.patrol.table import Advice, State
+from herorun.shapes.parts import Document, Shape
+
+
+class Patrol(Document):
+    line: str
+    """The one line that is said."""
+    state: State
+    advice: Sequence[Advice]
+    look: Look
+
+
+class Await(Document):
+    slug: str
+    reached: bool
+    why: str
+    looks: int
+    state: State
+
+
+class Watcher(Shape):
+    """A process that watches from this machine, and whether it still does."""
+
+    stands: str
+    why: str
+    action: str
+
+
+class Other(Shape):
+    """A process that looks like a transfer or a babysitter and is left alone."""
+
+    pid: int
+    command: str
+
+
+class Watchers(Document):
+    watchers: Sequence[Mapping[str, Any]]
+    others: Sequence[Other]
+
+
+class Watched(Shape):
+    """What an outsider sees of one run."""
+
+    slug: str
+    monitor: Literal["fresh", "stale", "not-watched", "unknown"]
+    run: str = ""
+    """How it was at the last look; missing where the record could not be read."""
+    why: str
+    last_seen: str | None = None
+    due: str | None = None
+    told: str = ""
+    """Where it was told in the issue."""
+
+
+class Watchdog(Document):
+    runs: Sequence[Watched]
+
+
+class JobsList(Document):
+    session: str
+    file: str
+    """The registry."""
+    jobs: Sequence[Mapping[str, Any]]
+    """Its entries as they stand there: `type`, `id`, `host`, `last_status` and what others keep in them."""
+    fault: str
+    """Why the registry could not be read whole; empty where it could."""
+
+
+class JobSeen(Shape):
+    """One job of the registry, as it was seen now."""
+
+    type: str
+    id: str
+    state: str
+    """One of herorun's words, the same for every scheduler."""
+    word: str
+    """The scheduler's own."""
+    changed: bool
+    """Whether it is another one than at the look before."""
+    why: str
+    """Why it could not be seen, or why it ended."""
+    result: str
+    """Of an ended job."""
+
+
+class JobsWatch(Document):
+    session: str
+    jobs: Sequence[JobSeen]
+    fault: str
+
+
+class JobFound(Shape):
+    job: str
+    told: str
+    """What the place says of it."""
+
+
+class JobPlace(Shape):
+    """One place where jobs are looked for."""
+
+    place: str
+    jobs: Sequence[JobFound]
+    why: str
+    """Why it could not be read; empty where it could."""
+
+
+class JobsFind(Document):
+    places: Sequence[JobPlace]
+
+
+class Doctor(Document):
+    verdict: Fit
+    parts: Sequence[Part]
+
+
+class Completion(Document):
+    shell: Literal["bash", "zsh", "fish"]
+    script: str
+
+
+class Demo(Document):
+    folder: str
+    slug: str
+    instances: Sequence[str]
+    tag: str | None
+    record: str | None
+    issue: str
+    seconds: float

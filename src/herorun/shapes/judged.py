@@ -1,0 +1,235 @@
+"""The documents of the commands that judge: seals, the record, checks, checkpoints, logs and curves."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from herorun.core.compare.pairing import Pairing
+from herorun.core.compare.verdict import Answer, Judged
+from herorun.core.goodput.delays import Delays
+from herorun.core.goodput.states import State as TimeState
+from herorun.core.goodput.sums import Range
+from herorun.core.recovery.ending import Cause
+from herorun.core.replay import Replay
+from herorun.core.retention import Kept, Policy, Victim
+from herorun.shapes.parts import Document, Finding, Shape, Verdict
+
+
+class Seal(Document):
+    verdict: Verdict
+    tag: str | None
+    """Null where nothing was tagged."""
+    commit: str | None
+    findings: Sequence[Finding]
+    statement: Mapping[str, Any] | None
+    """The in-toto statement, as it stands in the record and in the tag."""
+
+
+class VerifySeal(Document):
+    verdict: Verdict
+    tag: str
+    proven: Sequence[str]
+    faults: Sequence[str]
+    unproven: Sequence[str]
+    """What could not be looked at from here."""
+    notes: Sequence[str]
+
+
+class LogbookShow(Document):
+    slug: str
+    commit: str
+    logbook: str
+    """Markdown."""
+
+
+class LogbookVerify(Document):
+    verdict: Verdict
+    entries: int
+    faults: Sequence[str]
+    notes: Sequence[str]
+
+
+class CheckPage(Shape):
+    """The page of a check."""
+
+    check: str
+    gate: str
+    response: str
+    severity: str
+    always: bool
+    """Whether it stands in every `[policy] mode`."""
+    problem: str
+    why: str
+    fix: str
+    evidence: Sequence[str]
+
+
+class ExplainList(Document):
+    checks: Sequence[CheckPage]
+
+
+class Explain(ExplainList):
+    check: CheckPage
+    """The first of `checks`: one name may be asked at several gates."""
+
+
+class Waive(Document):
+    check: str
+    toml: str
+    """Blocks to sign."""
+    note: str
+
+
+class Listed(Shape):
+    """A checkpoint under the run's roots."""
+
+    path: str
+    step: int
+    state: Literal["complete", "incomplete", "unknown"]
+    problem: str
+    temporary: bool | None
+    bytes: int | None
+    files: int | None
+    age_seconds: int | None
+
+
+class CheckpointsList(Document):
+    checkpoints: Sequence[Listed]
+
+
+class CheckpointsPlan(Document):
+    digest: str
+    bytes: int
+    """What the victims hold."""
+    slug: str
+    policy: Policy
+    victims: Sequence[Victim]
+    kept: Sequence[Kept]
+
+
+class Left(Shape):
+    path: str
+    why: str
+
+
+class CheckpointsPrune(Document):
+    deleted: Sequence[str]
+    left: Sequence[Left]
+    bytes: int
+
+
+class Failure(Shape):
+    """What one log shows."""
+
+    file: str
+    class_: str = Field(alias="class", description="One of the classes in docs/triage.md.")
+    role: str
+    line: int | None
+    """Counted from 1."""
+    excerpt: str
+    fingerprint: str
+    """The same for every rank, node and attempt of one failure."""
+    advice: str
+    signature: str | None
+    """The row of the catalogue that matched."""
+    where: str | None
+    """The innermost frame of the user's code."""
+    person: bool
+    """Whether a person may be needed."""
+    attempt: int
+    """Which start in the log it is, from 1."""
+
+
+class Triage(Document):
+    files: Sequence[Failure]
+
+
+class Fired(Shape):
+    """An alert on a bare curve."""
+
+    check: str
+    severity: Literal["info", "warn", "critical"]
+    subject: str
+    row: int
+    """The data row at which it fires, from 0."""
+    step: int
+    until_row: int | None
+    message: str
+
+
+class Curve(Shape):
+    """One file of a backtest."""
+
+    file: str
+    rows: int
+    alerts: Sequence[Fired]
+
+
+class Backtest(Document):
+    files: Sequence[Curve]
+    totals: Mapping[str, Any]
+    """`files`, `rows` and `alerts` by severity; with `--labels` also what was found, missed and false."""
+
+
+class Compare(Document):
+    a: str
+    b: str
+    kind: Literal["repeat", "resume", "change", "curves"]
+    verdict: Answer
+    window: Sequence[int | None]
+    """The first and the last step."""
+    metrics: Sequence[Pairing]
+    gates: Sequence[Judged]
+    unexercised: Sequence[str]
+    """What the window did not put to the test."""
+    notes: Sequence[str]
+    differs: Sequence[str]
+    """Config keys that differ, each with both values."""
+
+
+class GoodputOf(Shape):
+    """Times are in seconds."""
+
+    run: str
+    since: datetime | None
+    """The first intent to launch; null: nothing was launched."""
+    until: datetime | None
+    """Its good end, else the newest line or row."""
+    wall: float
+    states: Mapping[TimeState, float]
+    """All of them; they add up to `wall`."""
+    effective: Range
+    """Productive time as a part of `wall`."""
+    reached: int
+    """Completed updates, the most of any instance."""
+    lost: int
+    """Updates that were done again, or are to be."""
+    lost_unknown: int
+    """Restarts of which nobody can tell how many they cost."""
+    instances: int
+    interruptions: Mapping[Cause, int]
+    between_failures: float | None
+    hours: Mapping[str, float] | None
+    """Accelerator-hours by state."""
+    all_hours: Range
+    money: Range
+    delays: Delays
+    rows: int
+    notes: Sequence[str]
+
+
+class Goodput(Document, GoodputOf):
+    pass
+
+
+class ReplayAll(Document):
+    slug: str
+    since: datetime | None
+    version: str
+    """Of the herorun that judges now."""
+    rules: str
+    """Their digest."""
+    ticks: Sequence[Replay]
+    totals: Mapping[str, int]

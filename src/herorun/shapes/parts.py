@@ -1,0 +1,168 @@
+"""What several documents hold."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Verdict: TypeAlias = Literal["clear", "blocked", "unknown"]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class Document(Shape):
+    schema_: Literal[1] = Field(alias="schema", description="The number of these shapes.")
+
+
+class Waiver(Shape):
+    """The waiver that signs a finding."""
+
+    check: str
+    subject: str | None
+    """The exact value that it covers; null: any."""
+    reason: str
+    approved_by: str
+    expires: str
+    """When it ends, in UTC."""
+
+
+class Finding(Shape):
+    """What one check says about one subject."""
+
+    check: str
+    gate: Literal["launch", "checkin", "health", "seal"]
+    outcome: Literal["pass", "fail", "unknown", "n/a"]
+    response: Literal["info", "warn", "block", "refuse", "relaunch", "escalate", "stop"]
+    subject: str
+    """The exact file, metric, instance or value; empty where there is one alone."""
+    message: str
+    details: Sequence[str]
+    waiver: Waiver | None
+    why: str
+    fix: str
+
+
+class Alert(Shape):
+    """A finding of the health gate over time."""
+
+    check: str
+    severity: Literal["info", "warn", "critical"]
+    subject: str
+    state: Literal["pending", "firing", "resolved"]
+    since: str
+    message: str
+
+
+class Action(Shape):
+    """What the babysitter did."""
+
+    action: str
+    """tell, relaunch, escalate, stop, and the like."""
+    key: str
+    """The name under which it is done once."""
+    why: str
+    done: bool
+    failed: str
+    """Why it is not done; empty where it is."""
+
+
+class OtherJob(Shape):
+    """A live job beside the current instance."""
+
+    name: str
+    job: str
+    state: str
+    kind: Literal["old attempt", "diagnostic"]
+
+
+class Sourced(Shape):
+    """A value of the plan, and where it comes from."""
+
+    value: Any
+    source: str
+    inferred: bool
+
+
+class Submission(Shape):
+    """The exact request to the scheduler."""
+
+    instance: str
+    argv: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    secrets: Sequence[str]
+    """Names alone."""
+    request: str
+    """As the scheduler gets it; empty where that cannot be said here."""
+
+
+class Candidate(Shape):
+    """A checkpoint that the run could start from."""
+
+    path: str
+    step: int
+    temporary: bool
+    state: Literal["complete", "incomplete", "unread", "unexamined"]
+    chosen: bool
+    refused: str
+    """Why it was not chosen."""
+    modified: str | None
+    timestamp: str
+    """As its trainer wrote it, which may be without a zone."""
+
+
+class Discarded(Shape):
+    """What starting from the chosen checkpoint throws away."""
+
+    steps: int | None
+    accelerator_hours: float | None
+    why: str
+
+
+class Candidates(Shape):
+    """The start checkpoint, and the ones beside it, the newest first."""
+
+    chosen: str | None
+    candidates: Sequence[Candidate]
+    unexamined: int
+    """How many were only listed."""
+    discarded: Discarded | None
+    unread: Sequence[str]
+    """Why a root could not be read."""
+
+
+class Estimate(Shape):
+    """What the run will take; null: nothing states it."""
+
+    flops: float | None
+    flops_source: str
+    hero: bool
+    why: str
+    accelerator_hours: float | None
+    cost: float | None
+    wall_hours: float | None
+    time_limit_hours: float | None
+
+
+class Instance(Shape):
+    """One launch of the run."""
+
+    name: str
+    job: str
+    started: str
+
+
+class Pause(Shape):
+    until: str
+    by: str
+    reason: str
+
+
+class Acked(Shape):
+    """An alert that a person took note of."""
+
+    alert: str
+    by: str
+    reason: str

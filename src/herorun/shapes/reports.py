@@ -1,0 +1,104 @@
+"""The document of `herorun report`."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from herorun.core.report.marks import Mark
+from herorun.shapes.judged import GoodputOf
+from herorun.shapes.parts import Document, Shape
+
+
+class Progress(Shape):
+    step: int | None
+    final_step: int | None
+    words: str
+
+
+class Estimated(Shape):
+    """When it will be done, as a range; null: there is no estimate."""
+
+    earliest: str | None
+    latest: str | None
+    words: str
+    why: str
+
+
+class Saved(Shape):
+    """The newest complete checkpoint."""
+
+    step: int
+    path: str
+    at: str | None
+
+
+class Chart(Shape):
+    title: str
+    metrics: Sequence[str]
+    newest: Any
+    """The newest value."""
+    points: int
+    """How many are drawn."""
+    not_finite: int
+    why: str
+    """Why it is empty."""
+
+
+class Incident(Shape):
+    """An alert that fired, once for all its ticks."""
+
+    check: str
+    subject: str
+    severity: Literal["info", "warn", "critical", "unknown"]
+    step: int | None
+    since: str
+    resolved: str | None
+    """Null while nobody saw its end."""
+    message: str
+
+
+class Launched(Shape):
+    """One instance, and what differs between it and the one before."""
+
+    name: str
+    turn: str
+    why: str
+    job: str
+    commit: str
+    started: str
+    ended: str | None
+    end: str
+    steps: int | None
+    changes: Any
+
+
+class Recorded(Shape):
+    commit: str | None
+    pushed: bool
+
+
+class Report(Document):
+    run: str
+    verdict: str
+    """In one line."""
+    level: Literal["good", "warn", "bad", "unknown"]
+    state: str
+    stage: str
+    monitor: str
+    made: str
+    version: str
+    goal: str
+    dri: str
+    progress: Progress
+    eta: Estimated
+    checkpoint: Saved | None
+    charts: Sequence[Chart]
+    marks: Sequence[Mark]
+    alerts: Sequence[Incident]
+    instances: Sequence[Launched]
+    goodput: GoodputOf
+    babysitter: str
+    record: Recorded
+    next: str
+    notes: Sequence[str]
+    file: str
+    """Where the page is."""

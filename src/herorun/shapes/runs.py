@@ -1,0 +1,213 @@
+"""The documents of the commands that begin, launch, watch and order a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from herorun.shapes.parts import (
+    Acked,
+    Action,
+    Alert,
+    Candidates,
+    Document,
+    Estimate,
+    Finding,
+    Instance,
+    OtherJob,
+    Pause,
+    Shape,
+    Sourced,
+    Submission,
+    Verdict,
+)
+
+
+class Init(Document):
+    slug: str
+    contract: str
+    logbook: str | None
+    """Its path on the record's branch; null while there is only a contract."""
+    issue: str | None
+    record: str | None
+    """The commit of the record."""
+    branch: str = ""
+    """The record's branch; missing while there is only a contract."""
+    warning: str
+    """Why the record is not pushed; empty where it is."""
+    wavering: Sequence[str]
+    """Keys of the resolved config that differ from one reading to the next."""
+    advice: str
+    created: Sequence[str]
+
+
+class Preflight(Document):
+    verdict: Verdict
+    would_be: Verdict
+    """What it would be under `enforce`."""
+    mode: Literal["enforce", "warn", "audit"]
+    plan_digest: str | None
+    plan: Mapping[str, Sourced] | None
+    """Every field of the plan; null where none could be made."""
+    submission: Submission | None
+    checkpoints: Candidates
+    estimate: Estimate
+    findings: Sequence[Finding]
+
+
+class Launch(Preflight):
+    instance: str | None
+    """Null where nothing was launched."""
+    job: str | None
+    babysitter: str
+    """Who watches, in words."""
+    log: str
+    """Where the job's log is."""
+    warnings: Sequence[str]
+
+
+class Standing(Shape):
+    """How a run stands."""
+
+    run: Literal["healthy", "degraded", "down", "finished", "unknown"]
+    monitor: Literal["fresh", "partial", "stale"]
+    """Whether the view itself can be relied on."""
+    progress: str
+    """`~<reached>/<final step>`."""
+    findings: Sequence[Finding]
+    alerts: Sequence[Alert]
+    actions: Sequence[Action]
+    other: Sequence[OtherJob]
+    doubts: Sequence[str]
+    """What nobody could tell."""
+    contract: str
+    """`as admitted`, or how it drifted."""
+    pushed: bool
+    """Whether the remote has the newest line of the record."""
+
+
+class Babysit(Document, Standing):
+    slug: str = ""
+    """In the lines of a loop, and where several runs are watched."""
+
+
+class Pace(Shape):
+    """How fast it goes."""
+
+    name: str
+    """`tokens/s`, `s/step` and the like."""
+    now: float | str
+    usual: float | str | None
+    """Of the same attempt before."""
+    step_seconds: float | str | None
+    ratio: float | str | None
+    """Beside the usual one: below 1 is slower, whichever way the metric counts."""
+
+
+class NewestCheckpoint(Shape):
+    step: int
+    age_seconds: float | str | None
+
+
+class Glance(Shape):
+    """What one sees at a glance; null: nobody saw it."""
+
+    step: int | None
+    """Completed updates."""
+    final_step: int | None
+    left_seconds: float | None
+    loss: float | str | None
+    curve: str
+    """The loss as a line of blocks."""
+    pace: Pace | None
+    checkpoint: NewestCheckpoint | None
+    next_tick: str | None
+    seen: str | None
+
+
+class StatusOf(Standing):
+    """How one run stands, with what its record says."""
+
+    slug: str
+    stage: Literal["not initialised", "initialised", "launched", "sealed"]
+    instances: Sequence[Instance]
+    sealed: str | None
+    """The tag."""
+    record: str | None
+    babysitter: str
+    unfinished: Sequence[str]
+    """Keys of actions that were begun and have no outcome yet."""
+    paused: Pause | None
+    questions: Sequence[str]
+    """What a person is asked."""
+    answer: str | None
+    acked: Sequence[Acked]
+    stopped: str | None
+    """Who stopped the newest instance."""
+    next: str
+    """The command that comes next; empty while there is nothing to do but to watch."""
+    glance: Glance
+
+
+class WatchedAlert(Shape):
+    """An open alert, shortly."""
+
+    check: str
+    severity: Literal["info", "warn", "critical"]
+    state: Literal["pending", "firing", "resolved"]
+    message: str
+
+
+class Watching(Shape):
+    """One run, as the babysitter of this machine keeps it."""
+
+    slug: str
+    stage: Literal["not initialised", "initialised", "launched", "sealed"]
+    run: Literal["healthy", "degraded", "down", "finished", "unknown"]
+    monitor: Literal["fresh", "partial", "stale"]
+    alerts: Sequence[WatchedAlert]
+    glance: Glance
+
+
+class Status(Document, StatusOf):
+    pass
+
+
+class NotRead(Shape):
+    """A run, among several, that could not be looked at."""
+
+    slug: str
+    error: str
+
+
+class StandingOf(Standing):
+    """One run among several."""
+
+    slug: str
+
+
+class BabysitAll(Document):
+    runs: Sequence[StandingOf | NotRead]
+
+
+class StatusAll(Document):
+    runs: Sequence[StatusOf | NotRead]
+
+
+class Watch(Document):
+    runs: Sequence[Watching | NotRead]
+    """The worst first."""
+
+
+class Note(Document):
+    slug: str
+    commit: str
+    """The record's, with the note."""
+    pushed: bool
+    warning: str
+
+
+class Order(Document):
+    slug: str
+    said: str
+    """What was done, in words."""
+    warnings: Sequence[str]
+    record: str | None

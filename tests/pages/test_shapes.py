@@ -1,0 +1,152 @@
+"""What the commands print with `--json` is what docs/json.md and `herorun.shapes` say, key by key."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from pydantic import BaseModel
+
+from herorun.acts.ordering import Told
+from herorun.acts.pruning import Pruned
+from herorun.cli import herorun
+from herorun.shapes import DOCUMENTS
+from stories import TAG, Story
+
+# The story of a run: each command, and the document that it prints. `!` stands before one that ends with 1, `?` before one that
+# asks the machine, and may end with 3.
+TOLD = """
+init: init tiny
+preflight: preflight tiny
+launch: launch tiny --no-babysit
+note: note tiny --status a --evidence b --decision c --next d
+ack: pause tiny --until 2h --reason why
+status: status tiny
+resume: resume tiny
+babysit: babysit tiny --once
+status: status tiny
+status --all: status --all
+watch: watch --all
+report: report tiny
+doctor: ?doctor tiny
+completion: completion bash
+babysit --all: babysit --all --once
+rollback: rollback tiny --to 2 --reason why --dry-run
+fork: fork tiny tiny-2 --from 2 --reason why
+handoff: handoff tiny --take
+goodput: goodput tiny
+compare: compare tiny-1 tiny-1 --gate 'loss mean <= 1%'
+replay: replay tiny
+checkpoints list: checkpoints list tiny
+checkpoints plan: checkpoints plan tiny --keep 1
+logbook show: logbook show tiny
+logbook verify: logbook verify tiny
+explain: explain contract-drift
+explain --list: explain --list
+waive: waive dirty-tree tiny
+patrol: patrol tiny
+await: await tiny
+watchers: watchers
+watchdog: watchdog tiny
+jobs list: jobs list --session s
+jobs watch: jobs watch --once --session s
+jobs find: jobs find --session s
+backtest: !backtest curve.csv
+triage: !triage job.log
+seal: seal tiny
+verify-seal: verify-seal {tag}
+status: status tiny
+"""
+# What no healthy run prints, made of the very types that the commands print.
+ORDERS = ("ack", "approve", "deny", "pause", "stop", "relaunch")
+ELSEWHERE = {"demo": "tests/demo tells the demo"}
+
+
+def lost(document: Any, model: BaseModel) -> Iterator[str]:
+    """The keys that the shape does not know, and those of the shape that the document lacks."""
+    yield from differing(document, json.loads(model.model_dump_json(by_alias=True)), "")
+
+
+def differing(told: Any, known: Any, where: str) -> Iterator[str]:
+    match told, known:
+        case dict(), dict():
+            yield from (f"{where}.{key}" for key in told.keys() - known.keys())
+            for key in told.keys() & known.keys():
+                yield from differing(told[key], known[key], f"{where}.{key}")
+        case list(), list():
+            for number, (one, other) in enumerate(zip(told, known, strict=True)):
+                yield from differing(one, other, f"{where}[{number}]")
+
+
+def must_fit(name: str, document: Any) -> None:
+    model = DOCUMENTS[name].model_validate(document)
+    assert list(lost(document, model)) == [], name
+
+
+def test_every_document_of_a_run_has_its_shape(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(story.home / "state"))
+    monkeypatch.chdir(story.work)
+    rows = [f"{step},{2.5 if step < 80 else 'nan'}\n" for step in range(99)]
+    (story.data / "curve.csv").write_text("step,loss\n" + "".join(rows))
+    (story.data / "job.log").write_text("torch.cuda.OutOfMemoryError: CUDA out of memory.\n")
+    for line in TOLD.strip().splitlines():
+        name, _, typed = line.partition(": ")
+        words = typed.format(tag=TAG).lstrip("!?")
+        words = words.replace("curve.csv", f"{story.data}/curve.csv").replace(
+            "job.log", f"{story.data}/job.log"
+        )
+        capsys.readouterr()
+        code = story.herorun(*shlex.split(words), "--json")
+        told = capsys.readouterr()
+        assert code == int("!" in typed) or ("?" in typed and code == 3), (line, told)
+        must_fit(name, json.loads(told.out))
+        if name == "launch":
+            story.ended()
+            job = str(story.jobs / "tiny-1")
+            assert story.herorun("jobs", "add", "local", job, "--no-watch", "--session", "s") == 0
+
+
+def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
+    for name in ORDERS:
+        must_fit(name, {"schema": 1, **Told(story.run, "said", 0, ("a warning",)).as_json()})
+    must_fit("checkpoints prune", {"schema": 1, **Pruned(("a",), (("b", "why"),), 3).as_json()})
+
+
+def printing(command: click.Command, name: str = "") -> Iterator[str]:
+    if isinstance(command, click.Group):
+        for child, found in command.commands.items():
+            yield from printing(found, f"{name} {child}".strip())
+    elif any("--json" in parameter.opts for parameter in command.params):
+        yield name
+
+
+def all_commands() -> set[str]:
+    top = click.Context(herorun)
+    names = herorun.list_commands(top)
+    return {found for name in names for found in printing(herorun.get_command(top, name) or herorun, name)}
+
+
+def test_every_command_with_json_has_a_shape_and_a_test_of_it() -> None:
+    assert all_commands() - {"schema"} == {name.partition(" --")[0] for name in DOCUMENTS}
+    told = {line.partition(": ")[0] for line in TOLD.strip().splitlines()}
+    assert told | {*ORDERS, "checkpoints prune", *ELSEWHERE} == set(DOCUMENTS)
+
+
+def test_a_key_that_no_shape_knows_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="note"):
+        must_fit("note", {"schema": 1, "slug": "a", "commit": "b", "pushed": True, "warning": "", "new": 1})
+
+
+def test_a_missing_key_is_noticed() -> None:
+    with pytest.raises(ValueError, match="warning"):
+        must_fit("note", {"schema": 1, "slug": "a", "commit": "b", "pushed": True})
+
+
+def test_the_page_tells_every_document() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    assert [name for name in DOCUMENTS if f"`herorun {name}" not in page] == []
