@@ -165,5 +165,5 @@ def test_ci_can_be_run() -> None:
     assert os.access(script, os.X_OK)
     assert subprocess.run(["bash", "-n", script], timeout=60).returncode == 0
     text = script.read_text()
-    for words in ("make test", "make lint", "make types", "make docs-check", 'herorun" demo'):
+    for words in ("make test", "make lint", "make types", "make docs-check", "make site", 'herorun" demo'):
         assert words in text

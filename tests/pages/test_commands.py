@@ -1,0 +1,226 @@
+"""Every command that README and docs/ tell to type is typed here, and answers as the page says."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from pages.blocks import Typed, answered, commands, files
+from pages.world import ENV, World
+from stories import Story, contract_of, eventually
+
+TOP = Path(__file__).parents[2]
+Before = Mapping[str, Callable[[World], object]]
+
+# Each with the reason why no test can type it; what stands in no list below fails.
+NOT_RUN = {
+    "export HERO_SLACK='https://hooks.slack.com/services/T.../B.../...'": "an address to fill in",
+    "export HERO_MAIL='mailtos://user:password@smtp.example.org:587/?from=run@example.org&to=dri@example.org&mode=starttls'": "an address to fill in: tests/acts/test_paging.py sends to real servers",
+    "make demo": ".ci/run runs the demo from the wheel, and tests/demo parts of it",
+    "make test": "that is what runs this",
+    "pip install herorun": ".ci/run installs the wheel in an empty environment",
+    "pip install 'herorun[notify]'": "the tests' environment has it: pyproject.toml names it for development",
+    "herorun babysit --job 4711 --scheduler slurm --host login": "needs a cluster: tests/acts/test_jobs_on_slurm.py has one",
+    "herorun babysit --job /dlwh/train-tiny-20260302-185630 --scheduler iris --cluster marin --resubmit "
+    '"uv run iris --config lib/iris/examples/marin.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python train.py"': "needs a cluster: tests/schedulers/test_iris.py has stand-ins",
+    "herorun babysit": "goes on from what the lines above it began: tests/acts/test_uncontracted.py does",
+    'herorun jobs add slurm 4711 --host login --description "calibration"': "needs a cluster: tests/acts/test_jobs_on_slurm.py",
+    "herorun jobs watch": "goes on until those jobs have ended: tests/acts/test_registered.py",
+    "herorun jobs find --host login": "needs a login node: tests/acts/test_registered.py",
+    "ray start --head": "needs a Ray cluster: tests/acts/test_on_ray.py starts one, where Ray is installed",
+    "herorun demo --scheduler ray --address http://127.0.0.1:8265": "needs a Ray cluster, see above",
+}
+
+
+def text(page: str) -> str:
+    return (TOP / page).read_text(encoding="utf-8")
+
+
+PAGES = ["README.md", *sorted(str(path.relative_to(TOP)) for path in (TOP / "docs").rglob("*.md"))]
+TYPED = {page: list(commands(page, text(page))) for page in PAGES}
+
+
+# --- the worlds: what is there before a page begins, and what happens between its commands ------------
+
+
+def nothing(world: World) -> None:
+    pass
+
+
+def as_shown(world: World) -> None:
+    """The files of the tutorial, the job a hundred times as fast."""
+    shown = files(text("docs/tutorial.md"))
+    assert set(shown) == {"train.py", "config.toml", "runs/my-run.toml"}
+    shown["config.toml"] = shown["config.toml"].replace("seconds_per_step = 0.1", "seconds_per_step = 0.001")
+    world.write(shown)
+
+
+def old_curve(world: World) -> None:
+    world.write({"old-run.csv": "step,loss\n" + "".join(f"{step},2.5\n" for step in range(50))})
+
+
+JOB = """\
+root=$1/${HERORUN_INSTANCE%-*}
+step=${HERORUN_START##*-}
+end=43001
+if [ "$HERORUN_INSTANCE" = grug-1 ]; then end=41601; fi
+save() {
+  mkdir -p "$root/step-$1"
+  echo weights > "$root/step-$1/weights"
+  echo "{\\"step\\": $1, \\"timestamp\\": \\"2026-01-01T00:00:00\\", \\"is_temporary\\": false}" > "$root/step-$1/metadata.json"
+}
+mkdir -p "$root"
+: "${step:=40990}"
+while [ "$step" -lt "$end" ]; do
+  echo "{\\"step\\": $step, \\"train/loss\\": 2.5, \\"tokens_per_s\\": ${#HERORUN_INSTANCE}00}"
+  step=$((step + 1))
+  if [ $((step % 500)) = 0 ]; then save $step; fi
+done >> "$root/metrics.jsonl"
+sleep 60
+"""
+
+
+def grug(world: World) -> None:
+    """A run that is long under way: its first instance is at step 41,600 and goes on."""
+    planned(world)
+    assert world.type(Typed("", "herorun launch grug --no-babysit")).code == 0
+    logged(world, "grug", 41_600)
+
+
+def planned(world: World) -> None:
+    """The same run before its launch, in a repository that is `~/project` too."""
+    made = Story(world.home).begin()
+    (made.work / "runs" / "tiny.toml").unlink()
+    (made.work / "train.sh").write_text(JOB)
+    told = {**contract_of(made.data), "slug": "grug", "final_step": 50_000}
+    told["output"] = {"root": str(made.data / "grug"), "temporary_root": str(made.data / "grug-temporary")}
+    told["tracker"] = {**told["tracker"], "id": "grug"}
+    (made.work / "runs" / "grug.toml").write_text(tomli_w.dumps(told))
+    made.publish()
+    world.here = made.work
+    (world.home / "project").symlink_to(made.work)
+    (world.home / ".local/share/bash-completion/completions").mkdir(parents=True)
+    assert world.type(Typed("", "herorun init grug")).code == 0
+
+
+def logged(world: World, slug: str, step: int) -> None:
+    rows = world.home / "data" / slug / "metrics.jsonl"
+    eventually(lambda: rows.exists() and f'"step": {step},' in rows.read_text())
+
+
+def both_logged(world: World) -> None:
+    for slug in ("grug", "grug-fp8"):
+        logged(world, slug, 43_000)
+
+
+def two_curves(world: World) -> None:
+    rows = "step,loss\n" + "".join(f"{step},2.5\n" for step in range(50))
+    world.write({"before.csv": rows, "after.csv": rows})
+
+
+WORLDS: Mapping[str, tuple[Callable[[World], object], Before]] = {
+    "docs/tutorial.md": (
+        nothing,
+        {
+            "git add train.py config.toml runs": as_shown,
+            "herorun babysit my-run --once": lambda world: world.ended("my-run-1"),
+            "herorun backtest old-run.csv": old_curve,
+        },
+    ),
+    "docs/turns.md": (
+        grug,
+        {
+            "herorun compare grug grug-fp8 --window 41000:43000 --gate 'loss mean <= +0.5%' --gate 'tokens_per_s mean >= +5%'": both_logged,
+            "herorun compare before.csv after.csv --repeat": two_curves,
+        },
+    ),
+    "docs/scripts.md": (planned, {}),
+}
+CODES = {
+    "herorun preflight my-run": {1},  # the edited script
+    "herorun doctor": {0, 3},  # a machine may tell nothing of its clock
+}
+
+
+@pytest.fixture
+def world(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    for name, value in ENV.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))  # where watchers write themselves down
+    monkeypatch.setenv("HOME", str(home))
+    made = World(home, home)
+    yield made
+    made.end()
+
+
+@pytest.mark.parametrize("page", WORLDS)
+def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
+    begin, before = WORLDS[page]
+    begin(world)
+    for typed in TYPED[page]:
+        if typed.line in NOT_RUN:
+            continue
+        before.get(typed.line, nothing)(world)
+        said = world.type(typed)
+        assert said.code in CODES.get(typed.line, {0}), said
+        assert answered(typed.shown, said.out + said.err), said
+    assert set(before) <= {typed.line for typed in TYPED[page]}
+
+
+# --- that none is left out ------------------------------------------------------------------------------
+
+
+def run_somewhere() -> dict[str, list[Typed]]:
+    found: dict[str, list[Typed]] = {}
+    for page in WORLDS:
+        for typed in TYPED[page]:
+            found.setdefault(typed.line, []).append(typed)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_is_typed_or_it_is_said_why_not(page: str) -> None:
+    known = {*run_somewhere(), *NOT_RUN}
+    assert [typed.line for typed in TYPED[page] if typed.line not in known] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in WORLDS])
+def test_an_answer_that_is_shown_again_is_the_one_that_was_seen(page: str) -> None:
+    seen = run_somewhere()
+    for typed in TYPED[page]:
+        if typed.shown:
+            assert any(set(typed.shown) <= set(other.shown) for other in seen.get(typed.line, [])), typed
+
+
+def test_no_reason_outlives_its_command_or_the_test_that_it_names() -> None:
+    assert set(NOT_RUN) <= {typed.line for found in TYPED.values() for typed in found}
+    named = {name for why in NOT_RUN.values() for name in re.findall(r"tests/[\w/]+\.py", why)}
+    assert [name for name in named if not (TOP / name).is_file()] == []
+
+
+# --- how a page is read -----------------------------------------------------------------------------------
+
+
+def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_commands_alone() -> None:
+    page = "```console\n$ a b  # why\nsaid\n$ c\n```\n\n```sh\n# of these\nd --e 'f # g'\n```\n\n```text\n$ no\n```\n"
+    assert [(typed.line, typed.shown) for typed in commands("p", page)] == [
+        ("a b", ("said",)),
+        ("c", ()),
+        ("d --e 'f # g'", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "true"),
+    [
+        (("one", "two"), True),
+        (("one", "three"), False),
+        (("one", "...", "three"), True),
+        (("t...o",), True),
+        (("wo",), False),
+    ],
+)
+def test_an_answer_is_the_shown_lines_in_their_order(shown: tuple[str, ...], true: bool) -> None:
+    assert answered(shown, "one\ntwo\nthree\n") is true

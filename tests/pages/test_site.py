@@ -1,0 +1,79 @@
+"""What docs/build_site.py changes in the pages for the site, and what it refuses of the result. CI builds the site itself."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site() -> Any:
+    told = importlib.util.spec_from_file_location("build_site", TOP / "docs" / "build_site.py")
+    assert told is not None and told.loader is not None
+    module = importlib.util.module_from_spec(told)
+    told.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def staged(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("site") / "site"
+    site.stage(folder)
+    return folder
+
+
+def test_the_readme_is_the_first_page_and_its_links_lead_to_pages(staged: Path) -> None:
+    first = (staged / "pages" / "index.md").read_text(encoding="utf-8")
+    assert "](tutorial.md)" in first
+    assert "](docs/" not in first
+
+
+def test_a_file_of_the_tree_that_a_page_links_to_lies_on_the_site(staged: Path) -> None:
+    first = (staged / "pages" / "index.md").read_text(encoding="utf-8")
+    assert "](files/templates/watchdog.yml)" in first
+    assert (staged / "pages/files/templates/watchdog.yml").read_bytes() == (
+        TOP / "templates/watchdog.yml"
+    ).read_bytes()
+
+
+def test_of_headings_with_one_name_the_second_has_the_anchor_of_github(staged: Path) -> None:
+    assert "### contract-drift {#contract-drift-1}\n" in (staged / "pages/checks.md").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_what_stands_in_a_block_of_code_is_left_alone(site: Any) -> None:
+    assert site.numbered("# a\n", {"a": 0}) == "# a {#a-1}\n"
+    assert "# What the tests and the checks" not in site.FENCE.sub(
+        "", "```sh\n# What the tests and the checks\n```"
+    )
+
+
+def test_every_page_is_in_the_navigation(site: Any, staged: Path) -> None:
+    told = site.tomllib.loads((staged / "zensical.toml").read_text(encoding="utf-8"))
+    named = list(site.flat(told["project"]["nav"]))
+    assert len(named) == len(set(named))
+    assert set(named) == set(site.page_names().values())
+
+
+@pytest.mark.parametrize(
+    ("html", "faults"),
+    [
+        ('<a href="there.html#x">', []),
+        ('<a href="https://example.org">', []),
+        ('<a href="gone.html">', ["page.html links to gone.html, which is not there"]),
+        ('<img src="gone.png">', ["page.html links to gone.png, which is not there"]),
+        ('<script src="https://cdn.example.org/x.js">', ["page.html loads https://cdn.example.org/x.js"]),
+        ('<link rel="stylesheet" href="//fonts.example.org">', ["page.html loads //fonts.example.org"]),
+        ('<pre class="mermaid">', ["page.html loads https: the script of mermaid"]),
+    ],
+)
+def test_a_page_that_leads_nowhere_or_loads_from_elsewhere_is_refused(
+    site: Any, tmp_path: Path, html: str, faults: list[str]
+) -> None:
+    (tmp_path / "there.html").touch()
+    (tmp_path / "page.html").write_text(html)
+    assert list(site.faults_of(tmp_path)) == faults

@@ -1,0 +1,107 @@
+"""A machine on which the commands of a page are typed: the real ones, in a scratch folder."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from herorun import cli
+from herorun.core.codec import read
+from herorun.schedulers._instance import Started
+from herorun.system.files import is_locked
+from herorun.system.watchers import known, retire
+from pages.blocks import Typed
+from stories import eventually, forget
+
+ENV = {
+    "GIT_AUTHOR_NAME": "Dri",
+    "GIT_AUTHOR_EMAIL": "dri@example.org",
+    "GIT_COMMITTER_NAME": "Dri",
+    "GIT_COMMITTER_EMAIL": "dri@example.org",
+    "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+    "COLUMNS": "200",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """How one command ended. The scratch folder reads `/home/you`, and its `data` reads `/data`."""
+
+    typed: Typed
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class World:
+    home: Path
+    here: Path
+    said: list[Said] = field(default_factory=list)
+
+    def real(self, text: str) -> str:
+        """What a page writes as `/data/...` and `/home/you/...`, where it lies here."""
+        text = re.sub(r"(?<![\w/.])/data/", f"{self.home}/data/", text)
+        return re.sub(r"(?<![\w/.])/home/you(?=/)", str(self.home), text)
+
+    def shown(self, text: str) -> str:
+        return text.replace(f"{self.home}/data/", "/data/").replace(str(self.home), "/home/you")
+
+    def write(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            path = self.here / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(self.real(text))
+
+    def type(self, typed: Typed) -> Said:
+        """As somebody would who follows the page from its beginning."""
+        line = self.real(typed.line)
+        if line.startswith("cd "):
+            self.here /= line.removeprefix("cd ")
+            code, out, err = 0, "", ""
+        elif line.startswith("herorun ") and not re.search(r"[|><&;~]", re.sub(r"'[^']*'", "", line)):
+            code, out, err = self._herorun(shlex.split(line)[1:])
+        else:
+            done = subprocess.run(
+                ["sh", "-c", line], cwd=self.here, capture_output=True, text=True, timeout=60
+            )
+            code, out, err = done.returncode, done.stdout, done.stderr
+        self.said.append(Said(typed, code, self.shown(out), self.shown(err)))
+        return self.said[-1]
+
+    def _herorun(self, words: list[str]) -> tuple[int, str, str]:
+        """In this process, which remembers nothing of an earlier call."""
+        forget()
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.chdir(self.here), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = cli.run(words)
+        return code, out.getvalue(), err.getvalue()
+
+    # --- the jobs ---------------------------------------------------------------------------------
+
+    def ended(self, instance: str) -> None:
+        """Wait until nothing of the instance runs any more."""
+        slug = instance.rpartition("-")[0]
+        jobs = self.here / ".herorun" / slug / "jobs"
+        eventually(lambda: (jobs / instance).exists() and not is_locked(jobs / f"{instance}.lock"))
+
+    def end(self) -> None:
+        """End what was started here, each by its own record."""
+        for each in known().values():
+            if each and retire(each):
+                eventually(lambda each=each: not each.lives)
+        for top in self.home.glob("*/.herorun"):
+            for path in top.glob("*/jobs/*/started.json"):
+                started = read(Started, json.loads(path.read_text()))
+                if started.lives:
+                    os.killpg(started.pid, signal.SIGKILL)
+            for lock in top.glob("*/jobs/*.lock"):
+                eventually(lambda lock=lock: not is_locked(lock))
