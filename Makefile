@@ -19,6 +19,7 @@ NODE := .node-services/.installed
 NODE_PACKAGES := emulate@0.11.2 @octokit/openapi@23.0.2
 GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
+SITE := .venv-site/.installed
 SERVERS := gcp-storage-emulator 'moto[server]' trackio
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -26,7 +27,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test test-thorough services services-ray services-nel crash lint types docs docs-check bench wheel pins clean
+.PHONY: help demo test test-thorough services services-ray services-nel crash lint types docs docs-check site bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -58,11 +59,14 @@ lint: $(DEV)  ## Style, purity and the one way that imports run.
 types: $(DEV)  ## mypy --strict.
 	$(BIN)/mypy
 
-docs: $(RUN)  ## Write docs/checks.md, cli.md and contract.md from the code.
+docs: $(RUN)  ## Write the reference in docs/ from the code.
 	$(BIN)/python docs/generate.py
 
 docs-check: $(RUN)  ## Fail where they are stale.
 	$(BIN)/python docs/generate.py --check
+
+site: $(SITE)  ## Build the site into build/site/html, without network; a broken link is a failure.
+	$(dir $(SITE))bin/python docs/build_site.py
 
 bench: $(DEV) $(SERVICES)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
@@ -89,10 +93,14 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	$(VENV)-pins/bin/pip install --quiet nemo-evaluator-launcher
 	{ echo "# The NeMo evaluator launcher, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements-nel.txt
+	$(PYTHON) -m venv --clear $(VENV)-pins
+	$(VENV)-pins/bin/pip install --quiet zensical tomli_w
+	{ echo "# What the site is built with, in an environment of its own. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze; } > docs/requirements.txt
 	rm -rf $(VENV)-pins
 
 clean:  ## Remove the environment and everything that was built.
-	rm -rf .venv .venv-services .venv-nel .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-services .venv-nel .venv-site .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests templates benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN): requirements.txt pyproject.toml
@@ -128,6 +136,12 @@ $(NODE): Makefile
 		find $(GITHUB_API) -type f ! -name api.github.com.json -delete && touch $@
 
 $(NEL): tests/services/requirements-nel.txt $(RUN)
+	@echo "Setting up $(@D): once, and again when its pins change."
+	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	@touch $@
+
+$(SITE): docs/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
