@@ -23,7 +23,7 @@ NO_JOB = (404, "Job tiny-1 does not exist")
 
 
 class Stand:
-    """A dashboard that answers as it is told: path -> (status, body), or a body, for every method."""
+    """A dashboard that answers as it is told: path -> (status, body), or a body, for every method; or what makes it of what was sent."""
 
     def __init__(self) -> None:
         self.answers: dict[str, object] = {
@@ -31,6 +31,7 @@ class Stand:
             "/api/jobs/": [],
             "/api/jobs/tiny-1": NO_JOB,
         }
+        self.other: object = (404, "404: Not Found")
         self.asked: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.slowly = 0.0
@@ -41,8 +42,9 @@ class Stand:
                 path = self.path.partition("?")[0]
                 stand.asked.append(f"{self.command} {path}")
                 stand.headers.append(dict(self.headers))
-                self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                told = stand.answers.get(path, (404, "404: Not Found"))
+                sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                told = stand.answers.get(path, stand.other)
+                told = told(sent) if callable(told) else told
                 status, body = told if isinstance(told, tuple) else (200, told)
                 data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
                 self.send_response(status)

@@ -154,7 +154,7 @@ def test_another_clone_finds_the_job_and_its_log(
 def test_a_submission_without_an_answer_is_looked_for(rig: Rig, cluster: Cluster, state: Path) -> None:
     """sbatch went through, and its answer was lost on the way."""
     scheduler = adapter(cluster, state)
-    scheduler._road = Lossy()
+    scheduler._slurm.road = Lossy()
     job = scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
     assert [live.id for live in rig.connect().live("tiny")] == [job.id]
 
@@ -259,8 +259,8 @@ def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm
     """From a laptop; a link that is cut is given up after two seconds."""
     told = {"host": node.name, "ssh_config": str(node.config), "folder": str(state / "there"), **changes}
     scheduler = adapter(cluster, state, **{"timeout": "10s", **told})
-    scheduler._road = Ssh(slurm.login_of(scheduler._options), connect=2)
-    scheduler._files._road = scheduler._road
+    scheduler._slurm.road = Ssh(slurm.login_of(scheduler._options), connect=2)
+    scheduler._files._road = scheduler._slurm.road
     return scheduler
 
 
@@ -284,14 +284,14 @@ def test_a_job_runs_behind_a_login_node(
     assert part.data == b"1\n"
 
     node.cut()
-    timeout, scheduler._timeout = scheduler._timeout, 1.0
+    timeout, scheduler._slurm.timeout = scheduler._slurm.timeout, 1.0
     answer = scheduler.find("tiny-1", long_ago())
     assert isinstance(answer, Unsure) and node.name in answer.why and "\n" not in answer.why
     with pytest.raises(CouldNotLook, match=node.name) as blind:
         scheduler.live("tiny")
     assert blind.value.exit_code == 3
     node.mend()
-    scheduler._timeout = timeout
+    scheduler._slurm.timeout = timeout
 
     (tmp_path / "go").touch()
     eventually(lambda: scheduler.read_log("tiny-1", part.offset, 100, part.mark).data == b"two\n", within=30)

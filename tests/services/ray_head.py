@@ -64,7 +64,16 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
         "object-store-memory": 80_000_000,
         "temp-dir": session,
     }
-    argv = [str(Path(sys.executable).parent / "ray"), "start", "--head", "--block", "--disable-usage-stats"]
+    # As a module: the script `ray` names the environment by the path where it was made.
+    argv = [
+        sys.executable,
+        "-m",
+        "ray.scripts.scripts",
+        "start",
+        "--head",
+        "--block",
+        "--disable-usage-stats",
+    ]
     with log.open("ab") as said:
         head = subprocess.Popen(
             [*argv, *(f"--{name}={value}" for name, value in options.items())],

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import Login
@@ -61,7 +62,10 @@ def test_nothing_is_asked_or_shared_or_forwarded() -> None:
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "", "a b", "a;b"])
 def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
     with pytest.raises(CouldNotLook, match="is no host"):
-        Ssh(Login(host=host))
+        Ssh(Login.model_construct(host=host))
+    for name in ("host", "user"):
+        with pytest.raises(ValidationError, match="must be a name that ssh could be given"):
+            Login.model_validate({name: host})
 
 
 # --- what comes back -------------------------------------------------------------------------------

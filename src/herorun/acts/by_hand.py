@@ -8,7 +8,7 @@ from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
 from herorun.acts.turn import must_be_launched
-from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Ordered, Word
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unsure
@@ -78,10 +78,13 @@ def look_at(run: Run, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
     answer = run.scheduler.find(name, run.record.memory().launchings[name].at)
     if isinstance(answer, Unsure):
-        raise CouldNotLook(f"Nobody knows whether {name} runs, so nothing is done to it: {answer.why}.")
+        raise CouldNotLook(
+            f"Nobody knows whether {name} runs, so nothing is done to it: {sentence(answer.why)}"
+        )
     job = answer.job if isinstance(answer, Found) else None
     if job is not None and job.state.in_doubt:
-        raise CouldNotLook(f"The scheduler cannot say what became of {name}, so nothing is done to it.")
+        why = f": {sentence(job.reason)}" if job.reason else "."
+        raise CouldNotLook(f"The scheduler cannot say what became of {name}, so nothing is done to it{why}")
     return job
 
 

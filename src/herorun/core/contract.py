@@ -753,7 +753,7 @@ def explain_errors(error: ValidationError) -> str:
     """Every fault of the input in one line each, by its key."""
     lines = []
     for fault in error.errors(include_url=False):
-        key = ".".join(str(part) for part in fault["loc"]) or "the file"
+        key = ".".join(str(part) for part in fault["loc"])
         match fault["type"]:
             case "extra_forbidden":
                 lines.append(f"unknown key `{key}`: remove it, or look for its name in `herorun schema`")
@@ -761,6 +761,7 @@ def explain_errors(error: ValidationError) -> str:
                 lines.append(f"missing key `{key}`")
             case _:
                 message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
+                message = f"{message[:1].lower()}{message[1:]}"
                 told = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"
-                lines.append(f"`{key}`: {message[:1].lower()}{message[1:]}{told}")
+                lines.append(f"`{key}`: {message}{told}" if fault["loc"] else message)
     return "; ".join(lines) + "."

@@ -29,6 +29,15 @@ class CouldNotLook(HerorunError):
     exit_code = 3
 
 
+def sentence(words: str) -> str:
+    """With one mark at its end, whatever it came with.
+
+    >>> sentence("alpha rejects the key"), sentence("Is Slurm there?"), sentence("it hangs: try again.")
+    ('alpha rejects the key.', 'Is Slurm there?', 'it hangs: try again.')
+    """
+    return words if words.endswith("?") else f"{words.rstrip('.')}."
+
+
 def in_words(error: BaseException) -> str:
     """What happened and where, for people: without Python's own notation of it."""
     if isinstance(error, HerorunError):

@@ -1,8 +1,23 @@
 """How a machine is reached that is not this one."""
 
+import re
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
+
+
+def _name(told: str) -> str:
+    if not NAME.fullmatch(told):
+        raise ValueError(
+            "must be a name that ssh could be given: letters, digits and . _ @ % : - after the first"
+        )
+    return told
+
+
+Name = Annotated[str, AfterValidator(_name)]
 
 
 class Login(BaseModel):
@@ -10,8 +25,8 @@ class Login(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    host: str | None = Field(None, description="Host of the login node or box, as ssh knows it; none: here.")
-    user: str | None = Field(None, description="User at the host; none: as ssh decides.")
+    host: Name | None = Field(None, description="Host of the login node or box, as ssh knows it; none: here.")
+    user: Name | None = Field(None, description="User at the host; none: as ssh decides.")
     port: int | None = Field(
         None, ge=1, le=65535, description="Port of its ssh server; none: as ssh decides."
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from herorun.core.contract import Duration
+from herorun.schedulers._words import long_argument, word_of
 
 OURS = {
     "env-vars": "variables go by [command] env",
@@ -33,7 +34,6 @@ TYPED = {
     "timeout": "time_limit",
     "enable-extra-resources": "extra_resources",
 }
-_LONG = re.compile(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
 _WORD = re.compile(r"[A-Za-z0-9_.:@/+-]+")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
 
@@ -44,20 +44,7 @@ def checked(argument: str) -> str:
     >>> checked("--no-sync")
     '--no-sync'
     """
-    found = _LONG.fullmatch(argument)
-    if not found:
-        raise ValueError(f"{argument!r} must be written long, as --name or --name=value in one string")
-    if found[1] in TYPED:
-        raise ValueError(f"--{found[1]} has a key of its own: [scheduler] {TYPED[found[1]]}")
-    if found[1] in OURS:
-        raise ValueError(f"--{found[1]} is herorun's to set: {OURS[found[1]]}")
-    return argument
-
-
-def _word(value: str) -> str:
-    if not _WORD.fullmatch(value) or value.startswith("-"):
-        raise ValueError(f"{value!r} is no word that Iris could mean")
-    return value
+    return long_argument(argument, TYPED, OURS)
 
 
 def _name(value: str) -> str:
@@ -66,7 +53,7 @@ def _name(value: str) -> str:
     return value
 
 
-Word = Annotated[str, AfterValidator(_word)]
+Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Iris"))]
 Name = Annotated[str, AfterValidator(_name)]
 Argument = Annotated[str, AfterValidator(checked)]
 

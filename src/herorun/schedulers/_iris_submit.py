@@ -16,17 +16,15 @@ from pathlib import Path
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.ports import Submission
 from herorun.schedulers._iris_options import Options
+from herorun.schedulers._words import must_be_variables
 
 ADMISSION = "herorun-admission.json"
 FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")  # iris would pass them on by itself, whatever the contract says
 NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def must_be_sound(submission: Submission) -> None:
-    wrong = [name for name in (*submission.env, *submission.secrets) if not _NAME.fullmatch(name)]
-    if wrong:
-        raise WrongUse(f"{wrong[0]!r} is no name of an environment variable that a shell can set.")
+    must_be_variables((*submission.env, *submission.secrets), "a shell")
     if any("\0" in word for word in (*submission.argv, submission.cwd, *submission.env.values())):
         raise WrongUse(f"{submission.instance}: Iris takes no word with NUL in it.")
 

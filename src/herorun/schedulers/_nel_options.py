@@ -3,27 +3,18 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from herorun.core.contract import Duration
 from herorun.core.errors import WrongUse
 from herorun.schedulers._road import Login
+from herorun.schedulers._words import Absolute
 
 OUTPUT = "execution.output_dir"
 _CONFIG = re.compile(r"[^\0\n=]+\.ya?ml")
 _OVERRIDE = re.compile(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTALL)
 _PLAIN = re.compile(r"[\w./@-]+")
-
-
-def _absolute(value: str) -> str:
-    if not value.startswith("/") or "\n" in value:
-        raise ValueError(f"{value!r} must be an absolute path")
-    return value
-
-
-Absolute = Annotated[str, AfterValidator(_absolute)]
 
 
 class Options(Login):

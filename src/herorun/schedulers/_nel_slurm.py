@@ -10,8 +10,9 @@ from herorun.schedulers._kept import Kept
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_rows import Entry, last_ids
 from herorun.schedulers._road import Road, road_to
+from herorun.schedulers._slurm_ask import Programs
 from herorun.schedulers._slurm_judge import Books, judge
-from herorun.schedulers._slurm_rows import Row, programs, sacct_rows, sacct_words, squeue_rows, squeue_words
+from herorun.schedulers._slurm_rows import Row, sacct_rows, sacct_words
 
 _ABSENT = 44
 _NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
@@ -38,24 +39,21 @@ class SlurmJobs:
         return found
 
     def _on_one(self, jobs: Sequence[Entry]) -> dict[str, Job | str]:
-        road = self._road(jobs[0])
+        slurm = self._programs(jobs[0])
         known = [job for job in jobs if job.slurm_id]
         found: dict[str, Job | str] = {job.id: "nel has written down no Slurm job" for job in jobs}
         if not known:
             return found
         noted = [word for job in known for word in (job.slurm_id, job.folder)]
-        ids = last_ids(road.run(["sh", "-c", _EACH, "sh", *noted], self._timeout).text, known)
+        ids = last_ids(slurm.road.run(["sh", "-c", _EACH, "sh", *noted], self._timeout).text, known)
         asked = sorted(set(ids.values()))
-        queue = squeue_rows(self._ask(road, squeue_words()))
+        queue = slurm.queue()
         since = min(job.at for job in known) - timedelta(days=1)
-        books = sacct_rows(self._ask(road, [*sacct_words((), since)[:-1], f"--jobs={','.join(asked)}"]))
+        books = sacct_rows(slurm.told([*sacct_words((), since)[:-1], f"--jobs={','.join(asked)}"]))
         return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
 
-    def _ask(self, road: Road, words: list[str]) -> str:
-        answer = road.run(programs(self._options.programs, self._options.slurm_conf, *words), self._timeout)
-        if answer.code or (b"error" in answer.err and not answer.out.strip()):
-            raise CouldNotLook(f"{words[0]} on {road.where} failed: {answer.complaint}")
-        return answer.text
+    def _programs(self, job: Entry) -> Programs:
+        return Programs(self._road(job), self._timeout, self._options.programs, self._options.slurm_conf)
 
     def tail(self, job: Entry, lines: int) -> str | None:
         """None where it has no log yet."""

@@ -101,9 +101,15 @@ class Dashboard:
         parts = urlsplit(self.address)
         host = parts.hostname or ""
         if parts.scheme == "https":
-            trust = ssl.create_default_context(cafile=self.ca_file)
-            return http.client.HTTPSConnection(host, parts.port, timeout=within, context=trust)
+            return http.client.HTTPSConnection(host, parts.port, timeout=within, context=self._trust())
         return http.client.HTTPConnection(host, parts.port, timeout=within)
+
+    def _trust(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=self.ca_file)
+        except OSError as error:
+            why = "no PEM file" if isinstance(error, ssl.SSLError) else error.strerror
+            raise CouldNotLook(f"[scheduler] ca_file {self.ca_file} cannot be used: {why}.") from None
 
     def _refusal(self, answer: Answer, question: str) -> str:
         if answer.status in (401, 403):
@@ -114,7 +120,8 @@ class Dashboard:
             )
         if answer.status in (404, 405):
             return f"{self.address} has no Ray Jobs API ({question}: HTTP {answer.status}): is this Ray's dashboard?"
-        return f"{self.address} could not answer {question}: HTTP {answer.status}, {answer.complaint}"
+        said = f", {answer.complaint}" if answer.text.strip(" .\n") else ""
+        return f"{self.address} could not answer {question}: HTTP {answer.status}{said}"
 
 
 _TLS = "name the cluster's certificate authority as [scheduler] ca_file, or mend the certificate."

@@ -4,10 +4,11 @@ import re
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
 from herorun.schedulers._road import Login
+from herorun.schedulers._words import Absolute, long_argument, word_of
 
 # Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it answers.
 OURS = {
@@ -38,8 +39,10 @@ OURS = {
     "wait": "herorun waits by itself",
     "wrap": "the command is [command] argv",
 }
-TYPED = {"partition", "account", "qos", "nodes", "gpus", "gres", "time"}
-_LONG = re.compile(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
+TYPED = {
+    **{name: name for name in ("partition", "account", "qos", "nodes", "gpus", "gres")},
+    "time": "time_limit",
+}
 _WORD = re.compile(r"[A-Za-z0-9_.,:=*/@+-]+")
 _IDS = re.compile(r":([0-9]+)")
 
@@ -50,33 +53,11 @@ def checked(argument: str) -> str:
     >>> checked("--exclusive")
     '--exclusive'
     """
-    found = _LONG.fullmatch(argument)
-    if not found:
-        raise ValueError(f"{argument!r} must be written long, as --name or --name=value in one string")
-    name = found[1]
-    if name in TYPED:
-        key = "time_limit" if name == "time" else name
-        raise ValueError(f"--{name} has a key of its own: [scheduler] {key}")
-    taken = [known for known in OURS if known == name or known.startswith(name)]  # sbatch takes abbreviations
-    if taken:
-        raise ValueError(f"--{name} is herorun's to set: {OURS[taken[0]]}")
-    return argument
+    return long_argument(argument, TYPED, OURS, abbreviates=True)
 
 
-def _word(value: str) -> str:
-    if not _WORD.fullmatch(value) or value.startswith("-"):
-        raise ValueError(f"{value!r} is no word that Slurm could mean")
-    return value
-
-
-def _absolute(value: str) -> str:
-    if not value.startswith("/") or "\n" in value:
-        raise ValueError(f"{value!r} must be an absolute path")
-    return value
-
-
-Word = Annotated[str, AfterValidator(_word)]
-Absolute = Annotated[str, AfterValidator(_absolute)]
+Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Slurm"))]
+Argument = Annotated[str, AfterValidator(checked)]
 
 
 class Options(Login):
@@ -93,7 +74,7 @@ class Options(Login):
     time_limit: Duration | None = Field(
         None, description="After this Slurm ends the job; none: the partition's."
     )
-    arguments: tuple[str, ...] = Field(
+    arguments: tuple[Argument, ...] = Field(
         (),
         description="Further arguments of sbatch, each as --name=value. Those that herorun sets are refused.",
     )
@@ -119,11 +100,6 @@ class Options(Login):
     slurm_conf: Absolute | None = Field(
         None, description="The cluster's slurm.conf, where there are several; none: as SLURM_CONF says."
     )
-
-    @field_validator("arguments")
-    @classmethod
-    def _arguments(cls, told: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(checked(argument) for argument in told)
 
     @property
     def dependencies(self) -> tuple[str, ...]:

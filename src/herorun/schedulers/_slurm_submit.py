@@ -15,9 +15,9 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Submission
 from herorun.schedulers._slurm_options import Options, slurm_time
 from herorun.schedulers._slurm_rows import Tag
+from herorun.schedulers._words import must_be_variables
 
 NO_FOLDER, NO_PROGRAM = 76, 127  # exit codes of our own shell words
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Variables that sbatch takes for arguments, and what an outer job leaves behind.
 _CLEAN = (
     "for name in $(env | sed -n 's/^\\(\\(SBATCH\\|SLURM\\)_[A-Za-z0-9_]*\\)=.*/\\1/p'); do\n"
@@ -48,9 +48,7 @@ def request_digest(submission: Submission) -> str:
 
 def must_be_sound(submission: Submission) -> None:
     """`WrongUse` for what no shell could be given."""
-    wrong = [name for name in (*submission.env, *submission.secrets) if not _NAME.fullmatch(name)]
-    if wrong:
-        raise WrongUse(f"{wrong[0]!r} is no name of an environment variable that a shell script can set.")
+    must_be_variables((*submission.env, *submission.secrets), "a shell script")
     words = [*submission.argv, submission.cwd, *submission.env.values()]
     if any("\0" in word or "\r\n" in word for word in words):
         raise WrongUse(f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it.")

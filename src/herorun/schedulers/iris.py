@@ -5,7 +5,6 @@ ended job by a new one of its name, so that nothing is submitted under a name th
 travels: the cluster must have them.
 """
 
-import os
 import re
 from collections.abc import Hashable, Mapping
 from copy import copy
@@ -13,48 +12,43 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
+from herorun.schedulers._acting import end_once, known_job, taken_after
 from herorun.schedulers._asked import must_be_instance
+from herorun.schedulers._iris_ask import USAGE, CommandLine
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_options import Options as Options
 from herorun.schedulers._iris_rows import (
-    Generation,
     Listing,
     Row,
     beginning_of,
     detail_words,
     detailed,
-    generation_of,
-    list_words,
-    listing,
     log_text,
     log_words,
     stop_words,
     submitted_id,
 )
 from herorun.schedulers._iris_submit import (
-    FORWARDED,
     bundled,
     must_be_sound,
     run_words,
-    selector,
     shown,
     unknown_flags,
 )
 from herorun.schedulers._iris_words import state_of
 from herorun.schedulers._kept import Kept
+from herorun.schedulers._said import said_by
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.system.process import Answer, run
 
 _TAKEN = re.compile(r"already exists", re.IGNORECASE)
 _DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
 _NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
-_USAGE = 2  # exit code of a command line that iris does not take
 
 
 def connect(options: Options, place: Place) -> "Iris":
@@ -79,8 +73,7 @@ class Iris:
 
     def __init__(self, options: Options, folder: Path) -> None:
         self._options, self._folder = options, folder
-        self._program = [*options.program, *selector(options)]
-        self._known: Generation | None = None
+        self._iris = CommandLine(options)
         self._sight: Sight | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
@@ -102,7 +95,7 @@ class Iris:
 
     @property
     def cluster(self) -> Hashable:
-        return ("iris", self._options.user, *self._program)
+        return ("iris", self._options.user, *self._iris.program)
 
     def look(self, wanted: Mapping[str, datetime]) -> "Sight":
         """One list of all whose names begin as theirs do."""
@@ -156,8 +149,8 @@ class Iris:
             return row
         if (row.exit_code is not None) if state.ended else row.counts:
             return row
-        answer = self._ask(detail_words(self._generation(), row.id))
-        return detailed(self._generation(), row, answer.text) if answer.code == 0 else row
+        answer = self._iris.ask(detail_words(self._iris.generation, row.id))
+        return detailed(self._iris.generation, row, answer.text) if answer.code == 0 else row
 
     def live(self, slug: str) -> tuple[Job, ...]:
         """What is called as an instance of the run: other jobs whose names begin alike, diagnostics say, are not its."""
@@ -184,9 +177,9 @@ class Iris:
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
         job = self._id(must_be_instance(instance))
-        answer = self._ask(log_words(job, lines))
-        if answer.code and not _NO_JOB.search(_said(answer)):
-            raise self._trouble("job logs", answer)
+        answer = self._iris.ask(log_words(job, lines))
+        if answer.code and not _NO_JOB.search(said_by(answer)):
+            raise self._iris.trouble("job logs", answer)
         if answer.code or (
             not answer.out.strip() and root_of(self._list(instance, whole=True).rows, job) is None
         ):
@@ -199,7 +192,7 @@ class Iris:
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """What iris is given."""
         words = run_words(submission, self._options, code, admission)
-        return shown(self._program, words, submission.secrets, self._options.code == "bundle")
+        return shown(self._iris.program, words, submission.secrets, self._options.code == "bundle")
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after. While another instance of the run may live, nothing is submitted."""
@@ -228,24 +221,18 @@ class Iris:
         job = self._there(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"Iris has no job {self._id(instance)}.")
-        if job.state.ended:
-            return
-        if not job.state.live:
-            raise CouldNotLook(f"Whether {instance} runs, Iris cannot say: {job.reason}.")
-        keeping.keep_stop(self._folder, instance, job.id, by)
-        answer = self._ask(stop_words(self._generation(), job.id))
+        end_once(self._folder, job, by, "Iris", self._end)
+
+    def _end(self, job: Job) -> None:
+        answer = self._iris.ask(stop_words(self._iris.generation, job.id))
+        if answer.code and _DENIED.search(said_by(answer)):
+            raise WrongUse(f"{job.id} is another user's: only they may end it.")
         if answer.code:
-            keeping.forget_stop(self._folder, instance)
-            if _DENIED.search(_said(answer)):
-                raise WrongUse(f"{job.id} is another user's: only they may end it.")
-            raise self._trouble("job stop", answer)
+            raise self._iris.trouble("job stop", answer)
 
     def _there(self, instance: str) -> Job | None:
         """The job of the name, as long as Iris surely remembers it."""
-        found = self.find(instance, now() - self._options.forgets + timedelta(minutes=5))
-        if isinstance(found, Unsure):
-            raise CouldNotLook(f"{found.why}.".replace("..", "."))
-        return found.job if isinstance(found, Found) else None
+        return known_job(self.find, instance, now() - self._options.forgets + timedelta(minutes=5))
 
     def _must_be_alone(self, instance: str) -> None:
         """A job that waits for hardware, or for another cluster to take it, still starts one day."""
@@ -263,10 +250,10 @@ class Iris:
             )
 
     def _must_know(self, words: list[str]) -> None:
-        answer = self._ask(["job", "run", "--help"])
+        answer = self._iris.ask(["job", "run", "--help"])
         unknown = unknown_flags(words, answer.text) if answer.code == 0 else []
         if answer.code:
-            raise self._trouble("job run --help", answer)
+            raise self._iris.trouble("job run --help", answer)
         if unknown:
             raise WrongUse(
                 f"This iris has no {unknown[0]}: it would take it for the command. Mend [scheduler]."
@@ -276,34 +263,25 @@ class Iris:
         within = self._options.submit_within.total_seconds()
         try:
             if self._options.code == "shared":
-                answer = self._ask(words, within, code)
+                answer = self._iris.ask(words, within, code)
             else:
                 with bundled(self._folder, code, admission) as folder:
-                    answer = self._ask(words, within, str(folder))
+                    answer = self._iris.ask(words, within, str(folder))
         except CouldNotLook as error:
-            return self._must_be_taken(instance, error)
-        said = _said(answer)
-        if answer.code == _USAGE:
+            taken_after(lambda: self._there(instance), error)
+            return
+        said = said_by(answer)
+        if answer.code == USAGE:
             raise WrongUse(f"Iris refuses {instance}: {said}")
         if answer.code or _TAKEN.search(said):
-            return self._must_be_taken(
-                instance, CouldNotLook(f"{instance} was perhaps not submitted: {said}")
-            )
+            doubt = CouldNotLook(f"{instance} was perhaps not submitted: {said}")
+            taken_after(lambda: self._there(instance), doubt)
+            return
         took = submitted_id(answer.text, answer.err.decode("utf-8", "replace"))
         if took and took != self._id(instance):
             raise CouldNotLook(
                 f"Iris took {instance} as {took}, not as {self._id(instance)}: end it by hand."
             )
-        return None
-
-    def _must_be_taken(self, instance: str, error: HerorunError) -> None:
-        """A submission without an answer may have gone through all the same."""
-        try:
-            job = self._there(instance)
-        except HerorunError:
-            job = None
-        if job is None:
-            raise error
 
     def _as_found(self, instance: str) -> Job:
         job = self._there(instance)
@@ -311,52 +289,12 @@ class Iris:
             raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")
         return job
 
-    # --- one call ----------------------------------------------------------------------------------
+    # --- what is known -----------------------------------------------------------------------------
 
     def _list(self, beginning: str, whole: bool = False) -> Listing:
         if self._sight and beginning.startswith(self._sight.beginning):
             return self._sight.told
-        generation = self._generation()
-        answer = self._ask(list_words(generation, self._options.user, beginning, whole))
-        if answer.code == _USAGE:
-            self._known = None  # iris was upgraded under us: the next look asks what it is now
-        if answer.code:
-            raise self._trouble("job list", answer)
-        return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
-
-    def _generation(self) -> Generation:
-        if self._known is None:
-            answer = run([*self._options.program, "job", "list", "--help"], self._timeout, env=_environment())
-            if answer.code:
-                raise self._trouble("job list --help", answer)
-            self._known = generation_of(answer.text)
-        return self._known
-
-    def _ask(self, words: list[str], timeout: float | None = None, folder: str | None = None) -> Answer:
-        env = _environment()
-        if folder:  # the bundle is the folder itself, not what a repository around it tracks
-            env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(folder)
-        return run([*self._program, *words], timeout or self._timeout, cwd=folder, env=env)
-
-    @property
-    def _timeout(self) -> float:
-        return self._options.timeout.total_seconds()
+        return self._iris.list(self._options.user, beginning, whole)
 
     def _id(self, instance: str) -> str:
         return f"/{self._options.user}/{instance}"
-
-    def _trouble(self, what: str, answer: Answer) -> CouldNotLook:
-        return CouldNotLook(f"`iris {what}` failed: {_said(answer)}")
-
-
-def _environment() -> dict[str, str]:
-    """What iris would forward, or be misled by, is taken away."""
-    without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
-    return {name: value for name, value in os.environ.items() if name not in without}
-
-
-def _said(answer: Answer) -> str:
-    """The line that says what was wrong: iris' log stands around it."""
-    lines = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"Error: |\w*(?:Error|Exception)\b", line)]
-    return (errors or lines or [answer.complaint])[-1].removeprefix("Error: ")

@@ -7,7 +7,6 @@ travel by inheritance to nel, which hands them to the containers that its config
 
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,8 +16,10 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
+from herorun.schedulers._acting import end_once, known_job
 from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._instance import last_lines
+from herorun.schedulers._nel_ask import Launcher, refusal
 from herorun.schedulers._nel_judge import Part, judge, local_part, slurm_part
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
 from herorun.schedulers._nel_options import Options as Options
@@ -32,14 +33,10 @@ from herorun.schedulers._nel_rows import (
     statuses,
 )
 from herorun.schedulers._nel_slurm import SlurmJobs
+from herorun.schedulers._said import said_by
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.system.process import Answer, run
 
-_NOT_FOUND = 127
-# nel writes secrets into its output directory; and what it starts keeps its outputs open for as long as it runs, so
-# that they are files and no pipes.
-_PRIVATE = 'umask 077; exec "$@" </dev/null >"$0.out" 2>"$0.err"'
 _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 
 
@@ -57,7 +54,7 @@ class Nel:
 
     def __init__(self, options: Options, folder: Path, outputs: str) -> None:
         self._options, self._folder, self._outputs = options, folder, outputs
-        self._slurm = SlurmJobs(options)
+        self._nel, self._slurm = Launcher(options), SlurmJobs(options)
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -102,14 +99,9 @@ class Nel:
 
     def _entries(self) -> tuple[Entry, ...]:
         try:
-            return entries(self._db.read_bytes().decode("utf-8", "replace"))
+            return entries(self._nel.db.read_bytes().decode("utf-8", "replace"))
         except FileNotFoundError:
             return ()  # nel makes it with its first job
-
-    @property
-    def _db(self) -> Path:
-        told = self._options.exec_db or os.environ.get("NEMO_EVALUATOR_EXEC_DB_FILE")
-        return Path(told) if told else Path.home() / ".nemo-evaluator" / "exec-db" / "exec.v1.jsonl"
 
     def _parts(self, jobs: Sequence[Entry]) -> dict[str, Part]:
         if not jobs:
@@ -127,12 +119,13 @@ class Nel:
         raise CouldNotLook(f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow.")
 
     def _status(self, invocations: Sequence[str]) -> dict[str, str]:
-        answer = self._ask(["status", "--json", *invocations])
+        answer = self._nel.ask(["status", "--json", *invocations])
         if answer.code:
-            raise CouldNotLook(f"nel status failed: {_said(answer)}")
+            raise CouldNotLook(f"nel status failed: {said_by(answer)}")
         return statuses(answer.text)
 
     def live(self, slug: str) -> tuple[Job, ...]:
+        self._nel.must_be_there()
         whole = re.compile(rf"{re.escape(self._outputs)}/({re.escape(slug)}-[0-9]+)/?")
         found = (whole.fullmatch(entry.output) for entry in self._entries())
         names = sorted({each[1] for each in found if each}, key=lambda name: (len(name), name))
@@ -217,13 +210,12 @@ class Nel:
     def _run(self, submission: Submission, words: list[str], where: str, admission: str) -> None:
         within = self._options.submit_within.total_seconds()
         try:
-            answer = self._ask(words, within, where, self._env(submission, admission))
+            answer = self._nel.ask(words, within, where, self._env(submission, admission))
         except CouldNotLook as error:
-            return self._must_be_taken(submission.instance, error)
+            self._must_be_taken(submission.instance, error)
+            return
         if answer.code or invocation_in(answer.text) is None:
-            said = _said(answer)
-            self._must_be_taken(submission.instance, WrongUse(f"nel refuses {submission.instance}: {said}"))
-        return None
+            self._must_be_taken(submission.instance, refusal(submission.instance, answer))
 
     def _must_be_taken(self, instance: str, error: HerorunError) -> None:
         """nel writes a job down before it starts it: what is not in its list was not started."""
@@ -234,56 +226,22 @@ class Nel:
         """`nel kill`: of a local job it stops the container, and what the container has started elsewhere runs on."""
         job = self._there(must_be_instance(instance))
         if job is None:
-            raise WrongUse(f"There is no job {instance} in {self._db}.")
-        if job.state.ended:
-            return
-        if not job.state.live:
-            raise CouldNotLook(f"Whether {instance} runs, nel cannot say: {job.reason}.")
-        keeping.keep_stop(self._folder, instance, job.id, by)
-        try:
-            self._kill(job.id)
-        except HerorunError:
-            keeping.forget_stop(self._folder, instance)
-            raise
+            raise WrongUse(f"There is no job {instance} in {self._nel.db}.")
+        end_once(self._folder, job, by, "nel", self._kill)
 
-    def _kill(self, invocation: str) -> None:
+    def _kill(self, job: Job) -> None:
         """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""
-        answer = self._ask(["kill", invocation])
+        answer = self._nel.ask(["kill", job.id])
         if answer.code:
-            raise CouldNotLook(f"nel kill failed: {_said(answer)}")
+            raise CouldNotLook(f"nel kill failed: {said_by(answer)}")
         if "killed" not in statuses(answer.text).values():
-            raise CouldNotLook(f"nel kill ended nothing: {errors_in(answer.text) or _said(answer)}")
+            raise CouldNotLook(f"nel kill ended nothing: {errors_in(answer.text) or said_by(answer)}")
 
     def _there(self, instance: str) -> Job | None:
-        found = self.find(instance, now() - timedelta(days=30))
-        if isinstance(found, Unsure):
-            raise CouldNotLook(f"{found.why}.".replace("..", "."))
-        return found.job if isinstance(found, Found) else None
-
-    # --- one call ----------------------------------------------------------------------------------
+        return known_job(self.find, instance, now() - timedelta(days=30))
 
     def _output(self, instance: str) -> str:
         return f"{self._outputs}/{instance}"
-
-    def _ask(
-        self,
-        words: list[str],
-        timeout: float = 0,
-        folder: str | None = None,
-        more: Mapping[str, str] | None = None,
-    ) -> Answer:
-        env = {"NEMO_EVALUATOR_TELEMETRY_LEVEL": "0", **os.environ, "NO_COLOR": "1", **(more or {})}
-        env["NEMO_EVALUATOR_EXEC_DB_FILE"] = str(self._db)
-        with tempfile.TemporaryDirectory(prefix="herorun-nel-") as top:
-            argv = ["sh", "-c", _PRIVATE, f"{top}/nel", *self._options.program, *words]
-            answer = run(argv, timeout or self._options.timeout.total_seconds(), cwd=folder, env=env)
-            out, err = (Path(top, f"nel.{name}").read_bytes() for name in ("out", "err"))
-        if answer.code == _NOT_FOUND:
-            raise CouldNotLook(
-                f"{self._options.program[0]} was not found on this machine: pip install nemo-evaluator-launcher, "
-                "or name it in [scheduler] program."
-            )
-        return Answer(answer.code, out, err)
 
 
 def _read(path: Path) -> str:
@@ -291,12 +249,3 @@ def _read(path: Path) -> str:
         return path.read_text("utf-8", "replace")
     except FileNotFoundError:
         return ""
-
-
-def _said(answer: Answer) -> str:
-    """The sentence of an error that nel lets through as a traceback."""
-    lines = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"[\w.]*(?:Error|Exception|Missing\w*): ", line)]
-    return (errors or lines or [answer.complaint])[-1].partition(": ")[2] or (
-        errors or lines or [answer.complaint]
-    )[-1]

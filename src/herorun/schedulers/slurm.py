@@ -13,32 +13,28 @@ from pathlib import Path
 from typing import TypeVar
 
 from herorun.core.canonical import digest
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _kept as keeping
+from herorun.schedulers._acting import end_once, known_job, taken_after
 from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Road, road_to
+from herorun.schedulers._slurm_ask import Programs, refusal
 from herorun.schedulers._slurm_far import FarFiles, HereFiles, files_for
 from herorun.schedulers._slurm_judge import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_offer import offered, partition_words
 from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_rows import (
-    NO_ACCOUNTING,
     Row,
     Tag,
     programs,
-    sacct_rows,
-    sacct_words,
-    squeue_rows,
-    squeue_words,
 )
 from herorun.schedulers._slurm_sight import ByName, Sight, by_name, not_live
 from herorun.schedulers._slurm_submit import (
-    NO_FOLDER,
     Where,
     handed_over,
     job_id,
@@ -50,18 +46,8 @@ from herorun.schedulers._slurm_submit import (
 )
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.system.process import Answer
 
-_REFUSED = re.compile(
-    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
-    r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
-    re.IGNORECASE,
-)
-_IN_DOUBT = re.compile(
-    r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
-)
 T = TypeVar("T")
-_MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
 
 
 def connect(options: Options, place: Place) -> "Slurm":
@@ -82,20 +68,20 @@ class Slurm:
     """The scheduler `slurm`."""
 
     def __init__(self, options: Options, place: Place, road: Road) -> None:
-        self._options, self._road = options, road
+        self._options = options
+        timeout = options.timeout.total_seconds()
+        self._slurm = Programs(road, timeout, options.programs, options.slurm_conf)
         self._run = digest(place.output_root).removeprefix("sha256:")[
             :16
         ]  # one name may be used for two runs
         self._folder = Path(place.state).absolute() / "slurm"
-        self._timeout = options.timeout.total_seconds()
         self._files: HereFiles | FarFiles = files_for(
-            road, login_of(options), self._folder, options.folder, self._run, place.slug, self._timeout
+            road, login_of(options), self._folder, options.folder, self._run, place.slug, self._slurm.timeout
         )
         self.reach = road.reach
         self.everywhere = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
         self._sight: Sight | None = None
-        self._users: dict[str, str] = {}
         self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
 
     # --- looking ---------------------------------------------------------------------------------
@@ -140,14 +126,14 @@ class Slurm:
         if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
             return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         if isinstance(answer, Found) and (answer.job.stopped_by or "").startswith("uid "):
-            by = self._user((answer.job.stopped_by or "").removeprefix("uid "))
+            by = self._slurm.user((answer.job.stopped_by or "").removeprefix("uid "))
             return Found(replace(answer.job, stopped_by=by))
         return answer
 
     @property
     def cluster(self) -> Hashable:
         told = self._options
-        return ("slurm", self._road.where, told.port, told.ssh_config, told.slurm_conf, told.programs)
+        return ("slurm", self._slurm.road.where, told.port, told.ssh_config, told.slurm_conf, told.programs)
 
     def look(self, wanted: Mapping[str, datetime]) -> Sight:
         """One squeue of all jobs, and at most one sacct."""
@@ -179,10 +165,7 @@ class Slurm:
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
-        answer = self._ask(partition_words(self._options))
-        if answer.code:
-            raise self._trouble("scontrol", answer)
-        return offered(answer.text, self._options)
+        return offered(self._slurm.told(partition_words(self._options)), self._options)
 
     def tail(self, instance: str, lines: int) -> str:
         """FileNotFoundError where it has no log, or none yet."""
@@ -206,7 +189,7 @@ class Slurm:
         rows = ours(self._queue([instance]), instance, self._run, Kept(), None)
         if not rows:
             return ""
-        answer = self._ask(["scontrol", "show", "job", rows[0].id])
+        answer = self._slurm.ask(["scontrol", "show", "job", rows[0].id])
         found = re.search(r"^ *StdOut=(.*?)\n *\w+=", answer.text, re.MULTILINE | re.DOTALL)
         return found[1].replace("%%", "%") if found else ""
 
@@ -216,7 +199,7 @@ class Slurm:
         """What sbatch is given: the comment's last number is the time of the submission, in seconds since 1970."""
         where = self._files.where(submission.instance, code, admission)
         words = sbatch_words(submission, self._options, where, self._tag(submission))
-        return shown(words, job_script(submission, where), submission.secrets, self._road.where)
+        return shown(words, job_script(submission, where), submission.secrets, self._slurm.road.where)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after: of two jobs of one name the one with the lower number stays."""
@@ -224,7 +207,9 @@ class Slurm:
         must_be_sound(submission)
         secrets = secret_values(submission)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(self._folder / f"{instance}.lock", self._timeout, f"another submission of {instance}"):
+        with locked(
+            self._folder / f"{instance}.lock", self._slurm.timeout, f"another submission of {instance}"
+        ):
             there = self._there(instance)
             if there:
                 return there
@@ -239,54 +224,34 @@ class Slurm:
         """Cancels the very job that was just seen under the name; Slurm sends SIGTERM, and SIGKILL after KillWait."""
         job = self._there(instance)
         if job is None:
-            raise WrongUse(f"There is no job {instance} on {self._road.where}.")
-        if job.state.ended:
-            return
-        if not job.state.live:
-            raise CouldNotLook(f"Whether {instance} runs, Slurm cannot say: {job.reason}.")
-        keeping.keep_stop(self._folder, instance, job.id, by)
-        comment = replace(self._seen_tag(instance, job.id), by=by).comment
-        self._ask(
-            ["scontrol", "update", f"JobId={job.id}", f"Comment={comment}"]
-        )  # for other clones; may fail
-        try:
-            self._scancel(instance, job.id)
-        except HerorunError:
-            keeping.forget_stop(self._folder, instance)
-            raise
+            raise WrongUse(f"There is no job {instance} on {self._slurm.road.where}.")
+        end_once(self._folder, job, by, "Slurm", lambda job: self._cancel(job, by))
+
+    def _cancel(self, job: Job, by: str) -> None:
+        comment = replace(self._seen_tag(job.instance, job.id), by=by).comment
+        # For other clones; it may fail.
+        self._slurm.ask(["scontrol", "update", f"JobId={job.id}", f"Comment={comment}"])
+        self._scancel(job.instance, job.id)
 
     def _there(self, instance: str) -> Job | None:
         """The job of the name, if it was submitted within the last month."""
-        found = self.find(instance, now() - timedelta(days=30))
-        if isinstance(found, Unsure):
-            raise CouldNotLook(f"{found.why}.".replace("..", "."))
-        return found.job if isinstance(found, Found) else None
+        return known_job(self.find, instance, now() - timedelta(days=30))
 
     def _sbatch(self, submission: Submission, where: Where, secrets: Mapping[str, str]) -> str:
         words = sbatch_words(submission, self._options, where, self._tag(submission))
         program = programs(self._options.programs, self._options.slurm_conf, words[0])
         stdin = handed_over(program, words, job_script(submission, where), where, submission.cwd, secrets)
         try:
-            answer = self._road.run(["sh"], self._timeout, stdin=stdin)
+            answer = self._slurm.road.run(["sh"], self._slurm.timeout, stdin=stdin)
         except CouldNotLook as error:
-            return self._taken_after(submission.instance, error)
+            return taken_after(lambda: self._there(submission.instance), error).id
         number = job_id(answer.text) if answer.code == 0 else None
         if number:
             return number
-        refusal = _refusal(submission.instance, answer, where, self._road.where)
-        if isinstance(refusal, WrongUse):
-            raise refusal
-        return self._taken_after(submission.instance, refusal)
-
-    def _taken_after(self, instance: str, error: HerorunError) -> str:
-        """A submission without an answer may have gone through all the same."""
-        try:
-            job = self._there(instance)
-        except HerorunError:
-            job = None
-        if job is None:
-            raise error
-        return job.id
+        why = refusal(submission.instance, answer, where, self._slurm.road.where)
+        if isinstance(why, WrongUse):
+            raise why
+        return taken_after(lambda: self._there(submission.instance), why).id
 
     def _the_only_one(self, instance: str, number: str) -> Job:
         queue = self._queue([instance])
@@ -307,13 +272,13 @@ class Slurm:
         return job
 
     def _scancel(self, instance: str, number: str) -> None:
-        answer = self._ask(["scancel", number])
+        answer = self._slurm.ask(["scancel", number])
         if "permission denied" in answer.err.decode("utf-8", "replace").lower():
             raise WrongUse(
                 f"{instance} is job {number} of another user: only they or an operator may cancel it."
             )
         if answer.code:
-            raise self._trouble("scancel", answer)
+            raise self._slurm.trouble("scancel", answer)
 
     def _must_know(self, numbers: Iterable[str]) -> None:
         """Slurm takes a dependency on a job that it does not know, and starts at once."""
@@ -324,50 +289,17 @@ class Slurm:
                 f"--dependency names job {min(wanted - known)}, which Slurm does not know: it would not wait at all."
             )
 
-    # --- one call ----------------------------------------------------------------------------------
+    # --- what is known -----------------------------------------------------------------------------
 
     def _queue(self, names: Iterable[str] = ()) -> tuple[Row, ...]:
         asked = sorted(names)
-        if self._sight:
-            return self._sight.in_queue(asked)
-        few = asked if len(",".join(asked)) <= _MOST_NAMES else ()
-        answer = self._ask(squeue_words(few))
-        if answer.code or (b"error" in answer.err and not answer.out.strip()):
-            raise self._trouble("squeue", answer)
-        return squeue_rows(answer.text)
+        return self._sight.in_queue(asked) if self._sight else self._slurm.queue(asked)
 
     def _books(self, names: Iterable[str], since: datetime) -> Books:
-        try:
-            answer = self._ask(sacct_words(sorted(names), since - timedelta(days=1)))
-            if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
-                self.everywhere = False  # only this clone remembers what it has submitted
-                return Books(none_kept=True)
-            if answer.code or (b"error" in answer.err and not answer.out.strip()):
-                raise self._trouble("sacct", answer)
-            return Books(sacct_rows(answer.text))
-        except CouldNotLook as error:
-            return Books(silent=str(error).rstrip("."))
-
-    def _ask(self, words: list[str]) -> Answer:
-        options = self._options
-        return self._road.run(programs(options.programs, options.slurm_conf, *words), self._timeout)
-
-    def _trouble(self, program: str, answer: Answer) -> CouldNotLook:
-        if answer.code == 127:
-            return CouldNotLook(
-                f"{program} was not found on {self._road.where}: is Slurm there, or must [scheduler] programs name its folder?"
-            )
-        said = answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
-        return CouldNotLook(f"{program} on {self._road.where} failed: {said}")
-
-    def _user(self, number: str) -> str:
-        if number not in self._users:
-            try:
-                answer = self._road.run(["id", "-nu", number], self._timeout)
-                self._users[number] = answer.text.strip() if answer.code == 0 else ""
-            except CouldNotLook:
-                return f"uid {number}"
-        return self._users[number] or f"uid {number}"
+        books = self._slurm.books(names, since)
+        if books.none_kept:
+            self.everywhere = False  # only this clone remembers what it has submitted
+        return books
 
     def _kept(self, instance: str) -> Kept:
         return keeping.kept(self._folder, instance)
@@ -379,23 +311,3 @@ class Slurm:
     def _seen_tag(self, instance: str, number: str) -> Tag:
         rows = [row for row in self._queue([instance]) if row.id == number and row.tag]
         return rows[0].tag if rows and rows[0].tag else Tag(self._run, "0" * 12, 0)
-
-
-def _refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
-    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
-    lines = [
-        line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line
-    ]
-    said = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
-    said = said.removeprefix("Batch job submission failed: ").strip()
-    if answer.code == NO_FOLDER:
-        return WrongUse(
-            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into it."
-        )
-    if answer.code == 127:
-        return CouldNotLook(
-            f"sbatch was not found on {place}: is Slurm there, or must [scheduler] programs name its folder?"
-        )
-    if _REFUSED.search(said) and not _IN_DOUBT.search(said):
-        return WrongUse(f"Slurm refuses {instance}: {said}")
-    return CouldNotLook(f"{instance} was perhaps not submitted: {said}")

@@ -16,32 +16,41 @@ from collections.abc import Hashable, Mapping, Set
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
-from herorun.core.reach import Login, Reach
+from herorun.core.reach import Login, Name, Reach
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_seen import asked_for, job_seen
+from herorun.schedulers._words import Absolute
 from herorun.system.clock import now
 from herorun.system.far import far_to
 from herorun.system.road import ssh_argv
 
 
+def _no_top(value: str) -> str:
+    if value.endswith("/"):
+        raise ValueError("must be a folder, without a slash at its end")
+    return value
+
+
+Folder = Annotated[Absolute, AfterValidator(_no_top)]
+
+
 class Options(Login):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    host: str = Field(
+    host: Name = Field(
         description="The box, as ssh knows it: a name of your ssh configuration, or an address."
     )
-    folder: str = Field(
-        pattern=r"^/[^\x00]*[^/\x00]$",
+    folder: Folder = Field(
         description="Absolute path on the box, on a disk that outlives a restart: instances, code and logs lie there.",
     )
     code: Literal["ship", "there"] = Field(

@@ -16,7 +16,7 @@ from threading import BoundedSemaphore
 from typing import Protocol
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.reach import Login
+from herorun.core.reach import NAME, Login
 from herorun.system.process import Answer, run
 
 CONNECT = 15  # seconds for a new connection
@@ -28,7 +28,6 @@ AT_ONCE = (
 TURNED_AWAY = 2  # further tries after a connection that the server closed before anything was asked
 LATE = 124  # what `timeout` exits with where it ended a program
 KILLED = 137  # and where it had to kill it
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
 _SAFE = re.compile(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
 _BUSY = re.compile(r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I)
 _doors: dict[str, BoundedSemaphore] = defaultdict(
@@ -60,7 +59,7 @@ class Ssh:
 
     def __init__(self, login: Login, connect: float = CONNECT) -> None:
         host = login.host or ""
-        if not _NAME.fullmatch(host) or (login.user and not _NAME.fullmatch(login.user)):
+        if not NAME.fullmatch(host) or (login.user and not NAME.fullmatch(login.user)):
             raise CouldNotLook(f"{login.user or ''}@{host} is no host that ssh could be given.")
         self.where = f"{login.user}@{host}" if login.user else host
         self._connect = connect

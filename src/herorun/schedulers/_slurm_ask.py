@@ -1,0 +1,111 @@
+"""Slurm's programs, each asked by one bounded call, and what their failures mean."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.schedulers._road import Road
+from herorun.schedulers._slurm_judge import Books
+from herorun.schedulers._slurm_rows import (
+    NO_ACCOUNTING,
+    Row,
+    programs,
+    sacct_rows,
+    sacct_words,
+    squeue_rows,
+    squeue_words,
+)
+from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, Where
+from herorun.system.process import Answer
+
+_REFUSED = re.compile(
+    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
+    r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
+    re.IGNORECASE,
+)
+_IN_DOUBT = re.compile(
+    r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
+)
+_MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
+
+
+class Programs:
+    """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty list."""
+
+    def __init__(self, road: Road, timeout: float, folder: str | None, conf: str | None) -> None:
+        self.road, self.timeout = road, timeout
+        self._folder, self._conf = folder, conf
+        self._users: dict[str, str] = {}
+
+    def ask(self, words: Sequence[str]) -> Answer:
+        return self.road.run(programs(self._folder, self._conf, *words), self.timeout)
+
+    def told(self, words: Sequence[str]) -> str:
+        """What it prints; `CouldNotLook` where it fails."""
+        answer = self.ask(words)
+        if _failed(answer):
+            raise self.trouble(words[0], answer)
+        return answer.text
+
+    def queue(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
+        """All that the controller remembers of these names, or of every job."""
+        few = names if len(",".join(names)) <= _MOST_NAMES else ()
+        return squeue_rows(self.told(squeue_words(few)))
+
+    def books(self, names: Iterable[str], since: datetime) -> Books:
+        """What accounting has of them; where it is silent, or kept none, it says so."""
+        try:
+            answer = self.ask(sacct_words(sorted(names), since - timedelta(days=1)))
+            if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
+                return Books(none_kept=True)
+            if _failed(answer):
+                raise self.trouble("sacct", answer)
+            return Books(sacct_rows(answer.text))
+        except CouldNotLook as error:
+            return Books(silent=str(error).rstrip("."))
+
+    def trouble(self, program: str, answer: Answer) -> CouldNotLook:
+        if answer.code == NO_PROGRAM:
+            return _missing(program, self.road.where)
+        said = answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
+        return CouldNotLook(f"{program} on {self.road.where} failed: {said}")
+
+    def user(self, number: str) -> str:
+        """Their name; where nobody knows it, the number."""
+        if number not in self._users:
+            try:
+                answer = self.road.run(["id", "-nu", number], self.timeout)
+                self._users[number] = answer.text.strip() if answer.code == 0 else ""
+            except CouldNotLook:
+                return f"uid {number}"
+        return self._users[number] or f"uid {number}"
+
+
+def _failed(answer: Answer) -> bool:
+    """Also where the exit code is 0: a controller that is down gives an empty list beside its error."""
+    return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
+
+
+def _missing(program: str, place: str) -> CouldNotLook:
+    return CouldNotLook(
+        f"{program} was not found on {place}: is Slurm there, or must [scheduler] programs name its folder?"
+    )
+
+
+def refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
+    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
+    lines = [
+        line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line
+    ]
+    said = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
+    said = said.removeprefix("Batch job submission failed: ").strip()
+    if answer.code == NO_FOLDER:
+        return WrongUse(
+            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into it."
+        )
+    if answer.code == NO_PROGRAM:
+        return _missing("sbatch", place)
+    if _REFUSED.search(said) and not _IN_DOUBT.search(said):
+        return WrongUse(f"Slurm refuses {instance}: {said}")
+    return CouldNotLook(f"{instance} was perhaps not submitted: {said}")

@@ -1,0 +1,58 @@
+"""What several back ends demand of the words in their `[scheduler]`: paths, arguments, names of variables."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from herorun.core.errors import WrongUse
+
+_LONG = re.compile(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _absolute(value: str) -> str:
+    if not value.startswith("/") or re.search(r"[\n\0]", value):
+        raise ValueError("must be an absolute path")
+    return value
+
+
+Absolute = Annotated[str, AfterValidator(_absolute)]
+
+
+def long_argument(
+    argument: str, keys: Mapping[str, str], ours: Mapping[str, str], abbreviates: bool = False
+) -> str:
+    """An argument of a back end's own command, if it leaves alone what herorun decides; ValueError says why not.
+
+    `keys` are the arguments that have a key of their own in `[scheduler]`, `ours` those that herorun sets, and why.
+    Where the command `abbreviates`, the beginning of one of ours is that one.
+
+    >>> long_argument("--exclusive", {}, {})
+    '--exclusive'
+    """
+    found = _LONG.fullmatch(argument)
+    if not found:
+        raise ValueError(f"{argument!r} must be written long, as --name or --name=value in one string")
+    name = found[1]
+    if name in keys:
+        raise ValueError(f"--{name} has a key of its own: [scheduler] {keys[name]}")
+    taken = [known for known in ours if known == name or (abbreviates and known.startswith(name))]
+    if taken:
+        raise ValueError(f"--{name} is herorun's to set: {ours[taken[0]]}")
+    return argument
+
+
+def word_of(value: str, allowed: re.Pattern[str], whose: str) -> str:
+    """One word of a back end's, which nothing could take for an option."""
+    if not allowed.fullmatch(value) or value.startswith("-"):
+        raise ValueError(f"{value!r} is no word that {whose} could mean")
+    return value
+
+
+def must_be_variables(names: Iterable[str], what: str) -> None:
+    """`WrongUse` for a name that no shell can set."""
+    wrong = [name for name in names if not _VARIABLE.fullmatch(name)]
+    if wrong:
+        raise WrongUse(f"{wrong[0]!r} is no name of an environment variable that {what} can set.")
