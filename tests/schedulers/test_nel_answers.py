@@ -232,6 +232,52 @@ def test_a_folder_that_is_no_path_is_wrong_use(tmp_path: Path) -> None:
         nel.connect(nel.Options(), Place("tiny", str(tmp_path), "s3://bucket/out", "/repository"))
 
 
+def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path) -> None:
+    """One runs, one has another instance that ended, one was never submitted."""
+    row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
+    told, answer = [], []
+    for number, output in enumerate(("/out/tiny-1", "/other/tiny-1", "/out/tiny-2", "/out/lm-1")):
+        row.update(invocation_id=f"{number}a", job_id=f"{number}a.0", executor="local")
+        row["config"]["execution"]["output_dir"] = output
+        told.append(json.dumps(row))
+        word = "running" if output == "/out/tiny-1" else "killed"
+        answer.append({"invocation": f"{number}a", "job_id": f"{number}a.0", "status": word, "data": {}})
+    (tmp_path / "exec.jsonl").write_text("\n".join(told))
+    runs = {
+        folder: adapter(tmp_path, f"echo '{json.dumps(answer)}'", folder=folder)
+        for folder in ("/out", "/other")
+    }
+    assert len({scheduler.cluster for scheduler in runs.values()}) == 1
+    look = runs["/out"].look({"tiny-1": long_ago(), "never-1": long_ago()})
+    seen = {folder: scheduler.by(look) for folder, scheduler in runs.items()}
+    here, there = (seen[folder].find("tiny-1", long_ago()) for folder in runs)
+    assert isinstance(here, Found) and isinstance(there, Found)
+    assert (here.job.state, there.job.state) == (JobState.RUNNING, JobState.CANCELLED)
+    assert seen["/out"].find("never-1", long_ago()) == Absent()
+    assert isinstance(seen["/out"].find("never-1", datetime.now(UTC)), Unsure)
+    assert [job.instance for job in seen["/out"].live("tiny")] == ["tiny-1"]
+    assert (tmp_path / "asked").read_text().splitlines() == ["status --json 0a 1a 2a"]
+    lm = seen["/out"].find("lm-1", long_ago())  # it was not looked for: asked anew
+    assert isinstance(lm, Found) and lm.job.state is JobState.CANCELLED
+    assert (tmp_path / "asked").read_text().splitlines()[1:] == ["status --json 3a"]
+
+
+def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(tmp_path: Path) -> None:
+    row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
+    told = []
+    for executor, output in (("lepton", "/out/odd-1"), ("local", "/out/tiny-1")):
+        row.update(invocation_id=executor, job_id=f"{executor}.0", executor=executor)
+        row["config"]["execution"]["output_dir"] = output
+        told.append(json.dumps(row))
+    (tmp_path / "exec.jsonl").write_text("\n".join(told))
+    answer = json.dumps([{"invocation": "local", "job_id": "local.0", "status": "running", "data": {}}])
+    scheduler = adapter(tmp_path, f"echo '{answer}'")
+    seen = scheduler.by(scheduler.look({"odd-1": long_ago(), "tiny-1": long_ago()}))
+    odd, fine = seen.find("odd-1", long_ago()), seen.find("tiny-1", long_ago())
+    assert isinstance(odd, Unsure) and "executor lepton" in odd.why
+    assert isinstance(fine, Found) and fine.job.state is JobState.RUNNING
+
+
 SLURM_LINE = "\x1f".join(
     ("71", "j", "ada", "{}", "{}", "0", "1795303317", "1795303317", "1795303317", "1", "n1", "", "None")
 )

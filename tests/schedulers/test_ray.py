@@ -164,6 +164,30 @@ def test_the_cluster_offers_what_it_has(rig: RayRig) -> None:
     assert offered.hardware == {} and "0 accelerators now" in offered.partial
 
 
+def test_runs_share_a_look_and_what_is_not_herorun_s_stands_beside_them(
+    ray_head: Head, rig: RayRig, tmp_path: Path
+) -> None:
+    """One runs, one has ended, one was never submitted, and a diagnostic was submitted by hand."""
+    probe = f"{rig.prefix}tiny-probe"
+    runs = {name: an_adapter(ray_head.url, tmp_path / name, prefix=rig.prefix) for name in "abc"}
+    ended = runs["a"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
+    rig.ended("tiny-1")
+    running = runs["b"].submit(rig.job("sleep 300", number=2), str(rig.code), rig.admission)
+    ray_head.post("/api/jobs/", {"entrypoint": "sleep 300", "submission_id": probe})
+    try:
+        wanted = {"tiny-1": long_ago(), "tiny-2": long_ago(), "tiny-3": just_now()}
+        seen = {name: scheduler.by(runs["a"].look(wanted)) for name, scheduler in runs.items()}
+        assert len({scheduler.cluster for scheduler in runs.values()}) == 1
+        found = {name: seen["c"].find(name, at) for name, at in wanted.items()}
+        assert found["tiny-1"].job.id == ended.id and found["tiny-1"].job.exit_code == 3
+        assert found["tiny-2"].job.id == running.id and found["tiny-2"].job.state.live
+        assert found["tiny-3"] == Absent()
+        assert [job.instance for job in seen["b"].live("tiny")] == ["tiny-2"]
+        assert [job.id for job in seen["c"].beside("tiny")] == [probe]
+    finally:
+        ray_head.post(f"/api/jobs/{probe}/stop", {})
+
+
 # --- a head that is started anew ----------------------------------------------------------------------
 
 

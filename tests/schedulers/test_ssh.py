@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -10,12 +11,15 @@ from typing import Any
 
 import pytest
 
-from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.core.reach import Login
 from herorun.schedulers import ssh
+from herorun.system.road import Ssh
 from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago
 from services.boxes import Box
+from services.fixtures import skip_or_fail
 from services.relay import free_port
 
 pytestmark = pytest.mark.back_end
@@ -213,6 +217,49 @@ def test_where_tmux_is_missing_or_refuses_the_job_has_a_session_of_its_own(
     finally:
         box.ssh("tmux -L taken kill-server")
     assert rig.now("tiny-1").state is JobState.RUNNING
+
+
+@pytest.fixture
+def plain(box: Box, tmp_path: Path) -> Iterator[Box]:
+    """A login whose PATH has BusyBox' tools and Python alone: no tmux, no setsid, none of coreutils."""
+    busybox = shutil.which("busybox")
+    if not busybox:
+        skip_or_fail("busybox is not installed: .ci/install brings it")
+    few, etc = f"{box.home}/few {tmp_path.name}", "/run/ssh" if box.own else f"{box.folder}/etc"
+    keys, quoted = f"{etc}/authorized_keys", shlex.quote(few)
+    links = " ".join(f"ln -s {busybox} {quoted}/{name};" for name in ("sh", "timeout", "cat", "rm", "sleep"))
+    box.ssh(
+        f'mkdir -p {quoted}; {links} ln -s "$(command -v python3)" {quoted}/python3; cp {keys} {keys}.whole'
+    )
+    box.ssh(f"sed -i 's|^|environment=\"PATH={few}\" |' {keys}")
+    yield box
+    box.ssh(f"/bin/cp {keys}.whole {keys}")
+
+
+def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
+    rig: Rig, plain: Box, folder: str
+) -> None:
+    assert plain.ssh("command -v tmux setsid env tail ls", check=False).stdout == ""
+    assert "BusyBox" in plain.ssh("timeout --help 2>&1", check=False).stdout
+    scheduler = shipped(rig, plain, folder)
+    scheduler.submit(rig.job("echo begun; exit 3"), str(rig.code), str(admission(rig)))
+    assert (ended(scheduler).exit_code, scheduler.tail("tiny-1", 9)) == (3, "begun\n")
+    scheduler.submit(rig.job("echo $PPID; exec sleep 60", number=2), str(rig.code), str(admission(rig)))
+    (job,) = scheduler.live("tiny")
+    assert (job.instance, job.state) == ("tiny-2", JobState.RUNNING)
+    assert scheduler.read_log("tiny-1", 0, 3).data == b"beg"
+    scheduler.stop("tiny-2", "ada@box")
+    stopped = ended(scheduler, "tiny-2")
+    assert (stopped.state, stopped.stopped_by) == (JobState.CANCELLED, "ada@box")
+
+
+def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(rig: Rig, plain: Box, tmp_path: Path) -> None:
+    """By BusyBox' own `timeout`, whose exit code is another one."""
+    hangs = Ssh(Login(host=plain.name, ssh_config=str(plain.config)), connect=5)
+    began = time.monotonic()
+    with pytest.raises(CouldNotLook, match="gave no answer there within 1 s"):
+        hangs.run(["sleep", "31"], 1)
+    assert time.monotonic() - began < 8
 
 
 # --- how it ended ----------------------------------------------------------------------------------

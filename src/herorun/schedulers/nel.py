@@ -7,7 +7,8 @@ travel by inheritance to nel, which hands them to the containers that its config
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from datetime import datetime, timedelta
 from pathlib import Path
 from shlex import join
@@ -32,6 +33,7 @@ from herorun.schedulers._nel_rows import (
     stages,
     statuses,
 )
+from herorun.schedulers._nel_sight import Sight, of_runs
 from herorun.schedulers._nel_slurm import SlurmJobs
 from herorun.schedulers._said import said_by
 from herorun.system.clock import now
@@ -55,6 +57,7 @@ class Nel:
     def __init__(self, options: Options, folder: Path, outputs: str) -> None:
         self._options, self._folder, self._outputs = options, folder, outputs
         self._nel, self._slurm = Launcher(options), SlurmJobs(options)
+        self._sight: Sight | None = None
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -65,7 +68,7 @@ class Nel:
         """One `nel status` for any number of instances, and one look at Slurm for those that run there."""
         for instance in wanted:
             must_be_instance(instance)
-        asked_at = now()
+        asked_at = self._sight.at if self._sight else now()
         try:
             known = self._entries()
             jobs = {name: of_output(known, self._output(name)) for name in wanted}
@@ -97,18 +100,41 @@ class Nel:
             return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         return Absent()
 
+    @property
+    def cluster(self) -> Hashable:
+        told = self._options.model_dump(exclude={"folder", "settle", "timeout", "submit_within"})
+        return ("nel", str(self._nel.db), *told.values())
+
+    def look(self, wanted: Mapping[str, datetime]) -> Sight:
+        """The list, which is a file, one `nel status`, and one look at Slurm for those that run there."""
+        at, known = now(), self._entries()
+        jobs = of_runs(known, wanted)
+        return Sight(at, known, frozenset(job.invocation for job in jobs), *self._asked(jobs))
+
+    def by(self, look: Sight) -> "Nel":
+        seen = copy(self)
+        seen._sight = look
+        return seen
+
     def _entries(self) -> tuple[Entry, ...]:
+        if self._sight:
+            return self._sight.entries
         try:
             return entries(self._nel.db.read_bytes().decode("utf-8", "replace"))
         except FileNotFoundError:
             return ()  # nel makes it with its first job
 
     def _parts(self, jobs: Sequence[Entry]) -> dict[str, Part]:
+        seen = self._sight
+        words, slurm = (seen.words, seen.slurm) if seen and seen.covers(jobs) else self._asked(jobs)
+        return {job.id: self._part(job, words.get(job.id, "not_found"), slurm) for job in jobs}
+
+    def _asked(self, jobs: Sequence[Entry]) -> tuple[Mapping[str, str], Mapping[str, Job | str]]:
+        """nel's word of each, and Slurm's."""
         if not jobs:
-            return {}
-        told = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
-        slurm = self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
-        return {job.id: self._part(job, told.get(job.id, "not_found"), slurm) for job in jobs}
+            return {}, {}
+        words = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
+        return words, self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
 
     def _part(self, job: Entry, word: str, slurm: Mapping[str, Job | str]) -> Part:
         if job.executor == "slurm":

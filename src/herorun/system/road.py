@@ -26,7 +26,7 @@ AT_ONCE = (
     4  # connections to one host: sshd turns away some of more than ten that have not logged in (MaxStartups)
 )
 TURNED_AWAY = 2  # further tries after a connection that the server closed before anything was asked
-LATE = 124  # what `timeout` exits with where it ended a program
+LATE = (124, 143)  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 KILLED = 137  # and where it had to kill it
 _SAFE = re.compile(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
 _BUSY = re.compile(r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I)
@@ -74,7 +74,7 @@ class Ssh:
         answer = whole(told, mark)
         if answer is None:
             raise CouldNotLook(f"{self.where} {why(told)}")
-        if answer.code in (LATE, KILLED):
+        if answer.code in (*LATE, KILLED):
             raise CouldNotLook(
                 f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {timeout:g} s: try again."
             )

@@ -1,0 +1,139 @@
+"""One look at a Ray cluster for all the runs that are watched together, and what stands beside them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.acts.looks import Looks
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.schedulers import ray
+from schedulers.test_ray_bad_answers import LONG_AGO, RECORDED, VERSION, Stand, nodes
+
+HALF = timedelta(minutes=7)
+WAITS = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]}
+
+
+@pytest.fixture
+def stand() -> Iterator[Stand]:
+    told = Stand()
+    told.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
+    yield told
+    told.server.shutdown()
+    told.server.server_close()
+
+
+def run_on(stand: Stand, state: Path, **options: object) -> ray.Ray:
+    told = {"address": stand.url, "code": "shared", "settle": "1ms", "timeout": "2s", **options}
+    return ray.connect(ray.Options.model_validate(told), Place("tiny", str(state), "/out", "/repository"))
+
+
+def job(name: str, word: str, ours: bool = True, **told: object) -> dict[str, Any]:
+    mine = {"herorun_instance": name} if ours else {}
+    return {**RECORDED[word], "submission_id": name, "metadata": mine, **told}
+
+
+def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
+    stand: Stand, tmp_path: Path
+) -> None:
+    waiting = [job(f"waits{n}-1", "pending") for n in range(20)]
+    ended = [job(f"ends{n}-1", "failed") for n in range(20)]
+    stand.answers["/api/jobs/"] = [*waiting, *ended]
+    stand.answers["/api/cluster_status"] = {"data": {"clusterStatus": {"loadMetricsReport": WAITS}}}
+    names = [*(each["submission_id"] for each in waiting + ended), *(f"never{n}-1" for n in range(20))]
+    runs = {name: run_on(stand, tmp_path / name) for name in names}
+    looks = Looks()
+    for name, scheduler in runs.items():
+        looks.take_down(name, scheduler, (name, LONG_AGO))
+    for _ in range(2):
+        stand.asked.clear()
+        seen = {name: looks.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
+        found = {name: each.find(name, LONG_AGO) for name, each in seen.items()}
+        live = {name: [j.instance for j in seen[name].live(name.removesuffix("-1"))] for name in names}
+        assert sorted(stand.asked) == ["GET /api/cluster_status", "GET /api/jobs/", "GET /api/v0/nodes"]
+        told = [(answer.job.state, "8 GPU" in answer.job.reason) for answer in list(found.values())[:40]]
+        assert told == [(JobState.PENDING, True)] * 20 + [(JobState.FAILED, False)] * 20
+        assert list(found.values())[40:] == [Absent()] * 20
+        assert [live[name] for name in names] == [
+            [name] if name.startswith("waits") else [] for name in names
+        ]
+
+
+def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_path: Path) -> None:
+    stand.answers["/api/jobs/"] = (500, "the agent is down")
+    looks, runs = Looks(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
+    for name, scheduler in runs.items():
+        seen = looks.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
+        answer = seen.find(f"{name}-1", LONG_AGO)
+        assert isinstance(answer, Unsure) and "the agent is down" in answer.why
+        with pytest.raises(CouldNotLook, match="the agent is down"):
+            seen.live(name)
+    assert stand.asked == ["GET /api/jobs/"]
+
+
+def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_path: Path) -> None:
+    """A missing job is absent only by the age of the nodes; a job that is listed needs none of that."""
+    stand.answers["/api/jobs/"] = [job("one-1", "succeeded")]
+    stand.answers["/api/v0/nodes"] = (500, "no")
+    scheduler = run_on(stand, tmp_path)
+    seen = scheduler.by(scheduler.look({"one-1": LONG_AGO, "two-1": LONG_AGO}))
+    found, missing = seen.find("one-1", LONG_AGO), seen.find("two-1", LONG_AGO)
+    assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
+    assert isinstance(missing, Unsure) and "HTTP 500" in missing.why
+
+
+def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(stand: Stand, tmp_path: Path) -> None:
+    scheduler = run_on(stand, tmp_path)
+    seen = scheduler.by(scheduler.look({}))
+    answer = seen.find("tiny-1", datetime.now(UTC))
+    assert isinstance(answer, Unsure) and "too early" in answer.why
+
+
+@pytest.mark.parametrize(
+    "options", [{"address": "http://other:8265"}, {"token_env": "TOKEN"}, {"header_env": {"X-Team": "TEAM"}}]
+)
+def test_another_address_or_token_is_another_cluster(
+    stand: Stand, tmp_path: Path, options: dict[str, object]
+) -> None:
+    one = run_on(stand, tmp_path)
+    assert one.cluster == run_on(stand, tmp_path / "other", prefix="b-").cluster
+    assert one.cluster != run_on(stand, tmp_path, **options).cluster
+
+
+def test_prefixes_part_the_runs_that_share_a_look(stand: Stand, tmp_path: Path) -> None:
+    mine = {"herorun_instance": "tiny-1"}
+    stand.answers["/api/jobs/"] = [
+        job("a-tiny-1", "failed", metadata=mine),
+        job("b-tiny-1", "succeeded", metadata=mine),
+    ]
+    one, other = (run_on(stand, tmp_path / prefix, prefix=prefix) for prefix in ("a-", "b-"))
+    look = one.look({"tiny-1": LONG_AGO})
+    answers = [scheduler.by(look).find("tiny-1", LONG_AGO) for scheduler in (one, other)]
+    states = [answer.job.state for answer in answers if isinstance(answer, Found)]
+    assert states == [JobState.FAILED, JobState.SUCCEEDED]
+
+
+def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(
+    stand: Stand, tmp_path: Path
+) -> None:
+    runs = {"status": "RUNNING", "end_time": None, "driver_exit_code": None}
+    stand.answers["/api/version"] = VERSION
+    stand.answers["/api/jobs/"] = [
+        job("a-tiny-1", "succeeded", **runs, metadata={"herorun_instance": "tiny-1"}),
+        job("a-tiny-probe", "succeeded", ours=False, **runs),
+        job("a-tiny-eval", "succeeded", ours=False),  # it has ended
+        job("a-tiny-2", "succeeded", ours=False, **runs),  # called as an instance: it may be one
+        job("a-tiny-lm-1", "succeeded", **runs),  # of another run of herorun's
+        job("tiny-probe", "succeeded", ours=False, **runs),  # without the prefix
+        {**RECORDED["succeeded"], "type": "DRIVER", "submission_id": None, "job_id": "01000000", **runs},
+    ]
+    scheduler = run_on(stand, tmp_path, prefix="a-")
+    seen = scheduler.by(scheduler.look({"tiny-1": LONG_AGO}))
+    stand.asked.clear()
+    assert [(each.id, each.state) for each in seen.beside("tiny")] == [("a-tiny-probe", JobState.RUNNING)]
+    assert [each.instance for each in seen.live("tiny")] == ["tiny-1", "tiny-2"]
+    assert "GET /api/jobs/" not in stand.asked
