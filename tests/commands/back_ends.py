@@ -107,6 +107,11 @@ def login_node(top: Path, path: Path) -> Faults:
     }
 
 
+def some(faults: Faults) -> Faults:
+    """The road is the same for every back end: what the box tells of it all need not be told again."""
+    return {what: faults[what] for what in ("an unreachable host", "a rejected key")}
+
+
 def a_box(top: Path, path: Path) -> World:
     jobs = top / "home" / "jobs"
     return World(
@@ -157,7 +162,8 @@ def a_near_slurm(top: Path, path: Path) -> World:
 def a_far_slurm(top: Path, path: Path) -> World:
     faults, refusals = a_slurm(top / "slurm")
     scheduler = {"kind": "slurm", "settle": "1ms", "host": "alpha", "programs": str(top / "slurm")}
-    return World(scheduler, {**login_node(top, path), **faults}, refusals)
+    faults = {**some(login_node(top, path)), "a missing binary": faults["a missing binary"]}
+    return World(scheduler, faults, refusals)
 
 
 def a_nel(top: Path, path: Path, executor: str = "local", **data: str) -> World:
@@ -180,7 +186,7 @@ def a_nel(top: Path, path: Path, executor: str = "local", **data: str) -> World:
 
 def a_far_nel(top: Path, path: Path) -> World:
     """Its jobs run by nel's Slurm executor, and Slurm's own word is asked for behind the login node."""
-    roads, there = login_node(top, path), top / "slurm"
+    roads, there = some(login_node(top, path)), top / "slurm"
     near = a_nel(top, path, "slurm", slurm_job_id="71", remote_rundir_path=str(top), hostname="alpha")
     faults, _ = a_slurm(there)
     row = "\\037".join(("71", "j", "ada", "RUNNING", "0", "0", *["1795303317"] * 3, "1", "n1", "", "None"))

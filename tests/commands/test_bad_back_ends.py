@@ -85,9 +85,9 @@ def test_a_back_end_that_cannot_be_asked_is_neither_launched_on_nor_judged_nor_s
     told: Told, capsys: CAPTURE
 ) -> None:
     story, world = told.story, told.world
-    for what, (fault, said) in world.faults.items():
+    for number, (what, (fault, said)) in enumerate(world.faults.items()):
         with fault():
-            for command in ("preflight", "launch"):
+            for command in ("preflight", "launch")[number > 0 :]:  # a launch asks what a preflight asks
                 answer = ask(story, capsys, command, SLUG, "--json")
                 assert (answer.code, said in unknown(answer)) == (3, True), (what, answer)
     assert story.starts == [] and not story.events("Launching")

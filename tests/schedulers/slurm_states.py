@@ -69,9 +69,10 @@ def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
         _waiting(told)
         _crowded(told)
         _on_a_breaking_node(told)
+        _by_hand(told)
         _over(told)
     finally:
-        for job in told.adapter().live("tiny"):
+        for job in (*told.adapter().live("tiny"), *told.adapter().beside("tiny")):
             cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
             cluster.ask("scancel", job.id, check=False)
     return told.seen
@@ -126,9 +127,27 @@ def _on_a_breaking_node(told: Walk) -> None:
     told.ask("scancel", high.id)
     told.ask("scancel", told.seen["preempted, to start again"].id)
     told.submit("on a lost node", "sleep 300", partition="breaking")
-    told.see(_runs, "on a lost node")
+    told.submit("on a lost node, to start again", "sleep 300", partition="breaking", restarts="backend")
+    told.see(_runs, "on a lost node", "on a lost node, to start again")
     told.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    told.see(_waits, "on a lost node, to start again")
     # Its slurmd answers still, so the node comes back by itself: ReturnToService=2.
+
+
+def _by_hand(told: Walk) -> None:
+    """What herorun submits itself is one job of one part: these are what it meets of other people's."""
+    script = told.code / "others.sh"
+    script.write_text("#!/bin/sh\nsleep 300\n")
+    common = ("sbatch", f"--chdir={told.code}", "--output=/dev/null")
+    told.ask(*common, "--job-name=tiny-array", "--array=1-3", str(script))
+    told.ask(*common, "--job-name=tiny-mixed", "--ntasks=1", ":", "--ntasks=1", str(script))
+    parts = {"tiny-array": 3, "tiny-mixed": 2}
+    until, jobs = time.monotonic() + PATIENCE, {}
+    while {name: job.running_tasks for name, job in jobs.items()} != parts:
+        assert time.monotonic() < until, jobs
+        time.sleep(0.2)
+        jobs = {job.instance: job for job in told.adapter().beside("tiny")}
+    told.seen |= jobs
 
 
 def _over(told: Walk) -> None:

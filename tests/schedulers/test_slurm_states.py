@@ -80,6 +80,20 @@ def test_a_preempted_job_that_is_to_start_again_waits(seen: dict[str, Job]) -> N
     assert (job.state, job.raw, job.started) == (JobState.PENDING, "PENDING", None)
 
 
+def test_a_job_of_a_lost_node_that_is_to_start_again_waits(seen: dict[str, Job]) -> None:
+    """Accounting calls it NODE_FAIL or REQUEUED until it runs again."""
+    job = seen["on a lost node, to start again"]
+    assert (job.state, job.raw, job.ended) == (JobState.PENDING, "PENDING", None)
+
+
+@pytest.mark.parametrize(("name", "parts"), [("tiny-array", 3), ("tiny-mixed", 2)])
+def test_an_array_and_a_heterogeneous_job_are_one_job_of_several_parts(
+    seen: dict[str, Job], name: str, parts: int
+) -> None:
+    job = seen[name]
+    assert (job.state, job.tasks, job.running_tasks) == (JobState.RUNNING, parts, parts)
+
+
 def test_a_running_job_has_all_its_nodes(seen: dict[str, Job]) -> None:
     job = seen["running"]
     assert (job.state, job.tasks, job.running_tasks, job.ended) == (JobState.RUNNING, 1, 1, None)
