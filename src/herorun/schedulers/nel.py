@@ -19,27 +19,19 @@ from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job
 from herorun.schedulers._asked import must_be_instance
-from herorun.schedulers._instance import last_lines
-from herorun.schedulers._nel_ask import Launcher, refusal
-from herorun.schedulers._nel_judge import Part, judge, local_part, slurm_part
+from herorun.schedulers._nel_ask import refusal
+from herorun.schedulers._nel_jobs import Asked, NelJobs
+from herorun.schedulers._nel_judge import Part, judge
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
 from herorun.schedulers._nel_options import Options as Options
 from herorun.schedulers._nel_rows import (
     Entry,
-    entries,
-    errors_in,
     invocation_in,
     of_output,
-    stages,
-    statuses,
 )
 from herorun.schedulers._nel_sight import Sight, of_runs
-from herorun.schedulers._nel_slurm import SlurmJobs
-from herorun.schedulers._said import said_by
 from herorun.system.clock import now
 from herorun.system.files import locked
-
-_LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 
 
 def connect(options: Options, place: Place) -> "Nel":
@@ -49,14 +41,14 @@ def connect(options: Options, place: Place) -> "Nel":
     return Nel(options, Path(place.state).absolute() / "nel", folder.rstrip("/"))
 
 
-class Nel:
+class Nel(NelJobs):
     """The scheduler `nel`."""
 
     everywhere = False  # nel's list of jobs is on this machine
 
     def __init__(self, options: Options, folder: Path, outputs: str) -> None:
+        super().__init__(options)
         self._options, self._folder, self._outputs = options, folder, outputs
-        self._nel, self._slurm = Launcher(options), SlurmJobs(options)
         self._sight: Sight | None = None
 
     # --- looking ---------------------------------------------------------------------------------
@@ -116,40 +108,6 @@ class Nel:
         seen._sight = look
         return seen
 
-    def _entries(self) -> tuple[Entry, ...]:
-        if self._sight:
-            return self._sight.entries
-        try:
-            return entries(self._nel.db.read_bytes().decode("utf-8", "replace"))
-        except FileNotFoundError:
-            return ()  # nel makes it with its first job
-
-    def _parts(self, jobs: Sequence[Entry]) -> dict[str, Part]:
-        seen = self._sight
-        words, slurm = (seen.words, seen.slurm) if seen and seen.covers(jobs) else self._asked(jobs)
-        return {job.id: self._part(job, words.get(job.id, "not_found"), slurm) for job in jobs}
-
-    def _asked(self, jobs: Sequence[Entry]) -> tuple[Mapping[str, str], Mapping[str, Job | str]]:
-        """nel's word of each, and Slurm's."""
-        if not jobs:
-            return {}, {}
-        words = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
-        return words, self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
-
-    def _part(self, job: Entry, word: str, slurm: Mapping[str, Job | str]) -> Part:
-        if job.executor == "slurm":
-            return slurm_part(job, word, slurm.get(job.id, "Slurm was not asked"))
-        if job.executor == "local":
-            logs = Path(job.folder) / "logs"
-            return local_part(job, word, stages(_read(logs / "stage.running"), _read(logs / "stage.exit")))
-        raise CouldNotLook(f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow.")
-
-    def _status(self, invocations: Sequence[str]) -> dict[str, str]:
-        answer = self._nel.ask(["status", "--json", *invocations])
-        if answer.code:
-            raise CouldNotLook(f"nel status failed: {said_by(answer)}")
-        return statuses(answer.text)
-
     def live(self, slug: str) -> tuple[Job, ...]:
         self._nel.must_be_there()
         whole = re.compile(rf"{re.escape(self._outputs)}/({re.escape(slug)}-[0-9]+)/?")
@@ -174,14 +132,12 @@ class Nel:
             return told[0][1]
         return "".join(f"==> {job.id}\n{end}" for job, end in told)
 
-    def _end(self, job: Entry, lines: int) -> str | None:
-        if job.executor == "slurm":
-            return self._slurm.tail(job, lines)
-        logs = [path for name in _LOGS if (path := Path(job.folder) / "logs" / name).is_file()]
-        filled = [path for path in logs if path.stat().st_size] or logs
-        if not filled:
-            return None
-        return last_lines(filled[0], lines).decode("utf-8", "replace")
+    def _entries(self) -> tuple[Entry, ...]:
+        return self._sight.entries if self._sight else super()._entries()
+
+    def _asked(self, jobs: Sequence[Entry]) -> Asked:
+        seen = self._sight
+        return (seen.words, seen.slurm) if seen and seen.covers(jobs) else super()._asked(jobs)
 
     # --- acting ----------------------------------------------------------------------------------
 
@@ -253,25 +209,10 @@ class Nel:
         job = self._there(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"There is no job {instance} in {self._nel.db}.")
-        end_once(self._folder, job, by, "nel", self._kill)
-
-    def _kill(self, job: Job) -> None:
-        """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""
-        answer = self._nel.ask(["kill", job.id])
-        if answer.code:
-            raise CouldNotLook(f"nel kill failed: {said_by(answer)}")
-        if "killed" not in statuses(answer.text).values():
-            raise CouldNotLook(f"nel kill ended nothing: {errors_in(answer.text) or said_by(answer)}")
+        end_once(self._folder, job, by, "nel", lambda job: self._kill(job.id))
 
     def _there(self, instance: str) -> Job | None:
         return known_job(self.find, instance, now() - timedelta(days=30))
 
     def _output(self, instance: str) -> str:
         return f"{self._outputs}/{instance}"
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except FileNotFoundError:
-        return ""

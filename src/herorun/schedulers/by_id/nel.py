@@ -11,10 +11,10 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.ports import Absent, Found, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
+from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_judge import judge
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_rows import Entry
-from herorun.schedulers.nel import Nel
 from herorun.system.clock import now
 
 DAY = timedelta(days=1)
@@ -28,11 +28,10 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "NelById":
-    told = NelOptions(**options.model_dump(exclude_none=True))
-    return NelById(told, Path(place.state) / "nel", "")
+    return NelById(NelOptions(**options.model_dump(exclude_none=True)))
 
 
-class NelById(Nel):
+class NelById(NelJobs):
     """Judged as any nel job: what nel itself could not find out is no end."""
 
     def look(self, job: str) -> Search:

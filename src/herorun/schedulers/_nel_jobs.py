@@ -1,0 +1,80 @@
+"""The launcher's jobs: its list of them, what it and Slurm say of each, their logs, and their end."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job
+from herorun.schedulers._instance import last_lines
+from herorun.schedulers._nel_ask import Launcher
+from herorun.schedulers._nel_judge import Part, local_part, slurm_part
+from herorun.schedulers._nel_options import Options
+from herorun.schedulers._nel_rows import Entry, entries, errors_in, stages, statuses
+from herorun.schedulers._nel_slurm import SlurmJobs
+from herorun.schedulers._said import said_by
+
+Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]  # by job: nel's word, and Slurm's
+_LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
+
+
+class NelJobs:
+    """What is asked of the launcher, whoever submitted the job."""
+
+    def __init__(self, options: Options) -> None:
+        self._nel, self._slurm = Launcher(options), SlurmJobs(options)
+
+    def _entries(self) -> tuple[Entry, ...]:
+        try:
+            return entries(self._nel.db.read_bytes().decode("utf-8", "replace"))
+        except FileNotFoundError:
+            return ()  # nel makes it with its first job
+
+    def _parts(self, jobs: Sequence[Entry]) -> dict[str, Part]:
+        words, slurm = self._asked(jobs)
+        return {job.id: self._part(job, words.get(job.id, "not_found"), slurm) for job in jobs}
+
+    def _asked(self, jobs: Sequence[Entry]) -> Asked:
+        """nel's word of each, and Slurm's."""
+        if not jobs:
+            return {}, {}
+        words = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
+        return words, self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
+
+    def _part(self, job: Entry, word: str, slurm: Mapping[str, Job | str]) -> Part:
+        if job.executor == "slurm":
+            return slurm_part(job, word, slurm.get(job.id, "Slurm was not asked"))
+        if job.executor == "local":
+            logs = Path(job.folder) / "logs"
+            return local_part(job, word, stages(_read(logs / "stage.running"), _read(logs / "stage.exit")))
+        raise CouldNotLook(f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow.")
+
+    def _status(self, invocations: Sequence[str]) -> dict[str, str]:
+        answer = self._nel.ask(["status", "--json", *invocations])
+        if answer.code:
+            raise CouldNotLook(f"nel status failed: {said_by(answer)}")
+        return statuses(answer.text)
+
+    def _end(self, job: Entry, lines: int) -> str | None:
+        if job.executor == "slurm":
+            return self._slurm.tail(job, lines)
+        logs = [path for name in _LOGS if (path := Path(job.folder) / "logs" / name).is_file()]
+        filled = [path for path in logs if path.stat().st_size] or logs
+        if not filled:
+            return None
+        return last_lines(filled[0], lines).decode("utf-8", "replace")
+
+    def _kill(self, invocation: str) -> None:
+        """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""
+        answer = self._nel.ask(["kill", invocation])
+        if answer.code:
+            raise CouldNotLook(f"nel kill failed: {said_by(answer)}")
+        if "killed" not in statuses(answer.text).values():
+            raise CouldNotLook(f"nel kill ended nothing: {errors_in(answer.text) or said_by(answer)}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
