@@ -142,3 +142,19 @@ def test_figures_need_labels_and_labels_their_shape(curves):
     (curves / "bad.json").write_text('{"calm.csv": {"events": [[1]]}}')
     with pytest.raises(WrongUse, match="no file of labels"):
         run(curves / "calm.csv", "--labels", curves / "bad.json")
+
+
+def test_a_loss_by_another_name_is_judged_by_us_and_by_the_rivals(curves):
+    lost = write(curves, "lost.csv", [*(f"{n},2.0" for n in range(200)), "200,nan"], "step,train/loss")
+    (curves / "labels.json").write_text('{"lost.csv": {"shows": ["non-finite"], "events": [[200, 200]]}}')
+
+    assert ran(lost).return_value == 1
+    assert ran(lost, "--labels", curves / "labels.json", "--against").return_value == 1
+
+
+def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
+    odd = write(curves, "odd.csv", ["0,1", "1,nan"], "step,accuracy")
+    result = ran(odd)
+
+    assert result.return_value == 3
+    assert "odd.csv has no column that a rule knows" in result.stderr

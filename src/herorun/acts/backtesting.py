@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.fold import Names
+from herorun.core.fold.names import LOSSES
 from herorun.core.outside import read_json
 from herorun.core.ports import Row
 from herorun.system import voice
@@ -29,6 +30,7 @@ class Report:
     files: list[tuple[str, int, list[Fired]]] = field(default_factory=list)  # file, rows, alerts
     scores: dict[str, Score] = field(default_factory=dict)  # by whose rules; empty without labels
     skipped: list[str] = field(default_factory=list)  # among several files, those that are no curves: why
+    unjudged: list[str] = field(default_factory=list)  # of which no alert means nothing: why
 
 
 def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: bool) -> Report:
@@ -43,7 +45,10 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
             continue
         steps: list[int] = []
         label = labels.get(path.name) if labels is not None else None
-        run = Backtest(checks, Names() if "loss" in columns_of(path) else Names(loss=()))
+        judged = names_of(columns_of(path))
+        if judged is None:
+            report.unjudged.append(f"{path} has no column that a rule knows, such as loss or grad_norm")
+        run = Backtest(checks, judged or Names(loss=()))
         alerts = run.run(_noting(rows_of(path), steps if label else None))
         report.files.append((str(path), run.rows, alerts))
         if label is not None:
@@ -59,6 +64,12 @@ def _noting(rows: Iterator[Row], steps: list[int] | None) -> Iterator[Row]:
         if steps is not None:
             steps.append(row.step)
         yield row
+
+
+def names_of(columns: Sequence[str]) -> Names | None:
+    """Which column is which; None where no rule judges any of them."""
+    names = Names() if any(name in LOSSES for name in columns) else Names(loss=())
+    return names if any(name in names.loss or names.roles[name] for name in columns) else None
 
 
 def columns_of(path: Path) -> list[str]:

@@ -41,10 +41,12 @@ def command(
     report = backtest(sorted(files), read_labels(labels) if labels else None, against)
     for skipped in report.skipped:
         click.echo(f"herorun: {skipped}: left out", err=True)
+    for unjudged in report.unjudged:
+        click.echo(f"herorun: {unjudged}: nothing of it was judged", err=True)
     if as_json:
         screen.show_json(document(report.files, report.scores))
     else:
         told: Any = page(report.scores) if markdown else lines(report.files, report.scores)
         click.echo("\n".join(told))
     fired = any(alert.severity == "critical" for _, _, alerts in report.files for alert in alerts)
-    return 1 if fired else 0
+    return 1 if fired else 3 if len(report.unjudged) == len(report.files) else 0

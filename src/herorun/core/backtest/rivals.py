@@ -13,6 +13,7 @@ from typing import Protocol
 
 from herorun.core.backtest.curve import Fired
 from herorun.core.check import Topic
+from herorun.core.fold import Names
 from herorun.core.ports import Row
 
 
@@ -113,10 +114,10 @@ RULES: Mapping[str, Callable[[], Rule]] = {
 
 def alarms(name: str, rows: Iterator[Row]) -> list[Fired]:
     """Where a rule begins to complain; one alert for each stretch, which ends when it falls silent."""
-    rule, found = RULES[name](), []
+    rule, names, found = RULES[name](), Names(), []
     firing: Fired | None = None
     for number, row in enumerate(rows):
-        loss = row.values.get("loss")
+        loss = names.loss_of(row.values)
         complains = loss is not None and rule.complains(loss)
         if complains and firing is None:
             firing = Fired(name, "critical", Topic.METRIC, "loss", number, row.step, None, f"loss {loss}")
