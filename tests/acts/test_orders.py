@@ -8,6 +8,7 @@ import pytest
 
 from commands.answers import ask
 from herorun.acts import by_hand, turn
+from herorun.acts.going_back import rollback
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
 from stories import CRASH, SLUG, WAIT, Story, eventually
@@ -96,6 +97,7 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
     assert story.starts[1] == f"tiny-2 {story.root}/step-2"
     again = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
     assert again.code == 0 and "was started already" in again.out
+    assert "has ended since: to relaunch tiny-2 too, give another `--reason`" in again.out
     assert len(story.starts) == 2
     requested = story.events("Launching")[1]
     assert requested.why == "relaunch after tiny-1: ordered by Dri: new switch"
@@ -118,6 +120,23 @@ def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE
     answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
     assert answer.code == 1 and "no complete checkpoint" in answer.err
     assert len(story.starts) == 1
+
+
+def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(CRASH)
+    newest = story.root / "step-2" / "metadata.json"
+    whole = newest.read_text()
+    newest.unlink()
+    assert ask(story, capsys, "relaunch", SLUG, "--no-babysit").code == 1
+    newest.write_text(whole)
+    rollback(story.run, 2, babysit=False)
+    story.ended("tiny-2")
+    answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
+    assert (
+        answer.code == 1 and "the run would start at step 4" in answer.err
+    )  # the gate was asked about tiny-2
 
 
 # --- questions ----------------------------------------------------------------------------------------

@@ -99,13 +99,23 @@ def relaunch_by_hand(
         name = settled(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
-        if origin and (waiting or just_ordered(run, Word.RELAUNCH, (origin,), reason)):
-            words = f"{name} was started already, in place of {origin}"
+        # an order that the gate refused started nothing: what a rollback started since is another matter
+        ours = memory.done.get(f"relaunch/{origin}") == name
+        if origin and (waiting or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))):
+            words = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
         else:
             words = _relaunch(run, name, stop_first, reason, wait)
     watched, unwatched = start_watch(run, babysit)
     warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
     return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+
+
+def _ended_since(run: Run, name: str) -> str:
+    """The same words count as one order for a while: say how to give a new one."""
+    job = look_at(run, name)
+    if job is not None and not job.state.ended:
+        return ""
+    return f", and has ended since: to relaunch {name} too, give another `--reason`"
 
 
 def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
