@@ -96,7 +96,7 @@ def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
     out.print(f"    fix: {finding['fix']}")
 
 
-def show_preflight(out: Any, slug: str, answer: Any) -> None:
+def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
     """The plan, the exact submission, the findings and the verdict of an `acts.preflight.Preflight`."""
     from shlex import join
 
@@ -117,12 +117,14 @@ def show_preflight(out: Any, slug: str, answer: Any) -> None:
     show_by_mode(out, answer, told["findings"])
     out.print()
     show_verdict(out, told["verdict"], _verdict_words(answer))
-    show_next(out, _after_preflight(slug, told["verdict"], answer.report.blocking))
+    show_next(out, _after_preflight(slug, told["verdict"], answer.report.blocking, plan))
 
 
-def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any]) -> str:
+def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str) -> str:
     if verdict == "clear":
-        return f"herorun launch {slug}"
+        from shlex import quote
+
+        return f"herorun launch {slug}" + (f" --plan {quote(plan)}" if plan else "")
     if not blocking:
         return ""
     return f"herorun explain {blocking[0].check}"

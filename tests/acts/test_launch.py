@@ -133,10 +133,12 @@ def test_a_start_checkpoint_reaches_the_trainer(story: Story) -> None:
 # --- the reviewed plan ------------------------------------------------------------------------------
 
 
-def test_a_reviewed_plan_that_stands_is_launched(story: Story) -> None:
+def test_a_reviewed_plan_that_stands_is_launched(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.init()
     plan = story.home / "plan.json"
     assert story.herorun("preflight", SLUG, "--out", str(plan)) == 0
+    said = "".join(capsys.readouterr().out.split("next: ")[1].splitlines())  # a narrow output folds it
+    assert said.replace(" ", "") == f"herorunlaunch{SLUG}--plan{plan}"
     assert story.launch("--plan", str(plan)) == 0
     (launched,) = story.events("Launched")
     assert launched.plan_digest == json.loads(plan.read_text())["plan_digest"]

@@ -41,5 +41,5 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if as_json:
         screen.show_json(answer.as_json())
     else:
-        screen.show_preflight(screen.console(), opened.slug, answer)
+        screen.show_preflight(screen.console(), opened.slug, answer, out or "")
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]
