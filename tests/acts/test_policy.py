@@ -78,7 +78,7 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, cap
         page = capsys.readouterr().out
         assert page.count("fix: commit and push") == lines
         assert ("findings were written down: audit; 1 finding was open: dirty-tree" in page) is (not lines)
-        assert page.splitlines()[-1] == (
+        assert page.splitlines()[-2] == (
             f"CLEAR: [policy] mode {policy['mode']}; 1 finding was open: dirty-tree; enforced it would be blocked"
         )
 
