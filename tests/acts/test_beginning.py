@@ -131,3 +131,10 @@ def test_nothing_of_ours_goes_on_top_of_a_newer_record(story: Story) -> None:
     assert "Upgrade herorun" in story.run.record.push().why
     assert git(story.origin, "for-each-ref") == before
     assert [line.event.kind for line in story.run.record.lines()][-1] == "Noted"
+
+
+def test_a_contract_that_nobody_filled_in_begins_no_record(story: Story, capsys: CAPTURE) -> None:
+    assert story.herorun("init", "another") == 0
+    assert story.herorun("init", "another") == 2
+    assert "is still as it was written: fill it in" in capsys.readouterr().err
+    assert git(story.work, "for-each-ref", "refs/herorun/record/another") == ""

@@ -110,3 +110,10 @@ def test_what_a_log_prints_moves_no_terminal(log: Path, capsys: pytest.CaptureFi
     log.write_text("CUDA out of memory \x9b2J\x1b]0;title\x07 here\n")
     run(["triage", str(log)])
     assert "\x1b" not in (out := capsys.readouterr().out) and "\x9b" not in out
+
+
+def test_what_is_no_text_is_not_called_benign(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_bytes(bytes(range(256)) * 400)
+    assert run(["triage", str(log), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["files"]
+    assert told["class"] == "unknown" and "no text" in told["advice"]

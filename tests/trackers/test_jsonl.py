@@ -326,3 +326,8 @@ def test_when_it_was_logged(key: str, stamp: str, at: datetime | None) -> None:
 def test_what_cannot_be_used_is_named(line: bytes, why: str) -> None:
     with pytest.raises(Unusable, match=why):
         parse_row(line)
+
+
+def test_a_step_below_zero_is_no_step() -> None:
+    with pytest.raises(Unusable, match="a negative step"):
+        parse_row(b'{"step": -5, "loss": 2.0}')

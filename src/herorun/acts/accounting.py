@@ -57,7 +57,7 @@ def _page(told: Goodput) -> list[str]:
         return ["nothing was launched yet"]
     lines = [
         f"{_time(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
-        f"{told.instances} instances, {told.reached} steps",
+        f"{told.instances} instance{'' if told.instances == 1 else 's'}, {told.reached} steps",
         f"effective training time: {_percent(told.effective)}",
     ]
     for state in State:

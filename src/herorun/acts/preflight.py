@@ -64,7 +64,7 @@ class Preflight:
     def raise_if_blocked(self) -> None:
         """`Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
         if self.verdict is GateVerdict.BLOCKED:
-            raise Blocked(f"The launch is blocked: {self.why}")
+            raise Blocked(f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to mend it)")
         if self.verdict is GateVerdict.UNKNOWN:
             raise CouldNotLook(f"The launch gate could not look everywhere: {self.why}")
 

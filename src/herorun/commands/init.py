@@ -44,17 +44,23 @@ def command(start: str, run: str, as_json: bool) -> int:
         "wavering": [],
         "advice": "",
     }
+    if not path.exists() and not SLUG.fullmatch(path.stem):
+        raise WrongUse(
+            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter or digit."
+        )
+    draft = drafted(template("run.toml"), read_settings(Path(start)).init).replace("$slug", path.stem)
     if not path.exists():
-        if not SLUG.fullmatch(path.stem):
-            raise WrongUse(
-                f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter or digit."
-            )
-        draft = drafted(template("run.toml"), read_settings(Path(start)).init)
-        create_whole(path, draft.replace("$slug", path.stem).encode())
+        create_whole(path, draft.encode())
         created: tuple[str, ...] = (str(path),)
         next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
     else:
         opened = open_run(run, Path(start))
+        if (
+            path.read_text(encoding="utf-8") == draft
+            and opened.record.tip is None
+            and opened.file.committed is None
+        ):
+            raise WrongUse(f"{path} is still as it was written: fill it in, commit and push it first.")
         keys, advice = advised(opened)
         begun = begin(opened)
         created, next_step = begun.created, f"Next: `herorun preflight {run}`."

@@ -45,16 +45,19 @@ def command(
 
 def judged(known: Any, name: str, start: Path, exit_code: int | None) -> Any:
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read."""
-    from herorun.core.triage.judge import judge
+    from herorun.core.triage.judge import judge, no_text
+    from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan
     from herorun.core.triage.seen import Seen, see
 
-    state, seen = Scan(), Seen()
-    for block in _blocks(name, start):
+    state, seen, readable = Scan(), Seen(), True
+    for number, block in enumerate(_blocks(name, start)):
+        readable = readable if number else is_text(block)
         state, matches = scan(known, state, block)
         seen = see(seen, matches)
     state, matches = finish(known, state)
-    return judge(known, see(seen, matches), state.said, exit_code)
+    found = judge(known, see(seen, matches), state.said, exit_code)
+    return found if readable else no_text(found)
 
 
 def _blocks(name: str, start: Path) -> Iterator[bytes]:

@@ -77,6 +77,8 @@ def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
+            if value < 0:
+                raise Unusable("a negative step")
             return key, value
     raise Unusable("no step")
 

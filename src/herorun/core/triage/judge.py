@@ -78,6 +78,7 @@ def _faint(told: Match) -> FailureClass:
 
 
 _SURVIVED = "It did not end the training, which went on for many steps: look at it when there is time."
+_NO_TEXT = "This is no text, so nothing can be read in it: name the job's own log, unpacked."
 _EMPTY = "The log is empty. If checkpoints or metrics advance, the output is block-buffered (PYTHONUNBUFFERED=1), not stuck."
 _NO_WORD = (
     "It failed and the log does not say why: look at the scheduler's record, and at the other ranks' logs."
@@ -111,6 +112,13 @@ def _of(catalogue: Catalogue, match: Match, seen: Seen) -> Judgement:
         known.person if known else True,
         seen.attempt,
     )
+
+
+def no_text(found: Judgement) -> Judgement:
+    """The same of a file that is no text: that nothing was found in it says nothing."""
+    if found.failure is not FailureClass.BENIGN or found.signature:
+        return found
+    return replace(found, failure=FailureClass.UNKNOWN, role=Role.CASCADE, advice=_NO_TEXT, person=True)
 
 
 def _nothing(seen: Seen) -> Judgement:

@@ -30,6 +30,15 @@ class Line:
     stream: str
 
 
+def is_text(sample: bytes) -> bool:
+    """Whether bytes from a file can be a log's: a tenth that is no UTF-8 is no log, whatever stands between it.
+
+    >>> is_text("loss 2.5 ✓".encode()), is_text(bytes(range(256)))
+    (True, False)
+    """
+    return sample.decode("utf-8", "replace").count("\ufffd") <= len(sample) / 10
+
+
 def readable(raw: bytes) -> Iterator[Line]:
     """The lines that a terminal would have shown in turn where a carriage return redraws one."""
     text = _ESCAPE.sub("", raw.decode("utf-8", "replace"))
