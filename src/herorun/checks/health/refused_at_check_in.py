@@ -2,7 +2,8 @@
 
 Why: a relaunch would meet the same difference; and a job that trains in spite of it writes a lineage that nobody
 admitted.
-Fix: mend what the failing item names, and launch again by hand.
+Fix: mend what the failing item names, and launch again by hand. Where another checkpoint was loaded than was given, let
+the script start from `HERORUN_START`, or declare `[command] resume_argv` with `{start}`: else it is refused again.
 """
 
 from herorun.core.asking import Reason
