@@ -35,8 +35,12 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
 
 
 def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    return asked(alone, capsys, "babysit", *words)
+
+
+def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
     capsys.readouterr()
-    code = cli.run(["-C", str(alone.folder), "babysit", *words])
+    code = cli.run(["-C", str(alone.folder), *words])
     told = capsys.readouterr()
     assert "Traceback" not in told.err
     return Answer(code, told.out, told.err)
@@ -249,3 +253,34 @@ def test_two_journals_of_one_file_see_each_others_events(home: Path) -> None:
         (one, two)[turn % 2].append(note(f"n{turn}"))
     assert len(one.lines()) == len(two.lines()) == 3
     assert os.stat(one.path).st_mode & 0o077 == 0
+
+
+# --- a sentinel of such a job -------------------------------------------------------------------------
+
+
+def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_file(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start("echo step 9/20; exit 0")
+    ended(alone, job.instance)
+    marker = alone.folder / "DONE"
+    marker.touch()
+    named = ("await", "--job", alone.place(job), "--scheduler", "local", "--every", "1s", "--max", "1")
+    for words in (("--state", "succeeded"), ("--step", "9"), ("--marker", str(marker)), ()):
+        assert asked(alone, capsys, *named, *words).code == 0, words
+    missed = asked(alone, capsys, *named, "--step", "20")
+    assert missed.code == 1 and "step 20 did not come" in missed.out
+    assert not list(jobs_home().glob("*/journal.jsonl")), "a look writes nothing down"
+
+
+def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(PREEMPTED)
+    ended(alone, job.instance)
+    named = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
+    down = asked(alone, capsys, *named, alone.place(job))
+    assert down.code == 1 and "it is down before the end" in down.out
+    assert asked(alone, capsys, *named, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
+    assert asked(alone, capsys, "await").code == 2
+    assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2

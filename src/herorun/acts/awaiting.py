@@ -2,11 +2,11 @@
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from herorun.acts.box import look_at
 from herorun.acts.patrol import ways_of
@@ -22,6 +22,7 @@ from herorun.system import watchers
 from herorun.system.clock import now
 from herorun.workspace import Run
 
+Seen: TypeAlias = tuple[Look, Told, Mapping[str, Any]]  # a look, what it means, and what else is known
 LONGEST = timedelta(days=30)  # nobody waits for a sentinel's word that long
 
 
@@ -38,24 +39,46 @@ class Ended:
 
 def wait_for(run: Run, wish: Wish, every: float, most: int, say: Callable[[str], None]) -> Ended:
     """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its bound and ends."""
-    if every < 1 or most < 1 or every * most > LONGEST.total_seconds():
-        raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30 days.")
+    must_end(every, most)
     if not run.place.reach and run.contract.scheduler.kind in ("ray", "iris") and wish.marker:
         raise WrongUse(
             f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: use --state or --step."
         )
-    top = run.place.repository
+
+    def see() -> Seen:
+        look = look_at(run, wish.marker)
+        return look, decide(look, ways_of(run)), _seen(run, wish, look)
+
+    return wait_on(see, run.slug, run.place.repository, wish, every, most, say)
+
+
+def wait_on(
+    see: Callable[[], Seen],
+    slug: str,
+    top: str,
+    wish: Wish,
+    every: float,
+    most: int,
+    say: Callable[[str], None],
+) -> Ended:
+    """The same for whatever can be looked at; `top` is where its other sentinels are told from those of namesakes."""
+    must_end(every, most)
     began = now().timestamp()
     previous = signal.signal(signal.SIGTERM, _retired)
     try:
-        with watchers.registered("await", run.slug, top, str(wish), began, began + every * most) as own:
+        with watchers.registered("await", slug, top, str(wish), began, began + every * most) as own:
             for other in replaced(own):
                 say(
-                    f"an earlier sentinel of {run.slug} (process {other.pid}, for {other.what}) is retired: one a run"
+                    f"an earlier sentinel of {slug} (process {other.pid}, for {other.what}) is retired: one a run"
                 )
-            return _loop(run, wish, every, most)
+            return _loop(see, wish, every, most)
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+def must_end(every: float, most: int) -> None:
+    if every < 1 or most < 1 or every * most > LONGEST.total_seconds():
+        raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30 days.")
 
 
 def replaced(own: watchers.Watcher) -> list[watchers.Watcher]:
@@ -68,19 +91,18 @@ def replaced(own: watchers.Watcher) -> list[watchers.Watcher]:
     return [other for other in others if watchers.retire(other)]
 
 
-def _loop(run: Run, wish: Wish, every: float, most: int) -> Ended:
+def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended:
     movement, moved = "", now()
     told: Told | None = None
     line = ""
     for turn in range(1, most + 1):
         began = time.monotonic()
         try:
-            look = look_at(run, wish.marker)
-            told = decide(look, ways_of(run))
+            look, told, seen = see()
             line = scrub(line_of(look, told))
             if told.state is not State.UNKNOWN and movement_of(look) != movement:
                 movement, moved = movement_of(look), look.at
-            outcome, why = judge_wish(wish, look, told.state, _seen(run, wish, look), look.at - moved)
+            outcome, why = judge_wish(wish, look, told.state, seen, look.at - moved)
         except (HerorunError, OSError) as error:
             if isinstance(error, WrongUse):
                 raise  # the next look would say the same

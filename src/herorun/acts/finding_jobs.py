@@ -7,10 +7,10 @@ from pathlib import Path
 
 from herorun.acts.followed import adapter_for
 from herorun.acts.sessions import Session, read_jobs
-from herorun.acts.uncontracted import state_home
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.jobs.facts import Facts
 from herorun.core.scrub import scrub
+from herorun.system.watchers import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
 NEWEST = 10

@@ -15,7 +15,6 @@ from herorun import catalogue
 from herorun.acts.followed import LINES, adapter_for
 from herorun.acts.many import worst
 from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs, session_of_launch
-from herorun.acts.uncontracted import state_home
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.jobs.facts import FORMS, Facts, must_be_id
@@ -37,6 +36,7 @@ from herorun.core.triage.kinds import QUIET
 from herorun.system.clock import now
 from herorun.system.detached import start_detached
 from herorun.system.files import hold, is_locked
+from herorun.system.watchers import state_home
 from herorun.workspace import Run
 
 EVERY = 60.0  # seconds between two looks

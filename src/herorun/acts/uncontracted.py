@@ -4,7 +4,6 @@
 unless a person gave the command for it.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
@@ -42,6 +41,7 @@ from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import make_folders, write_whole
 from herorun.system.git import Repository
+from herorun.system.watchers import state_home
 from herorun.workspace import Run
 
 CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
@@ -75,12 +75,6 @@ _UNKNOWN_KINDS = (
     kinds.SourceRun,
     kinds.TrackerIdentity,
 )
-
-
-def state_home() -> Path:
-    """`$XDG_STATE_HOME/herorun`, or `~/.local/state/herorun`: a relative value does not count (XDG Base Directory)."""
-    told = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(told) if told.startswith("/") else Path.home() / ".local" / "state") / "herorun"
 
 
 def jobs_home() -> Path:

@@ -6,24 +6,43 @@ from typing import Any
 
 import click
 
-OPTIONS = (
+NAMING = (
     click.option("--job", metavar="ID", help="A job without a contract, by the id that its back end gave it."),
     click.option("--scheduler", metavar="KIND", help="Whose id it is: iris, ray, slurm, nel, launcher or local."),
-    click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
     click.option("--cluster", metavar="NAME", help="The cluster, by its short name or, for Ray, its dashboard's address."),
     click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
     click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
     click.option("--host", metavar="HOST", help="The login node that is asked over ssh."),
     click.option("--user", metavar="USER", help="The user there."),
     click.option("--log", metavar="FILE", help="The job's log, where its scheduler does not tell."),
+)  # fmt: skip
+WATCHING = (
+    click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
     click.option("--every", metavar="DURATION", help="Time between two looks at such a job: 570s where it is not given."),
 )  # fmt: skip
 
 
 def options(command: Any) -> Any:
-    for option in reversed(OPTIONS):
+    for option in reversed((*NAMING, *WATCHING)):
         command = option(command)
     return command
+
+
+def naming(command: Any) -> Any:
+    """Those alone that say which job."""
+    for option in reversed(NAMING):
+        command = option(command)
+    return command
+
+
+def named_job(start: str, told: dict[str, str | None]) -> Any:
+    """The run of the job that the options name, without a word in its journal."""
+    from herorun.acts.uncontracted import open_job
+    from herorun.core.errors import WrongUse
+
+    if not told.get("job"):
+        raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
+    return open_job(_facts(Path(start), told))
 
 
 def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None) -> int:

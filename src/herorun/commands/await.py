@@ -1,10 +1,15 @@
 """`herorun await`."""
 
+from typing import Any
+
 import click
+
+from herorun.commands._uncontracted import named_job, naming
 
 
 @click.command(short_help="Wait for one thing of a run, by short looks; it always ends.")
-@click.argument("run")
+@click.argument("run", required=False)
+@naming
 @click.option("--marker", metavar="PATH", help="A file on the machine where the job runs.")
 @click.option(
     "--state", metavar="STATE", help="A state of the job or of the run, such as running or finished."
@@ -16,13 +21,15 @@ import click
 @click.pass_obj
 def command(
     start: str,
-    run: str,
+    /,
+    run: str | None,
     marker: str | None,
     state: str | None,
     step: int | None,
     every: str,
     most: int,
     as_json: bool,
+    **told: str | None,
 ) -> int:
     """Look, wait, look again; without an option it waits for the end of the run.
 
@@ -30,25 +37,34 @@ def command(
     can no longer come, when nothing has moved for an hour, and at the latest after --max looks. One sentinel a run: a
     new one retires the one before it.
 
+    A job without a contract is named by --job ID --scheduler KIND, as for `herorun babysit`; a marker of it must lie on
+    this machine.
+
     Exit code 0: it is there. 1: it is not, and somebody must look. 3: the last look saw nothing.
 
     \b
     Example:
       herorun await grug --step 5000
+      herorun await --job 4711 --scheduler slurm --state succeeded
       herorun await grug --marker /data/grug/EVAL_DONE --every 90s --max 120
     """
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.awaiting import wait_for
+    from herorun.acts.await_job import wait_for_job
+    from herorun.acts.awaiting import Ended, wait_for
+    from herorun.core.errors import WrongUse
     from herorun.core.patrol.wish import wish_of
     from herorun.core.until import seconds_of
     from herorun.workspace import watched_run
 
     wish = wish_of(marker, state, step)
     seconds = seconds_of(every, "--every")
-    opened, _ = watched_run(run, Path(start))
-    ended = wait_for(opened, wish, seconds, most, lambda words: screen.say(opened.slug, words))
+    if run and any(told.values()):
+        raise WrongUse("--job and what belongs to it name a job without a contract: name no run beside it.")
+    opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, told)
+    wait: Any = wait_for if run else wait_for_job
+    ended: Ended = wait(opened, wish, seconds, most, lambda words: screen.say(opened.slug, words))
     if as_json:
         state_now = ended.told.state.value if ended.told else "unknown"
         screen.show_json(
