@@ -6,7 +6,6 @@ the day. HERORUN_CRASH_ALL=1 goes through all of them twice, before and after ea
 """
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,21 @@ from typing import Any
 import pytest
 
 from crash.faults import Dead, Fault, deadly, raise_dead
-from crash.stages import STAGES, TODAY, Stage, must_hold, of_the_day, outcome, undisturbed
+from crash.stages import (
+    EVERY,
+    STAGES,
+    TODAY,
+    Stage,
+    is_of_the_day,
+    must_hold,
+    of_the_day,
+    outcome,
+    undisturbed,
+)
 from herorun.acts import sealing
 from herorun.schedulers.local import Local
 from stories import Story, copy
 
-EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 SAMPLED = ("relaunch", "rollback", "fork", "handoff", "stop", "approve")
 MOST = 100  # calls of one command
 SLICES = [  # so that several processes can share the longest
@@ -27,7 +35,7 @@ SLICES = [  # so that several processes can share the longest
         stage,
         range(1 + part, MOST, parts),
         id=f"{stage.name}-{part + 1}",
-        marks=() if part == TODAY % parts and (n + TODAY) % 3 == 0 else pytest.mark.thorough,
+        marks=() if part == TODAY % parts and is_of_the_day(n) else pytest.mark.thorough,
     )
     for n, (stage, parts) in enumerate(
         zip(STAGES, (1, 4, 8, 1, 6, 6, 4, 4, 3, 6, 1, 3, 1, 1, 1), strict=True)

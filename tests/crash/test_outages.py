@@ -5,7 +5,6 @@ goes through every call of every port; else a sample of the day.
 """
 
 import json
-import os
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -15,10 +14,9 @@ from typing import Any
 import pytest
 
 from crash.outages import TROUBLES, Outage, Trouble, impatient
-from crash.stages import STAGES, TODAY, Stage, must_hold, of_the_day, outcome
+from crash.stages import EVERY, STAGES, TODAY, Stage, must_hold, of_the_day, outcome
 from stories import CRASH, SLUG, Story, copy
 
-EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 SAMPLE = 2  # cases a stage and day
 
 

@@ -15,8 +15,7 @@ import pytest
 
 from crash.faults import Dead, Fault, deadly, raise_dead
 from crash.outages import Outage, Trouble, impatient
-from crash.stages import STAGES, must_hold
-from crash.test_outages import EVERY, TODAY
+from crash.stages import EVERY, STAGES, TODAY, must_hold
 from services.channel_servers import WebService, web_service
 from stories import CRASH, Story, copy
 
