@@ -76,7 +76,7 @@ def test_what_is_no_number_is_left_out_and_said_once(root: Path, capsys: pytest.
 
 def test_a_step_is_an_integer(root: Path) -> None:
     with pytest.raises(TypeError):
-        log({"loss": 1.0}, step=1.5)  # type: ignore[arg-type]
+        log({"loss": 1.0}, step=1.5)
 
 
 def test_only_the_first_rank_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -434,7 +434,7 @@ def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> N
     record(long).append(note("another history"))
     kept(long).write_bytes(old)
     assert words(record(long)) == ["another history"] and record(long).memory().last_decided is not None
-    assert record(long).memory().last_decided.progress == "~0/99"  # type: ignore[union-attr]
+    assert record(long).memory().last_decided.progress == "~0/99"
 
 
 # --- what it costs -----------------------------------------------------------------------------------
@@ -501,7 +501,7 @@ def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: 
     assert names[:2] == ["20260101.jsonl", "20260101_002.jsonl"] and names[-1] == "20260102.jsonl"
     assert len(names) > 3 and names == sorted(names)
     assert words(record(story)) == [*(f"{number}" for number in range(12)), "the next day"]
-    assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]  # type: ignore[attr-defined]  # of a note
+    assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]  # of a note
     assert mine.push() and is_well(mine)
 
 

@@ -138,7 +138,7 @@ def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pyte
     done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
     assert "is held by eve@there" in done.why
     found = story.run.scheduler.find("tiny-1", clock.now())
-    assert found.job.state.live  # type: ignore[union-attr]  # Absent fails the test too
+    assert found.job.state.live  # Absent fails the test too
 
 
 @pytest.mark.parametrize("words", [(), ("--to", THERE, "--take"), ("--to", "eve"), ("--to", "eve @there")])

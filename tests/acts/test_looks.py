@@ -1,7 +1,7 @@
 """Runs that are watched together share a look at their scheduler, and no run is told of it less than before."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -97,8 +97,8 @@ def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -
 def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:
     looks, given = Looks(), []
     cluster = Cluster()
-    cluster.look = given.append  # type: ignore[method-assign, assignment]
-    cluster.by = Seen  # type: ignore[method-assign, assignment]
+    cluster.look = given.append
+    cluster.by = Seen
     looks.take_down("here", cluster, ("tiny-1", LONG_AGO))
     looks.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
     assert given == [{"tiny-1": LONG_AGO}]
@@ -176,7 +176,9 @@ def test_babysit_and_status_of_all_look_once(
         asked.append(set(wanted))
         return "seen"
 
-    told: Callable[[Scheduler, str], Scheduler] = lambda self, seen: self  # noqa: E731
+    def told(self: Scheduler, seen: str) -> Scheduler:
+        return self
+
     monkeypatch.setattr(local.Local, "look", look, raising=False)
     monkeypatch.setattr(local.Local, "by", told, raising=False)
     monkeypatch.setattr(local.Local, "cluster", "here", raising=False)

@@ -40,7 +40,7 @@ def pushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def git(self: Repository, *args: str, **named: object) -> object:
         if args[0] == "push":
             counted.append(sum(":refs/heads/" in arg for arg in args))
-        return real(self, *args, **named)  # type: ignore[arg-type]
+        return real(self, *args, **named)
 
     monkeypatch.setattr(Repository, "git", git)
     return counted

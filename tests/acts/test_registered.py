@@ -68,7 +68,7 @@ def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
         assert jobs(alone, capsys, "add", "local", alone.place(job), "--no-watch").code == 0
     eventually(
         lambda: all(alone.adapter.find(j.instance, registered.now()).job.state.ended for j in (well, bad))
-    )  # type: ignore[union-attr]
+    )
     first = jobs(alone, capsys, "watch", "--once")
     assert first.code == 1
     assert "1 of 3 completed, 1 failed, 1 running" in first.out
@@ -116,7 +116,7 @@ def test_many_writers_lose_nothing_and_keep_what_they_do_not_know(home: Path) ->
     def write(number: int) -> None:
         for turn in range(5):
             one = _entry(f"{number}-{turn}")
-            change_jobs(session, lambda entries, one=one: with_entry(entries, one))  # type: ignore[misc]
+            change_jobs(session, lambda entries, one=one: with_entry(entries, one))
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
     for thread in threads:

@@ -158,7 +158,7 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
     def killed(self: Record, *events: object, **files: object) -> str:
         if any(type(event).__name__ == "Launched" for event in events):
             raise KeyboardInterrupt
-        return append(self, *events, **files)  # type: ignore[arg-type]  # passed on as it came
+        return append(self, *events, **files)  # passed on as it came
 
     story.order("tiny-1", WAIT)
     story.init()

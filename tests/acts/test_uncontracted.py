@@ -58,7 +58,7 @@ def events(*kinds: type) -> list[Any]:
 
 
 def ended(alone: Alone, name: str) -> None:
-    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.ended)  # type: ignore[union-attr]
+    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.ended)
 
 
 def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
@@ -175,7 +175,7 @@ def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(
     words = ("--job", alone.place(job), "--scheduler", "local", "--every", "1s", "--until", "step=9")
     answer = babysit(alone, capsys, *words)
     assert (answer.code, "watched until step=9: ~9/20" in answer.out) == (0, True)
-    assert alone.adapter.find(job.instance, note("x").at).job.state.live  # type: ignore[union-attr]
+    assert alone.adapter.find(job.instance, note("x").at).job.state.live
 
 
 def test_the_one_way_to_name_a_job_stands_where_nothing_is_named(
@@ -241,7 +241,7 @@ def test_a_line_that_a_crash_cut_off_makes_room_and_a_changed_one_stops_everythi
     with journal.path.open("ab") as file:
         file.write(b'{"v": 1, "cut')
     Journal(journal.path, "x").append(note("two"))
-    assert [line.event.title for line in Journal(journal.path, "x").lines()] == ["one", "two"]  # type: ignore[union-attr]
+    assert [line.event.title for line in Journal(journal.path, "x").lines()] == ["one", "two"]
     journal.path.write_bytes(journal.path.read_bytes().replace(b"one", b"eno"))
     with pytest.raises(CouldNotLook, match="damaged"):
         Journal(journal.path, "x").memory()

@@ -58,7 +58,7 @@ def test_another_herorun_or_a_changed_byte_is_none_at_all() -> None:
 
 
 def test_what_would_come_back_otherwise_is_not_kept() -> None:
-    odd = replace(a_memory(), health=Health(step="7"))  # type: ignore[arg-type]  # a wrong type is the case
+    odd = replace(a_memory(), health=Health(step="7"))  # a wrong type is the case
     assert to_bytes(kept(odd), "1.0") == b""
 
 

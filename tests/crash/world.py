@@ -62,5 +62,5 @@ class Clock(datetime):
     by = timedelta()
 
     @classmethod
-    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+    def now(cls, tz: tzinfo | None = None) -> datetime:
         return datetime.now(tz) + cls.by

@@ -41,7 +41,7 @@ class LayoutSuite:
         for step in range(50):
             disk.save(trainer, step)
         store = Through(disk.store)
-        found = trainer.layout.listed(store, f"{disk.root}/", False)  # type: ignore[arg-type]  # Through answers every call
+        found = trainer.layout.listed(store, f"{disk.root}/", False)  # Through answers every call
         assert [c.step for c in found] == list(range(50))
         assert not any(c.examined or c.complete or c.problem for c in found)
         assert len(store.calls) == 1
@@ -50,7 +50,7 @@ class LayoutSuite:
         disk.save(trainer, 10)
         store = Through(disk.store)
         (listed,) = trainer.layout.listed(disk.store, disk.root, False)
-        seen = trainer.layout.examined(store, listed)  # type: ignore[arg-type]  # Through answers every call
+        seen = trainer.layout.examined(store, listed)  # Through answers every call
         assert seen and seen.complete
         assert len(store.calls) <= self.requests
 
@@ -93,7 +93,7 @@ class LayoutSuite:
                 raise OSError(f"{asked}: input/output error")
 
         with pytest.raises(OSError, match="input/output") as caught:
-            trainer.layout.examined(Through(disk.store, broken), listed)  # type: ignore[arg-type]  # Through answers every call
+            trainer.layout.examined(Through(disk.store, broken), listed)  # Through answers every call
         assert not isinstance(caught.value, FileNotFoundError)
 
     def test_one_that_is_pruned_meanwhile_is_left_out(self, trainer: Trainer, disk: Disk) -> None:

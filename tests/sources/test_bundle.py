@@ -28,7 +28,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read(work: Path, name: str | None) -> Bundle | Nothing:
     contract = a_contract(runtime={"bundle": name})
-    return read_bundle(contract, Repository(work, work / ".git"), LocalStore())  # type: ignore[arg-type]  # a store that only reads
+    return read_bundle(contract, Repository(work, work / ".git"), LocalStore())  # a store that only reads
 
 
 @pytest.mark.parametrize("name", ["commit.tar", "commit.tar.gz"])

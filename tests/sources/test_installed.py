@@ -21,7 +21,9 @@ class Here:
 
 def read(top: Path, *argv: str, **env: str) -> Installed | Nothing:
     contract = a_contract(command={"argv": list(argv), "env": env})
-    return read_installed(contract, Here(), Repository(top, top / ".git"))  # type: ignore[arg-type]  # a scheduler that only says where it is
+    return read_installed(
+        contract, Here(), Repository(top, top / ".git")
+    )  # a scheduler that only says where it is
 
 
 def test_the_interpreter_is_asked_for_its_own_packages(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_a_job_elsewhere_is_not_asked_here(tmp_path: Path) -> None:
         reach = "ssh"
 
     contract = a_contract(command={"argv": [sys.executable]})
-    assert isinstance(read_installed(contract, There(), Repository(tmp_path, tmp_path)), Nothing)  # type: ignore[arg-type]  # as above
+    assert isinstance(read_installed(contract, There(), Repository(tmp_path, tmp_path)), Nothing)  # as above
 
 
 def test_a_command_that_starts_no_python_is_not_asked(tmp_path: Path) -> None:

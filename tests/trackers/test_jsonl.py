@@ -44,7 +44,7 @@ class Bench:
             file.write(data)
 
     def log(self, *rows: Logged) -> None:
-        self.write("".join(f"{self._line(*row)}\n" for row in rows).encode())  # type: ignore[operator]  # the suite types rows loosely
+        self.write("".join(f"{self._line(*row)}\n" for row in rows).encode())  # the suite types rows loosely
 
     def replace(self, *rows: Logged) -> None:
         self.path.unlink()

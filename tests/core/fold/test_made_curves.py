@@ -77,7 +77,9 @@ def test_what_recovers_or_is_small_wakes_nobody(what, seed):
 def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
     """Steps are counted, and not rows: the same rows, ten steps apart, are one."""
     made = replace(clean(seed, (0.002, 0.01), shape="plateau"), gap=1)
-    change = lambda i, loss: (1.8 if i < rows else 1) * loss  # noqa: E731  # as short as the other shapes
+
+    def change(i, loss):
+        return (1.8 if i < rows else 1) * loss
 
     assert alerts(made.broken(change)) == [], made
     assert alerts(replace(made, gap=10).broken(change)) != [], made
