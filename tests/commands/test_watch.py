@@ -123,7 +123,7 @@ class Terminal:
         argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "watch", "--every", "0.2"]
         env = {**os.environ, "PYTHONPATH": SOURCES, "TERM": "xterm", "COLUMNS": "120", "LINES": "20"}
         self.process = subprocess.Popen(
-            argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True
+            argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True, preexec_fn=_heeds
         )
         os.close(other)
 
@@ -145,8 +145,10 @@ class Terminal:
     def type(self, key: str) -> None:
         os.write(self._end, key.encode())
 
-    def ended(self) -> int:
+    def ended(self, within: float = 30.0) -> int:
+        until = time.monotonic() + within
         while self.process.poll() is None:  # what it still writes must be read
+            assert time.monotonic() < until, "it goes on"
             if select.select([self._end], [], [], 0.1)[0]:
                 self._read()
         return self.process.returncode
@@ -155,6 +157,11 @@ class Terminal:
         self.process.kill()
         self.process.wait()
         os.close(self._end)
+
+
+def _heeds() -> None:
+    """A shell's background jobs ignore interruptions, and hand that down."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture
