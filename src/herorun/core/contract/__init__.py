@@ -1,0 +1,71 @@
+"""The run contract: what people signed, as `runs/<slug>.toml` or built in Python.
+
+Unknown keys are errors. The tables of adapters (`tracker`, `scheduler`) take further keys, which the adapter's
+own `Options` validate; `[babysit.thresholds]` is validated by each check's `Limits`.
+"""
+
+from herorun.core.contract.box import Chain, Patrol, Stage
+from herorun.core.contract.judged import Compare, Policy, Waiver
+from herorun.core.contract.planned import (
+    Checkpoints,
+    Code,
+    Command,
+    Config,
+    Data,
+    Hardware,
+    Impact,
+    KeyClass,
+    Output,
+    Runtime,
+    Scheduler,
+    Start,
+    Tracker,
+)
+from herorun.core.contract.reading import contract_from, explain_errors, parse_contract
+from herorun.core.contract.told import Issue, Logbook, Notify
+from herorun.core.contract.values import KIND, SLUG, Duration, parse_duration, say_duration
+from herorun.core.contract.watched import Babysit, Budget, Budgets, Phase, Recovery
+from herorun.core.contract.whole import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
+
+__all__ = [
+    "HERO_FLOPS",
+    "KIND",
+    "PLAN_TABLES",
+    "SLUG",
+    "Babysit",
+    "Budget",
+    "Budgets",
+    "Chain",
+    "Checkpoints",
+    "Code",
+    "Command",
+    "Compare",
+    "Config",
+    "Contract",
+    "ContractFile",
+    "Data",
+    "Duration",
+    "Hardware",
+    "Impact",
+    "Issue",
+    "KeyClass",
+    "Logbook",
+    "Notify",
+    "Output",
+    "Patrol",
+    "Phase",
+    "Policy",
+    "Recovery",
+    "Runtime",
+    "Scheduler",
+    "Stage",
+    "Start",
+    "Tracker",
+    "Waiver",
+    "contract_from",
+    "explain_errors",
+    "parse_contract",
+    "parse_duration",
+    "plan_part",
+    "say_duration",
+]

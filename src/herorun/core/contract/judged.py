@@ -1,0 +1,56 @@
+"""The tables of how findings and differences are judged, and of what people accept."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator
+
+from herorun.core.compare.gate import parse_gate
+from herorun.core.contract.values import Name, Said, Table
+from herorun.core.finding import Waiver as SignedWaiver
+
+
+def _gate(text: str) -> str:
+    parse_gate(text)
+    return text
+
+
+class Compare(Table):
+    """What `herorun compare` goes by when this run is measured against another, set before anybody looks."""
+
+    gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
+        (),
+        description="Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, <= | >= | within, size.",
+    )
+
+
+class Policy(Table):
+    """How strictly findings are acted on."""
+
+    mode: Literal["enforce", "warn", "audit"] = Field(
+        "enforce",
+        description="Whether findings stop a launch, only warn, or are only written down. A hero run is enforced.",
+    )
+
+
+class Waiver(Table):
+    """A finding that a person accepts. Granting one is a commit."""
+
+    check: Name = Field(description="The check's name.")
+    subject: str | None = Field(None, description="The finding's exact subject; every one where absent.")
+    reason: Said = Field(description="Why it is accepted.")
+    approved_by: Said = Field(description="Who signs.")
+    expires: datetime = Field(description="Until when it holds.")
+    unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
+
+    @field_validator("expires")
+    @classmethod
+    def _zoned(cls, value: datetime) -> datetime:
+        if value.tzinfo is None:
+            raise ValueError("needs a time zone: write it like 2026-12-01T12:00:00Z")
+        return value
+
+    def signed(self) -> SignedWaiver:
+        return SignedWaiver(
+            self.check, self.reason, self.approved_by, self.expires, self.subject, self.unknown
+        )

@@ -1,0 +1,183 @@
+"""The tables that enter the plan: what runs, on what, and where it leaves its results."""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from herorun.core.contract.values import (
+    KIND,
+    Argument,
+    Duration,
+    Name,
+    OpenTable,
+    Pinned,
+    Remote,
+    Table,
+    Text,
+    Variable,
+    Whole,
+)
+
+
+class Command(Table):
+    """What is run."""
+
+    argv: tuple[Argument, ...] = Field(min_length=1, description="The exact command line, as a list.")
+    resume_argv: tuple[Argument, ...] = Field(
+        (),
+        description="The command line of a launch that starts from a checkpoint; `{start}` is replaced by its path.",
+    )
+    cwd: str = Field(".", description="Working directory, relative to the repository root.")
+    env: dict[Variable, Text] = Field({}, description="Plain environment values. Never secrets.")
+    secrets: tuple[Name, ...] = Field(
+        (), description="Names of environment variables that are passed on by name."
+    )
+
+
+class Impact(StrEnum):
+    IGNORE = "ignore"
+    NOTICE = "notice"
+    BLOCK = "block"
+
+
+class Code(Table):
+    """Where the code is published, and which files can change the training."""
+
+    remote: Remote = Field("origin", description="The git remote that counts as published.")
+    refs: tuple[Name, ...] = Field(
+        ("refs/heads/*",), description="Refs of the remote that count as published."
+    )
+    impact: dict[str, Impact] = Field(
+        {}, description="Ordered globs, written as in .gitignore, before the shipped ones: the first decides."
+    )
+    in_place: bool = Field(
+        False, description="Run from the checkout itself, not from an exported copy of the commit."
+    )
+    snapshot_max_mb: Whole = Field(
+        50, gt=0, description="Megabytes that the snapshot of an approved dirty tree may hold."
+    )
+
+
+class KeyClass(StrEnum):
+    """What a changed key of the config means for the run."""
+
+    TRAJECTORY = "trajectory"  # it trains otherwise from here on: another run
+    RESUME_BREAKING = "resume-breaking"  # the state of the earlier instance does not fit it
+    OPERATIONAL = "operational"  # it runs otherwise and trains the same
+    COSMETIC = "cosmetic"  # it is only shown otherwise
+    VOLATILE = "volatile"  # it differs from launch to launch by nature
+
+
+class Config(Table):
+    """The resolved training configuration."""
+
+    files: tuple[Name, ...] = Field((), description="TOML, JSON or YAML files, later ones win.")
+    command: tuple[Name, ...] = Field((), description="A command that prints the resolved config as JSON.")
+    volatile: tuple[Name, ...] = Field(
+        (),
+        description="Globs of keys that differ from launch to launch by nature; they do not enter the plan.",
+    )
+    classes: dict[str, KeyClass] = Field(
+        {},
+        description="Key globs, the first match wins: trajectory, resume-breaking, operational, cosmetic or volatile.",
+    )
+    batch_size: Name | None = Field(
+        None, description="Key of the config that holds the global batch size, in sequences."
+    )
+    sequence_length: Name | None = Field(
+        None, description="Key of the config that holds the tokens of one sequence."
+    )
+    horizon: Name | None = Field(
+        None,
+        description="Key of the config that holds the total steps of the learning-rate schedule.",
+    )
+
+
+def _identity(value: str) -> str:
+    if not re.fullmatch(r"sha256:[0-9a-f]{64}|generation:.+", value):
+        raise ValueError(
+            'is no identity: write "sha256:" and 64 hex digits, or "generation:" and the store\'s word'
+        )
+    return value
+
+
+class Data(Table):
+    """The data's identity."""
+
+    manifests: dict[Name, Annotated[str, AfterValidator(_identity)]] = Field(
+        {},
+        description="Manifest path or URL to its digest (sha256:...) or store generation (generation:...).",
+    )
+
+
+class Output(Table):
+    """Where checkpoints go: explicit, no templating."""
+
+    root: Pinned = Field(description="Absolute path or URL of the permanent output root.")
+    temporary_root: Pinned | None = Field(
+        None, description="Root of rolling temporary checkpoints, where it differs."
+    )
+
+
+class Checkpoints(Table):
+    """Retention: a hero run must state all three of permanent_every, temporary_every and keep."""
+
+    layout: str = Field("levanter", pattern=KIND, description="How the trainer lays out its checkpoints.")
+    permanent_every: Whole | None = Field(None, gt=0, description="Steps between checkpoints that are kept.")
+    temporary_every: Duration | None = Field(None, description="Time between rolling checkpoints.")
+    keep: Whole | None = Field(None, gt=0, description="How many previous checkpoints are kept for rollback.")
+    milestones: tuple[Whole, ...] = Field((), description="Steps whose checkpoints are never deleted.")
+
+
+class Start(Table):
+    """The checkpoint that the run starts from."""
+
+    from_: Pinned | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
+    kind: Literal["full-state", "weights-only"] = Field(
+        "full-state",
+        description="Whether step, optimizer and data position come along, or the weights alone.",
+    )
+    source_run: str | None = Field(None, description="Slug of the run that wrote it.")
+    rejected: tuple[Name, ...] = Field((), description="Lineages, as path prefixes, that are never chosen.")
+    reason: str | None = Field(None, description="Why this checkpoint, where it is not the newest.")
+
+
+class Tracker(OpenTable):
+    """What the run reports, and under which identity."""
+
+    kind: str = Field("jsonl", pattern=KIND, description="Which tracker.")
+    entity: str | None = Field(None, description="The account that it reports to.")
+    project: str | None = Field(None, description="The project that it reports to.")
+    id: str | None = Field(None, description="Run id; the slug where it is not given.")
+    name: str | None = Field(None, description="Display name; the id where it is not given.")
+    resume: Literal["allow", "must", "never", "auto"] = Field(
+        "allow", description="What the tracker does with an id that it knows already."
+    )
+    metrics: dict[str, str] = Field({}, description="Our name (loss, step, grad_norm, ...) to the tracker's.")
+    first_step: Literal[0, 1] = Field(0, description="The step number that the first update is logged under.")
+
+
+class Scheduler(OpenTable):
+    """Where it runs."""
+
+    kind: str = Field("local", pattern=KIND, description="Which scheduler.")
+    restarts: Literal["herorun", "backend"] = Field("herorun", description="Who restarts a job that ended.")
+
+
+class Hardware(Table):
+    """What it runs on."""
+
+    accelerator: str | None = Field(None, description="Kind of accelerator, as its cluster calls it.")
+    count: Whole | None = Field(None, gt=0, description="How many of them.")
+    topology: str | None = Field(None, description="How they are connected, as the cluster calls it.")
+    region: str | None = Field(None, description="Where they are.")
+
+
+class Runtime(Table):
+    """Runtime identity, where it differs from the git commit."""
+
+    container: str | None = Field(None, description="Image by digest.")
+    packages: tuple[Name, ...] = Field((), description="PEP 508 requirements.")
+    bundle: str | None = Field(None, description="Source bundle identity.")

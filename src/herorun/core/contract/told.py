@@ -1,0 +1,57 @@
+"""The tables of who is told, and where the record is kept."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, field_validator
+
+from herorun.core.contract.values import KIND, Name, OpenTable, Remote, Table, Whole
+from herorun.core.git_names import branch_name
+
+
+class Issue(OpenTable):
+    """Where people read about it."""
+
+    kind: str = Field("local", pattern=KIND, description="Which notifier holds the run's page.")
+    repo: str | None = Field(None, description="owner/name, where the issue lies in a repository.")
+    number: Whole | None = Field(None, gt=0, description="An issue that is there already.")
+    labels: tuple[Name, ...] = Field(("experiment", "agent-generated"), description="Labels of a new issue.")
+
+
+class Logbook(Table):
+    """The durable record's home."""
+
+    branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
+        None, description="Branch of the record; herorun/<slug> where it is not given."
+    )
+    remote: Remote | None = Field(
+        None, description="Remote of the record; [code] remote where it is not given."
+    )
+
+
+def _channel(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(
+            "is no name of an environment variable: an address holds a secret, so put it into a variable and name that here"
+        )
+    return name
+
+
+class Notify(Table):
+    """Whom we tell beyond the issue, and how often."""
+
+    targets: tuple[Annotated[str, AfterValidator(_channel)], ...] = Field(
+        (),
+        description="Names of environment variables that hold apprise URLs; the first that takes a page has it.",
+    )
+    pages_per_hour: Whole = Field(
+        6, gt=0, description="By one channel; beyond it repeats are counted and told of in the next page."
+    )
+    pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
+
+    @field_validator("targets")
+    @classmethod
+    def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError("names a variable twice")
+        return value

@@ -1,0 +1,156 @@
+"""What a key of the contract may hold, and what its tables have in common."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
+
+from herorun.core.git_names import remote_name
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+KIND = r"^[a-z][a-z0-9_]*$"
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_UNIT = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def parse_duration(value: object) -> object:
+    """`"15m"`, `"570s"`, `"1.5h"`; a timedelta passes through.
+
+    >>> parse_duration("15m")
+    datetime.timedelta(seconds=900)
+    """
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value.strip())
+        if not found:
+            raise ValueError(f'{value!r} is no duration: write it like "570s", "15m", "1.5h" or "2d"')
+        try:
+            return timedelta(seconds=float(found[1]) * _UNIT[found[2]])
+        except OverflowError:
+            raise ValueError("is longer than any run") from None
+    if isinstance(value, (int, float)):
+        raise ValueError(f'{value!r} has no unit: write it like "{value}s" or "{value}m"')
+    return value
+
+
+def say_duration(value: timedelta) -> str:
+    """The shortest exact form: 15m, 570s, 2d.
+
+    >>> say_duration(timedelta(seconds=570))
+    '570s'
+    """
+    seconds = value.total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds and seconds % size == 0:
+            return f"{int(seconds // size)}{unit}"
+    return f"{seconds:g}s"
+
+
+def _positive(value: timedelta) -> timedelta:
+    if value <= timedelta():
+        raise ValueError("must be longer than zero")
+    return value
+
+
+Duration = Annotated[
+    timedelta,
+    Field(gt=timedelta()),
+    BeforeValidator(parse_duration),
+    PlainSerializer(say_duration, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["15m"]}),
+]
+Name = Annotated[str, Field(min_length=1)]
+
+
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is blank: a person must fill it in")
+    return value
+
+
+Said = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+
+
+def _slow_enough(value: timedelta) -> timedelta:
+    if value < timedelta(seconds=1):
+        raise ValueError("is shorter than a second: a tick reads the scheduler, the tracker and the store")
+    return value
+
+
+Cadence = Annotated[Duration, AfterValidator(_slow_enough)]
+
+
+def _no_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("holds a NUL character, which no command line or environment can")
+    return value
+
+
+def _variable(name: str) -> str:
+    if not name or "=" in name:
+        raise ValueError("is no name of an environment variable")
+    return _no_nul(name)
+
+
+Variable = Annotated[str, AfterValidator(_variable)]
+Text = Annotated[str, AfterValidator(_no_nul)]
+Remote = Annotated[str, AfterValidator(remote_name)]
+Argument = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
+
+
+def _pinned(value: str) -> str:
+    if not value.rstrip("/"):
+        raise ValueError("is the root of the file system: name a folder of this run's own")
+    if not value.startswith("/") and "://" not in value:
+        raise ValueError(
+            "must be an absolute path or a URL: a relative one would lie in whatever folder the job starts in"
+        )
+    return value
+
+
+Pinned = Annotated[str, Field(min_length=1), AfterValidator(_pinned)]
+Whole = Annotated[int, Field(strict=True)]  # `keep = true` and `keep = "10"` are no numbers
+
+
+def _on_the_box(value: str) -> str:
+    if not re.fullmatch(r"/[^\0\n]*[^/\0\n]", value):
+        raise ValueError(
+            "must be an absolute path on the machine where the job runs, without a slash at its end"
+        )
+    return value
+
+
+def _pattern(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    if "\0" in value or "\n" in value:
+        raise ValueError("is looked for in one line: it can hold no line break")
+    return value
+
+
+BoxPath = Annotated[str, AfterValidator(_on_the_box)]
+Pattern = Annotated[str, Field(min_length=1), AfterValidator(_pattern)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False, populate_by_name=True)
+
+
+class OpenTable(Table):
+    """A table whose further keys belong to an adapter."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dict(self.__pydantic_extra__ or {})

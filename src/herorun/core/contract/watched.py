@@ -1,0 +1,87 @@
+"""The tables of the babysitter: how often it looks, what it may do, what it may spend."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from herorun.core.contract.values import Argument, Cadence, Duration, Name, Table, Whole
+
+
+class Budgets(Table):
+    """How often the babysitter may act without asking."""
+
+    relaunches: Whole = Field(
+        6, ge=0, description="Relaunches within the window; beyond them a person is asked."
+    )
+    window: Duration = Field(timedelta(hours=24), description="The time that relaunches are counted over.")
+    infra: Whole = Field(6, ge=0, description="Of these, after a fault of the hardware, network or cluster.")
+    unknown: Whole = Field(3, ge=0, description="Of these, after an end that nothing explains.")
+    code_bug: Whole = Field(
+        1, ge=0, description="Fix attempts by a person before the same error ends the matter."
+    )
+    oom: Whole = Field(0, ge=0, description="Of these, after running out of memory.")
+
+
+class Recovery(StrEnum):
+    RELAUNCH = "relaunch"
+    ASK = "ask"
+    OBSERVE = "observe"
+
+
+class Babysit(Table):
+    """Who watches, how often, and what they may do."""
+
+    cadence: Cadence = Field(timedelta(minutes=15), description="Time between two ticks, at least a second.")
+    owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
+    recovery: Recovery = Field(
+        Recovery.RELAUNCH,
+        description="What follows a crash: a relaunch, a question to the DRI, or telling only.",
+    )
+    budgets: Budgets = Budgets()
+    stop_on: tuple[Name, ...] = Field(
+        (), description="Health checks whose firing alert stops a running job; without it nothing does."
+    )
+    tpu_bad_node: Literal["print", "delete"] = Field(
+        "print",
+        description="What is done about a bad TPU: the commands that replace its machine are printed, or run.",
+    )
+    tpu_zone: Name | None = Field(None, description="The zone of the TPU machines; `delete` needs it.")
+    catalogue: Argument | None = Field(
+        None,
+        description="A TOML file of log signatures of your own, relative to the repository root; asked before ours.",
+    )
+    thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
+    lease: Literal["root", "record"] = Field(
+        "root",
+        description="Where the one owner is written down: in the output root, or on the record's branch.",
+    )
+    declined: str | None = Field(
+        None, min_length=1, description="Why nobody watches: the only way out of it."
+    )
+
+    @model_validator(mode="after")
+    def _knows_the_zone(self) -> Self:
+        if self.tpu_bad_node == "delete" and self.tpu_zone is None:
+            raise ValueError('tpu_bad_node = "delete" needs tpu_zone, the zone that the machines are in')
+        return self
+
+
+class Budget(Table):
+    """What the run may cost."""
+
+    accelerator_hours: float | None = Field(
+        None, gt=0, description="Beyond it a relaunch becomes a question."
+    )
+    rate: float | None = Field(None, gt=0, description="Money for one accelerator-hour.")
+
+
+class Phase(Table):
+    """A declared boundary at which curves may change their shape."""
+
+    name: Name = Field(description="What begins here.")
+    step: Whole = Field(ge=0, description="The step at which it begins.")
+    kind: Literal["warm-up-end", "batch-size", "data-mixture", "learning-rate", "other"] = Field(
+        "other", description="What changes."
+    )
