@@ -97,6 +97,14 @@ def test_chunks_change_nothing(size, parts):
         backtest.CHUNK = before
 
 
+@pytest.mark.parametrize("size", [1, 7, 50, 190, 512])
+def test_one_that_begins_anew_right_after_it_ended_is_found_in_chunks_of_any_size(size, monkeypatch):
+    monkeypatch.setattr(backtest, "CHUNK", size)
+    rows = curve(*CALM, *[NAN] * 6, *[2.0] * 11, *[NAN] * 6, *[2.0] * 30)
+
+    assert fired(rows) == [("not-finite", 60, 66), ("not-finite", 77, 83)]
+
+
 def test_a_value_that_is_not_finite_hides_no_later_spike():
     rows = curve(*CALM, 2.0, NAN, *[2.0] * 15, *[3.4] * 19, *[2.0] * 30)
 

@@ -65,10 +65,11 @@ class Backtest:
         assert metrics is not None
         first = self.rows + offset
         open_now = self._failing(only_open(metrics))
-        told = self._failing(metrics)
-        seen = {
-            key: said for key, said in told.items() if key in open_now or not self._just_ended(key, first)
-        }
+        seen = self._failing(metrics)
+        if len(chunk) == 1:  # in several rows an excursion may have begun and ended anew
+            seen = {
+                key: said for key, said in seen.items() if key in open_now or not self._just_ended(key, first)
+            }
         if seen.keys() == open_now.keys() == self._firing.keys() | self._muted:
             return after
         if len(chunk) == 1:
