@@ -9,6 +9,7 @@ from herorun.trackers.wandb_reading import answered, quieten
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        tempfile.tempdir = scratch  # the client keeps folders there, too
         quieten(os.environ, scratch)
         for line in sys.stdin:
             print(json.dumps(answered(json.loads(line))), flush=True)

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic, sleep
@@ -271,6 +272,20 @@ def test_a_time_out_is_not_a_refused_key_and_leaves_no_process(
     while left_behind(str(tmp_path)) and monotonic() < until:
         sleep(0.05)
     assert left_behind(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_no_look_leaves_a_file(
+    seconds: float, wandb: WandbService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The client makes folders as it is imported, and counts on an orderly end; a tick that is due each minute adds up."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    wandb.fault(sleep=seconds)
+
+    tracker(wandb, timeout=1 if seconds else 10).identify()
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_key_nobody_is_asked_and_nothing_waits(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from netrc import NetrcParseError, netrc
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -129,10 +130,13 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
     """The answer of W&B's client in a fresh process, or in its place a `fault`, as `wandb_reading` words it."""
     argv = [sys.executable, "-P", "-m", "herorun.trackers.wandb_reading"]
     env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("WANDB_")}
-    try:
-        done = run(argv, seconds, cwd="/", env=env, stdin=json.dumps(question).encode())
-    except CouldNotLook:
-        return {"fault": "did not respond in time"}
+    with TemporaryDirectory(prefix="herorun-wandb-", ignore_cleanup_errors=True) as scratch:
+        try:
+            done = run(
+                argv, seconds, cwd="/", env={**env, "TMPDIR": scratch}, stdin=json.dumps(question).encode()
+            )
+        except CouldNotLook:
+            return {"fault": "did not respond in time"}
     try:
         answer: Answer = json.loads(done.out)
     except ValueError:

@@ -30,16 +30,18 @@ class Refused(Exception):
 
 
 def main() -> None:
-    """One question, one answer, and no waiting for what the client's threads still do: the process just ends."""
+    """One question, one answer, and no waiting for what the client's threads still do: the process just ends.
+
+    So nothing that the client would remove at its end is removed: whoever starts this gives it a TMPDIR of its own.
+    """
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as reply:
         nowhere = os.open(os.devnull, os.O_RDWR)
         question = json.loads(sys.stdin.read())
         for stream in (0, 1, 2):  # the service inherits these
             os.dup2(nowhere, stream)
-        with tempfile.TemporaryDirectory(prefix="herorun-wandb-", ignore_cleanup_errors=True) as scratch:
-            quieten(os.environ, scratch)
-            answer = answered(question)
-            _end_service()
+        quieten(os.environ, tempfile.gettempdir())
+        answer = answered(question)
+        _end_service()
         reply.write(json.dumps(answer))
     os._exit(0)
 
