@@ -1,6 +1,5 @@
 """`herorun babysit --job`: what a person says of a job without a contract, and the watch over it."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +92,8 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
     from dataclasses import replace
 
     from herorun.acts.clusters import with_config
-    from herorun.core.jobs.facts import OPTIONS as NAMED
-    from herorun.core.jobs.facts import Facts, missing, must_be_id, must_be_whole
+    from herorun.commands._asking import asked_for
+    from herorun.core.jobs.facts import Facts, must_be_id, must_be_whole
 
     given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
     if not given or set(given) <= {"resubmit"}:
@@ -104,12 +103,7 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
         facts = replace(facts, log=str((start / facts.log).resolve()))
     if facts.job and facts.kind:
         must_be_id(facts.kind, facts.job)
-    facts = with_config(facts, start)
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        for option in missing(facts):
-            name = next(key for key, value in NAMED.items() if value == option)
-            facts = replace(facts, **{name: click.prompt(option.removeprefix("--"), err=True)})
-        facts = with_config(facts, start)
+    facts = asked_for(with_config(facts, start), start)
     must_be_whole(facts)
     return facts
 

@@ -92,13 +92,21 @@ def must_be_whole(facts: Facts) -> None:
 
 def must_be_id(kind: str, job: str) -> None:
     """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by their id."""
+    form = must_be_kind(kind)
+    if not form.pattern.fullmatch(job):
+        raise WrongUse(
+            f"{job!r} is no id of {'an' if kind == 'iris' else 'a'} {kind} job: it must be {form.words}."
+        )
+
+
+def must_be_kind(kind: str) -> Form:
+    """`WrongUse` for a scheduler whose jobs nobody can look at by their id."""
     form = FORMS.get(kind)
     if form is None:
         raise WrongUse(
             f"Jobs of {kind!r} cannot be looked at by their id: there are {', '.join(sorted(FORMS))}."
         )
-    if not form.pattern.fullmatch(job):
-        raise WrongUse(f"{job!r} is no id of a {kind} job: it must be {form.words}.")
+    return form
 
 
 def _and(names: Iterable[str]) -> str:

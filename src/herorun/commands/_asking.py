@@ -1,0 +1,67 @@
+"""What is missing of a job without a contract, asked for on a terminal."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from herorun import screen
+from herorun.acts.clusters import address_of, with_config
+from herorun.core.errors import WrongUse
+from herorun.core.jobs.facts import FORMS, OPTIONS, Facts, missing, must_be_id, must_be_kind
+
+
+def asked_for(facts: Facts, start: Path) -> Facts:
+    """Every option that is missing, the scheduler first, since it says what else is needed.
+
+    As it was without a terminal, and where the input ends: who calls says then what is missing.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return facts
+    fields = {option: name for name, option in OPTIONS.items()}
+    while lacking := missing(facts):
+        field = fields["--scheduler" if "--scheduler" in lacking else lacking[0]]
+        told = _told(field, facts, lambda given: _checked(field, given, start))
+        if told is None:
+            return facts
+        facts = told
+        if field == "kind" and facts.job:
+            must_be_id(facts.kind, facts.job)  # given on the command line, which is not asked again
+    return facts
+
+
+def _told(field: str, facts: Facts, checked: Callable[[Facts], Facts]) -> Facts | None:
+    """The facts with one more, asked for until it has its form. None at the end of the input."""
+    while True:
+        click.echo(f"{_words(field, facts.kind)}: ", err=True, nl=False)
+        line = sys.stdin.readline()
+        if not line:
+            click.echo(err=True)
+            return None
+        if answer := line.strip():
+            try:
+                return checked(replace(facts, **{field: answer}))
+            except WrongUse as error:
+                click.echo(f"herorun: {screen.clean(str(error))}", err=True)
+
+
+def _words(field: str, kind: str) -> str:
+    if field == "kind":
+        return f"scheduler ({', '.join(sorted(FORMS))})"
+    if field == "job":
+        return f"job ({FORMS[kind].words})"
+    return {"config": "config, or the short name of the cluster"}.get(field, field)
+
+
+def _checked(field: str, facts: Facts, start: Path) -> Facts:
+    if field == "kind":
+        must_be_kind(facts.kind)
+    elif field == "job":
+        must_be_id(facts.kind, facts.job)
+    elif field == "config":
+        return with_config(facts, start)
+    elif field == "cluster" and facts.kind == "ray":
+        address_of(facts.cluster)
+    return facts

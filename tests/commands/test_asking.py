@@ -1,0 +1,146 @@
+"""`babysit --job` asks on a real terminal for what it needs and was not told; without one it says what is missing."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SOURCES = str(Path(__file__).parents[2] / "src")
+Start = Callable[..., "Terminal"]
+
+
+class Terminal:
+    """`herorun babysit --once` whose controlling terminal is a real one: a typed ctrl-C is a signal."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self._end, other = pty.openpty()
+        argv = [*"setsid --ctty".split(), sys.executable, *command(folder, *words)]
+        self.process = subprocess.Popen(
+            argv, stdin=other, stdout=other, stderr=other, env=environment(folder)
+        )
+        self.seen = ""
+        os.close(other)
+
+    def answers(self, question: str, typed: str) -> None:
+        """What is typed at the next such question."""
+        self._reads_until(lambda: re.search(question, self.seen) is not None)
+        self.seen = self.seen[re.search(question, self.seen).end() :]
+        os.write(self._end, typed.encode())
+
+    def ended(self) -> tuple[int, str]:
+        self._reads_until(lambda: False)
+        return self.process.wait(30), self.seen.replace("\r\n", "\n")
+
+    def _reads_until(self, enough: Callable[[], bool]) -> None:
+        until = time.monotonic() + 30
+        while not enough():
+            assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], self.seen
+            try:
+                self.seen += os.read(self._end, 65536).decode()
+            except OSError:  # Linux calls it an error that the other end is gone
+                return
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._end)
+
+
+def command(folder: Path, *words: str) -> list[str]:
+    return ["-m", "herorun", "-C", str(folder), "babysit", "--once", *words]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    home = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("STATE", "CONFIG")}
+    return {**os.environ, **home, "PYTHONPATH": SOURCES, "TERM": "dumb"}
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Iterator[Start]:
+    started: list[Terminal] = []
+
+    def start(*words: str) -> Terminal:
+        started.append(Terminal(tmp_path, *words))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+def state(folder: Path) -> Any:
+    (path,) = (folder / "scratch").iterdir()
+    return json.loads(path.read_text())
+
+
+def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(at: Start, tmp_path: Path) -> None:
+    terminal = at("--job", "ray-run-1")
+    terminal.answers(r"scheduler \(iris, .*slurm\): ", "rey\n")
+    terminal.answers(r"Jobs of 'rey' cannot be looked at.*\n.*scheduler.*: ", "ray\n")
+    terminal.answers("cluster: ", "\n")
+    terminal.answers("cluster: ", "us-east5-a\n")
+    terminal.answers(r"'us-east5-a' is no cluster that is known here(?s:.*)cluster: ", "http://127.0.0.1:9\n")
+    terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
+    code, said = terminal.ended()
+    assert (code, ": unknown, monitor" in said) == (3, True), said  # nobody listens there
+    told = state(tmp_path)
+    asked = told["job_id"], told["cluster"], told["experiment"]
+    assert asked == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")
+
+
+def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path: Path) -> None:
+    config = tmp_path / "lib" / "iris" / "examples" / "marin-dev.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("controller: {}\n")
+    terminal = at("--scheduler", "iris")
+    terminal.answers(r"job \(the canonical name /<user>/<job>.*\): ", "train-tiny\n")
+    terminal.answers(r"'train-tiny' is no id of an iris job(?s:.*)job \(.*\): ", "/dlwh/train-tiny\n")
+    terminal.answers("config, or the short name of the cluster: ", "nowhere.yaml\n")
+    terminal.answers(r"There is no .*nowhere\.yaml(?s:.*)cluster: ", "marin_dev\n")
+    assert terminal.ended()[0] == 3
+    assert (state(tmp_path)["job_id"], state(tmp_path)["config"]) == ("/dlwh/train-tiny", str(config))
+
+
+def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing(
+    at: Start, tmp_path: Path
+) -> None:
+    terminal = at("--scheduler", "ray")
+    terminal.answers(r"job \(.*\): ", "ray-run-1\n")
+    terminal.answers("cluster: ", "\x04")
+    code, said = terminal.ended()
+    assert (code, said.count("herorun: ")) == (2, 1)
+    assert "To watch a job without a contract, --cluster and --experiment are missing." in said
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_an_interruption_at_a_question_ends_with_130(at: Start) -> None:
+    terminal = at("--scheduler", "ray")
+    terminal.answers(r"job \(.*\): ", "\x03")
+    code, said = terminal.ended()
+    assert code == 130 and "herorun: interrupted." in said and "Traceback" not in said
+
+
+def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -> None:
+    words = [sys.executable, *command(tmp_path, "--scheduler", "ray", "--job", "ray-run-1")]
+    done = subprocess.run(
+        words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment(tmp_path),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == "herorun: To watch a job without a contract, --cluster and --experiment are missing.\n"
+    )
