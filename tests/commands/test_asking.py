@@ -23,7 +23,7 @@ class Terminal:
 
     def __init__(self, folder: Path, *words: str) -> None:
         self._end, other = pty.openpty()
-        argv = [*"setsid --ctty".split(), sys.executable, *command(folder, *words)]
+        argv = ["setsid", "--ctty", sys.executable, *command(folder, *words)]
         self.process = subprocess.Popen(
             argv, stdin=other, stdout=other, stderr=other, env=environment(folder)
         )

@@ -107,6 +107,7 @@ def _questions(run: Run, reach: Reach, instance: str, wished: str) -> dict[str, 
                 socket=told.socket,
                 process=told.process or "",
                 slurm=told.slurm or "",
+                **_of_slurm(run),
             )
         chain = run.contract.chain
         where = chain.folder or "" if chain.stage else ""
@@ -126,6 +127,13 @@ def _questions(run: Run, reach: Reach, instance: str, wished: str) -> dict[str, 
     for path, local in told.copies.items():
         asked[f"copy {path}"] = partial(_box_look.counted, source(run, local))
     return asked
+
+
+def _of_slurm(run: Run) -> dict[str, str]:
+    """Where its programs and its configuration are, which a contract that runs by Slurm says."""
+    told = run.contract.scheduler
+    options = told.options if told.kind == "slurm" else {}
+    return {"programs": str(options.get("programs") or ""), "conf": str(options.get("slurm_conf") or "")}
 
 
 def _together(asked: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """What is missing of a job without a contract, asked for on a terminal."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def asked_for(facts: Facts, start: Path) -> Facts:
     fields = {option: name for name, option in OPTIONS.items()}
     while lacking := missing(facts):
         field = fields["--scheduler" if "--scheduler" in lacking else lacking[0]]
-        told = _told(field, facts, lambda given: _checked(field, given, start))
+        told = _told(field, facts, start)
         if told is None:
             return facts
         facts = told
@@ -32,7 +31,7 @@ def asked_for(facts: Facts, start: Path) -> Facts:
     return facts
 
 
-def _told(field: str, facts: Facts, checked: Callable[[Facts], Facts]) -> Facts | None:
+def _told(field: str, facts: Facts, start: Path) -> Facts | None:
     """The facts with one more, asked for until it has its form. None at the end of the input."""
     while True:
         click.echo(f"{_words(field, facts.kind)}: ", err=True, nl=False)
@@ -42,7 +41,7 @@ def _told(field: str, facts: Facts, checked: Callable[[Facts], Facts]) -> Facts 
             return None
         if answer := line.strip():
             try:
-                return checked(replace(facts, **{field: answer}))
+                return _checked(field, replace(facts, **{field: answer}), start)
             except WrongUse as error:
                 click.echo(f"herorun: {screen.clean(str(error))}", err=True)
 

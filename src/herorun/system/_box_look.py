@@ -28,17 +28,23 @@ LOOKERS = frozenset(
      "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
 )  # fmt: skip
 _DEAD = ("Z", "X")
+# sacct's words for an end, and how it says that nobody keeps accounts.
+_ENDS = frozenset(
+    ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")
+)  # fmt: skip
+_ACCOUNTS = ("-a", "-X", "-n", "-P", "--format=State,ExitCode")
+_NO_ACCOUNTS = "accounting storage is disabled"
 
 
-def alive(session: str, socket: str, process: str, slurm: str) -> dict[str, Any]:
-    """Whether there is a tmux session, a process, a Slurm job. True, False, or why nobody can say."""
+def alive(session: str, socket: str, process: str, slurm: str, programs: str, conf: str) -> dict[str, Any]:
+    """Whether there is a tmux session, a process, a Slurm job. True, False, how it ended, or why nobody can say."""
     asked: dict[str, Callable[[], Any]] = {}
     if session:
         asked["session"] = lambda: _session(session, socket)
     if process:
         asked["process"] = lambda: _matching(process)
     if slurm:
-        asked["slurm"] = lambda: _queued(slurm)
+        asked["slurm"] = lambda: _queued(slurm, programs, conf)
     return {"now": time.time(), "seen": {name: _part(ask) for name, ask in asked.items()}}
 
 
@@ -102,9 +108,12 @@ def _part(ask: Callable[[], Any]) -> Any:
 # --- alive ------------------------------------------------------------------------------------------
 
 
-def _run(*argv: str) -> subprocess.CompletedProcess[str]:
+def _run(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Without what a user's own shell filters Slurm's lists by: what it hides is not gone."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("SQUEUE_", "SACCT_"))}
     return subprocess.run(
         argv,
+        env={**env, **more},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=ASKING,
@@ -114,6 +123,12 @@ def _run(*argv: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _complaint(done: subprocess.CompletedProcess[str]) -> str:
+    """The last line, which names what came of it."""
+    lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return f"{os.path.basename(done.args[0])}: {lines[-1].strip()}"
+
+
 def _session(name: str, socket: str) -> bool:
     argv = ["tmux", *(["-L", socket] if socket else []), "has-session", "-t", f"={name}"]
     done = _run(*argv)
@@ -121,17 +136,38 @@ def _session(name: str, socket: str) -> bool:
         return True
     if re.search(r"can't find session|no server running|No such file or directory\)", done.stderr):
         return False
-    raise OSError(f"tmux: {done.stderr.strip() or done.returncode}")
+    raise OSError(_complaint(done))
 
 
-def _queued(job: str) -> bool:
-    """Pending or running. A controller that does not answer is not an empty queue."""
-    done = _run("squeue", "--noheader", "--jobs", job, "--format", "%i %T")
-    if done.returncode and "Invalid job id" in done.stderr:
+def _queued(job: str, programs: str, conf: str) -> Any:
+    """True in the queue; behind it its parts' states and exit codes as accounts have them, False where there are none.
+
+    A controller that does not answer is not an empty queue, and an empty queue is no end that accounts do not tell of.
+    """
+    more = {"SLURM_CONF": conf} if conf else {}
+    done = _run(os.path.join(programs, "squeue"), "--noheader", "--jobs", job, "--format", "%i %T", **more)
+    if done.returncode and "Invalid job id" not in done.stderr:
+        raise OSError(_complaint(done))
+    if done.returncode == 0 and done.stdout.strip():
+        return True
+    try:
+        told = _run(os.path.join(programs, "sacct"), *_ACCOUNTS, "-j", job, **more)
+    except FileNotFoundError:
         return False
-    if done.returncode:
-        raise OSError(f"squeue: {done.stderr.strip() or done.returncode}")
-    return bool(done.stdout.strip())
+    return False if _NO_ACCOUNTS in told.stderr else {"ended": _parts(job, told)}
+
+
+def _parts(job: str, told: subprocess.CompletedProcess[str]) -> list[list[str]]:
+    """State and exit code of each part of a job that is in no queue; an OSError where one has not surely ended."""
+    if told.returncode:
+        raise OSError(f"squeue has no job {job}, and how it ended is not told: {_complaint(told)}")
+    parts = [line.split("|")[:2] for line in told.stdout.splitlines() if "|" in line]
+    if not parts:
+        raise OSError(f"Slurm knows no job {job} here: look at its number, and at the host")
+    doubt = [state for state, _ in parts if state.split(" ")[0] not in _ENDS]
+    if doubt:
+        raise OSError(f"squeue has no job {job}, and sacct calls it {doubt[0]}")
+    return parts
 
 
 def _matching(pattern: str) -> list[list[Any]]:

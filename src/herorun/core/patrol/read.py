@@ -21,14 +21,24 @@ def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
     seen = own["seen"]
     if any(found is True or (isinstance(found, list) and found) for found in seen.values()):
         return Alive.YES, "", False
-    blind = [found["why"] for found in seen.values() if isinstance(found, dict)]
-    if blind:
-        return Alive.UNKNOWN, blind[0], False
-    return (
-        (Alive.UNKNOWN, why, False)
-        if why
-        else (Alive.NO, f"there is no such {' and no such '.join(seen)}", False)
-    )
+    blind = [found["why"] for found in seen.values() if isinstance(found, dict) and "why" in found]
+    if blind or why:
+        return Alive.UNKNOWN, (blind or [why])[0], False
+    ended = [found["ended"] for found in seen.values() if isinstance(found, dict)]
+    if ended:
+        return Alive.NO, *_by_accounts(ended[0])
+    return Alive.NO, f"there is no such {' and no such '.join(_NAMES[name] for name in seen)}", False
+
+
+_NAMES = {"session": "tmux session", "process": "process", "slurm": "job in Slurm's queue"}
+
+
+def _by_accounts(parts: list[list[str]]) -> tuple[str, bool]:
+    """How Slurm's job ended, the first part that did not end well before the others; whether all did."""
+    failed = [part for part in parts if part[0] != "COMPLETED"]
+    state, code = (failed or parts)[0]
+    several = f", {len(failed)} of its {len(parts)} parts" if failed and len(parts) > 1 else ""
+    return f"Slurm calls it {state}, exit code {code}{several}", not failed
 
 
 def _by_scheduler(job: Any) -> tuple[Alive, str, bool]:

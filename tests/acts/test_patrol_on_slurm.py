@@ -1,0 +1,116 @@
+"""A patrol of a Slurm job that nobody launched by herorun, looked at from another machine: its sign of life is Slurm's queue."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from commands.answers import Answer, ask
+from services.boxes import Box
+from services.slurm import Cluster
+from stories import SLUG, Story, eventually
+
+pytestmark = pytest.mark.back_end
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Jobs submitted by hand, and the contract that names one of them."""
+
+    story: Story
+    cluster: Cluster
+    node: Box
+    path: Path
+
+    def submit(self, words: str, *more: str) -> str:
+        script = self.path / "job.sh"
+        script.write_text(f"#!/bin/sh\n{words}\n")
+        out = str(self.path / "run.log")
+        number = self.cluster.ask(
+            "sbatch", "--parsable", f"--chdir={self.path}", f"--output={out}", *more, str(script)
+        )
+        self.watch(number)
+        return number
+
+    def watch(self, number: str) -> None:
+        scheduler = {
+            "kind": "slurm",
+            "host": self.node.name,
+            "ssh_config": str(self.node.config),
+            "slurm_conf": self.cluster.conf,
+        }
+        patrol = {"slurm": number, "log": str(self.path / "run.log"), "resume": "sh resume.sh"}
+        path = self.story.work / "runs" / "tiny.toml"
+        contract = tomllib.loads(path.read_text())
+        path.write_text(tomli_w.dumps({**contract, "scheduler": scheduler, "patrol": patrol}))
+
+    def ended(self, number: str) -> None:
+        """Slurm calls a job over before its queue has let it go."""
+        eventually(lambda: self.cluster.ask("squeue", "-h", "-j", number, check=False) == "", within=60)
+        words = "sacct", "-X", "-n", "-P", "-j", number, "--format=End"
+        eventually(lambda: self.cluster.ask(*words, check=False).isdigit(), within=60)
+
+
+@pytest.fixture
+def queue(story: Story, cluster: Cluster, login_node: Box) -> Iterator[Queue]:
+    path = story.data / "by hand"
+    path.mkdir()
+    found = Queue(story, cluster, login_node, path)
+    yield found
+    mine = cluster.ask("squeue", "-h", "-o", "%i %Z").splitlines()
+    for number, _, folder in (line.partition(" ") for line in mine):
+        if folder == str(path):
+            cluster.ask("scancel", number, check=False)
+
+
+def look(queue: Queue, capsys: CAPTURE) -> Answer:
+    return ask(queue.story, capsys, "patrol", SLUG, "--json")
+
+
+def states(answer: Answer) -> tuple[int, str, list[str]]:
+    told = answer.document
+    return answer.code, told["state"], [each["row"] for each in told["advice"] if each["row"] != "neighbour"]
+
+
+def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended(
+    queue: Queue, capsys: CAPTURE
+) -> None:
+    waits = "until [ -e go ]; do sleep 0.1; done"
+    number = queue.submit(f"echo step 7/20; {waits}; echo Training completed")
+    log = queue.path / "run.log"
+    eventually(lambda: log.exists() and "step 7" in log.read_text(), within=30)
+    alive = look(queue, capsys)
+    assert states(alive) == (0, "running", []), alive.document
+    assert "step 7/20" in alive.document["line"]
+
+    (queue.path / "go").touch()
+    queue.ended(number)
+    done = look(queue, capsys)
+    assert states(done) == (0, "done", ["done"]), done.document
+    assert "Slurm calls it COMPLETED, exit code 0:0" in done.document["line"]
+
+
+def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
+    queue: Queue, capsys: CAPTURE
+) -> None:
+    number = queue.submit("echo step 9/20; exit 3", "--hold")
+    waiting = look(queue, capsys)
+    assert states(waiting) == (0, "running", []), waiting.document
+    queue.cluster.ask("scontrol", "release", number)
+    queue.ended(number)
+    gone = look(queue, capsys)
+    assert states(gone) == (1, "down", ["gone"]), gone.document
+    (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
+    assert "Slurm calls it FAILED, exit code 3:0" in advice["words"] and advice["command"] == "sh resume.sh"
+
+
+def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(queue: Queue, capsys: CAPTURE) -> None:
+    queue.watch("99999999")
+    never = look(queue, capsys)
+    assert states(never) == (3, "unknown", []), never.document
+    assert "Slurm knows no job 99999999 here" in never.document["line"]
