@@ -4,6 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from herorun import cli
 from herorun.acts import registered, sessions
 from herorun.acts.sessions import Session, change_jobs, read_jobs, session_here
 from herorun.core.jobs.registry import Entry, with_entry
+from herorun.schedulers import _nel_doubts
 from herorun.system.files import is_locked
 from jobs_alone import Alone
 from stories import Story, eventually, forget
@@ -162,6 +164,47 @@ def test_what_nobody_could_see_is_no_change_and_stays(
     assert (answer.code, answer.out) == (3, "")
     assert "no folder" in answer.err
     assert held(alone)[0]["last_status"] == "RUNNING"
+
+
+def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+    """nel's list holds one task of the invocation 15be12f8, which left no folder; nel says this of it."""
+    programs = alone.folder / "bin"
+    programs.mkdir()
+    (programs / "nel").write_text(f"#!/bin/sh\necho '{status}'\n")
+    (programs / "nel").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
+    told = {"timestamp": registered.now().timestamp(), "data": {"output_dir": str(alone.folder / "none")}}
+    (alone.folder / "exec.jsonl").write_text(json.dumps({**row, **told}) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(alone.folder / "exec.jsonl"))
+
+
+def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_second_look(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_nel(alone, monkeypatch, '[{"invocation": "15be12f8", "job_id": null, "status": "error", "data": {}}]')
+    assert jobs(alone, capsys, "add", "nel", "15be12f8", "--no-watch").code == 0
+    first = jobs(alone, capsys, "watch", "--once")
+    assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
+    soon = jobs(alone, capsys, "watch", "--once")
+    assert (soon.code, soon.out, len(held(alone))) == (3, "", 1)
+    monkeypatch.setattr(_nel_doubts, "AGAIN", timedelta(0))
+    second = jobs(alone, capsys, "watch", "--once")
+    assert (second.code, held(alone)) == (3, [])
+    assert "nel 15be12f8: ERROR: nel says 'error' of 15be12f8.0 since" in second.out
+    assert "how it ended nobody can tell" in second.out
+
+
+def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_nel(alone, monkeypatch, "[]")
+    jobs(alone, capsys, "add", "nel", "0badc0de", "--no-watch")
+    first = jobs(alone, capsys, "watch", "--once")
+    assert (first.code, held(alone)[0]["last_status"]) == (3, "NOT FOUND")
+    second = jobs(alone, capsys, "watch", "--once")
+    assert (second.code, held(alone)) == (3, [])
+    assert "nel 0badc0de: NOT FOUND: nel's list does not have it" in second.out
 
 
 @pytest.mark.parametrize(

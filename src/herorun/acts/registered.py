@@ -39,6 +39,7 @@ from herorun.system.files import hold, is_locked
 from herorun.system.watchers import state_home
 from herorun.workspace import Run
 
+LOST = "NOT FOUND"  # nel's own word, for what any source does not know
 EVERY = 60.0  # seconds between two looks
 AT_ONCE = 4  # jobs that are asked about at the same time
 BLIND = timedelta(days=1)  # after which a watch that can see none of its jobs ends
@@ -73,7 +74,7 @@ class Seen:
         before = str(self.entry.get("last_status") or "")
         about = f" ({self.entry['description']})" if self.entry.get("description") else ""
         moved = f"{before} -> {self.word}" if before and before != self.word else self.word or "not seen"
-        told = self.result or self.why
+        told = self.why if self.state.in_doubt else self.result or self.why
         return f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
 
 
@@ -81,19 +82,27 @@ def look_at(entry: Entry) -> Seen:
     """By the vocabulary of its own source. What could not be read is no state and no change."""
     before = str(entry.get("last_status") or "")
     try:
-        jobs = adapter_for(_facts(entry), state_home() / "jobs")
+        jobs = adapter_for(_facts(entry), state_home() / "registered")
         answer = jobs.look(str(entry["id"]))
     except (HerorunError, OSError) as error:
         return Seen(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
     if isinstance(answer, Absent):
-        return Seen(
-            entry, JobState.UNKNOWN, "NOT FOUND", "its source does not know it: look at its id and host"
-        )
+        return _lost(entry, before)
     if not isinstance(answer, Found):
         return Seen(entry, JobState.UNKNOWN, before, scrub(answer.why))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
     return Seen(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
+
+
+def _lost(entry: Entry, before: str) -> Seen:
+    """nel's list is a file of this machine: what is missing there at the second look too is not watched any longer."""
+    if entry["type"] == "nel" and before == LOST:
+        why = (
+            "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, nobody can tell"
+        )
+        return Seen(entry, JobState.GONE, LOST, why)
+    return Seen(entry, JobState.UNKNOWN, LOST, "its source does not know it: look at its id and host")
 
 
 def _facts(entry: Entry) -> Facts:

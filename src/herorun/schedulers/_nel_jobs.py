@@ -1,18 +1,20 @@
 """The launcher's jobs: its list of them, what it and Slurm say of each, their logs, and their end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import Job
+from herorun.core.evidence import Job, JobState
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_ask import Launcher
+from herorun.schedulers._nel_doubts import Behind, Doubts, changed, settled
 from herorun.schedulers._nel_judge import Part, local_part, slurm_part
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_rows import Entry, entries, errors_in, stages, statuses
 from herorun.schedulers._nel_slurm import SlurmJobs
 from herorun.schedulers._said import said_by
+from herorun.system.clock import now
 
 Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]  # by job: nel's word, and Slurm's
 _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
@@ -21,8 +23,9 @@ _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 class NelJobs:
     """What is asked of the launcher, whoever submitted the job."""
 
-    def __init__(self, options: Options) -> None:
-        self._nel, self._slurm = Launcher(options), SlurmJobs(options)
+    def __init__(self, options: Options, kept: Path) -> None:
+        """`kept` is a private folder of this machine, for what the next look must know of this one."""
+        self._nel, self._slurm, self._doubts = Launcher(options), SlurmJobs(options), Doubts(kept)
 
     def _entries(self) -> tuple[Entry, ...]:
         try:
@@ -32,7 +35,10 @@ class NelJobs:
 
     def _parts(self, jobs: Sequence[Entry]) -> dict[str, Part]:
         words, slurm = self._asked(jobs)
-        return {job.id: self._part(job, words.get(job.id, "not_found"), slurm) for job in jobs}
+        lost = {
+            job.id: words.get(job.invocation, "not_found") for job in jobs
+        }  # said of all its tasks at once
+        return {job.id: self._part(job, words.get(job.id, lost[job.id]), slurm) for job in jobs}
 
     def _asked(self, jobs: Sequence[Entry]) -> Asked:
         """nel's word of each, and Slurm's."""
@@ -43,11 +49,24 @@ class NelJobs:
 
     def _part(self, job: Entry, word: str, slurm: Mapping[str, Job | str]) -> Part:
         if job.executor == "slurm":
-            return slurm_part(job, word, slurm.get(job.id, "Slurm was not asked"))
+            answer = slurm.get(job.id, "Slurm was not asked")
+            part = slurm_part(job, word, answer)
+            return self._settled(part, lambda: Behind(slurm=answer if isinstance(answer, str) else ""))
         if job.executor == "local":
-            logs = Path(job.folder) / "logs"
-            return local_part(job, word, stages(_read(logs / "stage.running"), _read(logs / "stage.exit")))
+            folder = Path(job.folder)
+            end = _read(folder / "logs" / "stage.exit")
+            told = stages(_read(folder / "logs" / "stage.running"), end)
+            part = local_part(job, word, told)
+            return self._settled(part, lambda: Behind(told, bool(end.strip()), changed(folder)))
         raise CouldNotLook(f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow.")
+
+    def _settled(self, part: Part, behind: Callable[[], Behind]) -> Part:
+        """What stays unknown is looked at again, and what nel has lost for good has an answer then."""
+        if part.state is not JobState.UNKNOWN:
+            self._doubts.over(part)
+            return part
+        at = now()
+        return settled(part, behind(), self._doubts.since(part, at), at)
 
     def _status(self, invocations: Sequence[str]) -> dict[str, str]:
         answer = self._nel.ask(["status", "--json", *invocations])

@@ -1,7 +1,8 @@
 """What nel's word and what stands behind it say about an instance. Pure.
 
 nel calls a job failed also where it could not ask, and one that it has lost "not found" or "error": an end counts only
-with something behind it, the exit code that a local job wrote down, or Slurm's own word.
+with something behind it, the exit code that a local job wrote down, or Slurm's own word. What else a second look settles
+stands in `_nel_doubts`.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,12 @@ from datetime import datetime
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._nel_rows import Entry, Stages, state_of
+
+
+class Nowhere(str):
+    """What Slurm has answered: there is no such job. Other words than these say that nothing is known of it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)

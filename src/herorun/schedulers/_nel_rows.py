@@ -99,7 +99,16 @@ def state_of(word: str) -> JobState:
     >>> state_of("success").value, state_of("NOT FOUND").value, state_of("error").value
     ('succeeded', 'unknown', 'unknown')
     """
-    return STATES.get(word.strip().lower(), JobState.UNKNOWN)
+    return STATES.get(plain(word), JobState.UNKNOWN)
+
+
+def plain(word: str) -> str:
+    """nel's word as it stands in its JSON, from whatever it prints.
+
+    >>> plain("NOT FOUND")
+    'not_found'
+    """
+    return word.strip().lower().replace(" ", "_")
 
 
 def invocation_in(text: str) -> str | None:

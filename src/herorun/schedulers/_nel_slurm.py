@@ -7,6 +7,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unsure
 from herorun.schedulers._kept import Kept
+from herorun.schedulers._nel_judge import Nowhere
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_rows import Entry, last_ids
 from herorun.schedulers._road import Road, road_to
@@ -41,7 +42,7 @@ class SlurmJobs:
     def _on_one(self, jobs: Sequence[Entry]) -> dict[str, Job | str]:
         slurm = self._programs(jobs[0])
         known = [job for job in jobs if job.slurm_id]
-        found: dict[str, Job | str] = {job.id: "nel has written down no Slurm job" for job in jobs}
+        found: dict[str, Job | str] = {job.id: Nowhere("nel has written down no Slurm job") for job in jobs}
         if not known:
             return found
         noted = [word for job in known for word in (job.slurm_id, job.folder)]
@@ -83,4 +84,4 @@ def _of(number: str, queue: Sequence[Row], books: Sequence[Row]) -> Job | str:
     answer = judge(number, here, there, Books(there), Kept(asked=True, id=number))
     if isinstance(answer, Found):
         return answer.job
-    return answer.why if isinstance(answer, Unsure) else f"Slurm does not know job {number}"
+    return answer.why if isinstance(answer, Unsure) else Nowhere(f"Slurm does not know job {number}")

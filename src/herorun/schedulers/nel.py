@@ -47,7 +47,7 @@ class Nel(NelJobs):
     everywhere = False  # nel's list of jobs is on this machine
 
     def __init__(self, options: Options, folder: Path, outputs: str) -> None:
-        super().__init__(options)
+        super().__init__(options, folder)
         self._options, self._folder, self._outputs = options, folder, outputs
         self._sight: Sight | None = None
 

@@ -28,7 +28,7 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> "NelById":
-    return NelById(NelOptions(**options.model_dump(exclude_none=True)))
+    return NelById(NelOptions(**options.model_dump(exclude_none=True)), Path(place.state) / "nel")
 
 
 class NelById(NelJobs):
