@@ -12,6 +12,7 @@ from herorun.schedulers._nel_doubts import Behind, Doubts, changed, settled
 from herorun.schedulers._nel_judge import Part, local_part, slurm_part
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_rows import Entry, entries, errors_in, stages, statuses
+from herorun.schedulers._nel_scores import LONGEST, RESULTS, scores
 from herorun.schedulers._nel_slurm import SlurmJobs
 from herorun.schedulers._said import said_by
 from herorun.system.clock import now
@@ -82,6 +83,12 @@ class NelJobs:
         if not filled:
             return None
         return last_lines(filled[0], lines).decode("utf-8", "replace")
+
+    def _scores(self, job: Entry) -> list[str]:
+        """Read where it runs: what `nel info` prints lies there as well."""
+        if job.executor == "slurm":
+            return scores(self._slurm.read(job, RESULTS, LONGEST) or "")
+        return scores(_read(Path(job.folder, RESULTS)))
 
     def _kill(self, invocation: str) -> None:
         """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""

@@ -18,6 +18,7 @@ from herorun.schedulers._slurm_rows import Row, sacct_rows, sacct_words
 _ABSENT = 44
 _NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
 _EACH = f"while [ $# -gt 0 ]; do {_NOTED}; done; exit 0"
+_READ = f'test -e "$1" || exit {_ABSENT}; head -c "$2" -- "$1"'
 _TAIL = f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail -n "$2" -- "$f"'
 
 
@@ -65,6 +66,16 @@ class SlurmJobs:
         if answer.code:
             raise CouldNotLook(f"The log of {job.id} on {road.where} could not be read: {answer.complaint}")
         return answer.out.decode("utf-8", "replace")
+
+    def read(self, job: Entry, name: str, most: int) -> str | None:
+        """The first `most` bytes of a file in its folder; None where there is none."""
+        road = self._road(job)
+        answer = road.run(["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout)
+        if answer.code == _ABSENT:
+            return None
+        if answer.code:
+            raise CouldNotLook(f"{name} of {job.id} on {road.where} could not be read: {answer.complaint}")
+        return answer.text
 
     def _road(self, job: Entry) -> Road:
         told = self._options

@@ -11,6 +11,7 @@ from herorun import discover
 from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import summary
 from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.schedulers._nel_scores import scores, scores_in
 from herorun.schedulers.by_id import iris, launcher, nel, slurm
 
 STAND_IN = Path(__file__).parents[2] / "services" / "iris_stand_in.py"
@@ -197,13 +198,8 @@ def test_a_launchers_own_status_counts_and_before_it_a_young_file_is_no_end(tmp_
 
 def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
     task = {"metrics": {"acc": {"scores": {"acc": {"value": 0.423, "stats": {"value": 9}}}}}}
-    assert nel.scores_in({"results": {"tasks": {"MMLU-Pro": task}}}) == ["MMLU-Pro: 42.3%"]
-    assert (
-        nel.scores_in({"results": []})
-        == nel.scores_in(None)
-        == nel.scores_in({"results": {"tasks": {"x": 1}}})
-        == []
-    )
+    assert scores_in({"results": {"tasks": {"MMLU-Pro": task}}}) == ["MMLU-Pro: 42.3%"]
+    assert scores_in({"results": []}) == scores_in(None) == scores_in({"results": {"tasks": {"x": 1}}}) == []
 
 
 @pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm"])

@@ -1,9 +1,8 @@
 """An invocation of the NeMo evaluator launcher, or one of its tasks, by its id."""
 
-from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -69,8 +68,12 @@ class NelById(NelJobs):
         )
 
     def results(self, job: str) -> str:
-        """The scores of its tasks, as far as their files lie on this machine."""
-        return ", ".join(score for entry in self._of(job) for score in _scores(Path(entry.folder)))
+        """The scores of its tasks, as far as their files can be read."""
+        found: list[str] = []
+        for entry in self._of(job):
+            with suppress(CouldNotLook, OSError):  # one task's must not hide the others'
+                found += self._scores(entry)
+        return ", ".join(found)
 
     def recent(self, count: int) -> tuple[tuple[str, str], ...]:
         """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them: id, and what of it."""
@@ -80,46 +83,3 @@ class NelById(NelJobs):
                 newest.setdefault(entry.invocation, entry)
         found = list(newest.values())[:count]
         return tuple((e.invocation, f"{e.at:%Y-%m-%d %H:%M} UTC, {e.executor}") for e in found)
-
-
-def _scores(folder: Path) -> list[str]:
-    try:
-        import yaml
-
-        told = yaml.safe_load((folder / "artifacts" / "results.yml").read_text("utf-8"))
-    except (OSError, ValueError, ImportError):
-        return []
-    except yaml.YAMLError:
-        return []
-    return scores_in(told)
-
-
-def scores_in(told: Any) -> list[str]:
-    """`ifeval: 42.3%` of each task's first score; nothing of another shape.
-
-    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": {"acc": {"scores": {"acc": {"value": 0.671}}}}}}}})
-    ['gsm8k: 67.1%']
-    """
-    results = told.get("results") if isinstance(told, Mapping) else None
-    tasks = (results.get("tasks") or results.get("groups")) if isinstance(results, Mapping) else None
-    if not isinstance(tasks, Mapping):
-        return []
-    found = ((name, _first_value(task)) for name, task in tasks.items())
-    return [f"{name}: {_percent(value)}" for name, value in found if value is not None]
-
-
-def _first_value(told: Any) -> float | None:
-    if isinstance(told, Mapping):
-        value = told.get("value")
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
-        return next((v for each in _below(told) if (v := _first_value(each)) is not None), None)
-    return None
-
-
-def _below(told: Mapping[str, Any]) -> Sequence[Any]:
-    return [told[name] for name in sorted(told) if name != "stats"]
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}%" if 0 <= value <= 1 else f"{value:g}"

@@ -1,0 +1,53 @@
+"""The scores of a nel task, from the results file that it leaves. Pure.
+
+Source: `artifacts/results.yml` of nemo-evaluator-launcher 0.2.6.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+RESULTS = "artifacts/results.yml"
+LONGEST = 1 << 20  # bytes of it that are read
+
+
+def scores(text: str) -> list[str]:
+    """Nothing where the text is no results file, or is cut off."""
+    try:
+        import yaml
+
+        return scores_in(yaml.safe_load(text))
+    except (ImportError, ValueError, RecursionError):
+        return []
+    except yaml.YAMLError:
+        return []
+
+
+def scores_in(told: Any) -> list[str]:
+    """`ifeval: 42.3%` of each task's first score; nothing of another shape.
+
+    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": {"acc": {"scores": {"acc": {"value": 0.671}}}}}}}})
+    ['gsm8k: 67.1%']
+    """
+    results = told.get("results") if isinstance(told, Mapping) else None
+    tasks = (results.get("tasks") or results.get("groups")) if isinstance(results, Mapping) else None
+    if not isinstance(tasks, Mapping):
+        return []
+    found = ((name, _first_value(task)) for name, task in tasks.items())
+    return [f"{name}: {_percent(value)}" for name, value in found if value is not None]
+
+
+def _first_value(told: Any) -> float | None:
+    if isinstance(told, Mapping):
+        value = told.get("value")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        return next((v for each in _below(told) if (v := _first_value(each)) is not None), None)
+    return None
+
+
+def _below(told: Mapping[str, Any]) -> Sequence[Any]:
+    return [told[name] for name in sorted(told) if name != "stats"]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}%" if 0 <= value <= 1 else f"{value:g}"
