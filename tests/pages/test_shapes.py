@@ -10,6 +10,7 @@ import click
 import pytest
 from pydantic import BaseModel
 
+from commands.answers import ask
 from herorun.acts.ordering import Told
 from herorun.acts.pruning import Pruned
 from herorun.cli import herorun
@@ -49,6 +50,8 @@ explain --list: explain --list
 waive: waive dirty-tree tiny
 patrol: patrol tiny
 await: await tiny
+handbook: handbook tiny --out -
+timer: timer tiny
 watchers: watchers
 watchdog: watchdog tiny
 jobs list: jobs list --session s
@@ -62,7 +65,7 @@ status: status tiny
 """
 # What no healthy run prints, made of the very types that the commands print.
 ORDERS = ("ack", "approve", "deny", "pause", "stop", "relaunch")
-ELSEWHERE = {"demo": "tests/demo tells the demo"}
+ELSEWHERE = {"demo": "tests/demo tells the demo", "chain": "not every contract has one"}
 
 
 def lost(document: Any, model: BaseModel) -> Iterator[str]:
@@ -115,6 +118,23 @@ def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
     for name in ORDERS:
         must_fit(name, {"schema": 1, **Told(story.run, "said", 0, ("a warning",)).as_json()})
     must_fit("checkpoints prune", {"schema": 1, **Pruned(("a",), (("b", "why"),), 3).as_json()})
+
+
+def test_what_is_written_for_a_box_has_its_shape(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    stage = {"name": "eval", "run": "python eval.py"}
+    story.sign(chain={"folder": "/data/chain", "stage": [stage]})
+    for name, words in (
+        ("chain", ("tiny",)),
+        ("chain", ("tiny", "--out", "chain.sh")),
+        ("timer", ("tiny", "--for", "cron")),
+        ("timer", ("tiny", "--for", "actions")),
+        ("handbook", ("tiny",)),
+    ):
+        told = ask(story, capsys, name, *words, "--json")
+        assert (told.code, told.err) == (0, "")
+        must_fit(name, told.document)
+        file = told.document.get("file")
+        assert file is None or Path(file).read_text() in told.document.values()
 
 
 def printing(command: click.Command, name: str = "") -> Iterator[str]:

@@ -32,10 +32,10 @@ def page_of(run: Run) -> str:
     return scrub(handbook(run.contract, ways_of(run), known))
 
 
-def write_page(run: Run, path: Path | None) -> Path:
+def write_page(run: Run, page: str, path: Path | None) -> Path:
     """In the run's private folder, which outlives every session, or where it was asked for."""
     if path is None:
         run.prepare()
     target = path or run.state / PAGE
-    write_whole(target, page_of(run).encode())
+    write_whole(target, page.encode())
     return target

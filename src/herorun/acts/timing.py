@@ -3,16 +3,35 @@
 import os
 import shutil
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from herorun.core.errors import WrongUse
-from herorun.core.timer import Wish, actions, cron, systemd
+from herorun.core.timer import Wish, actions, cron, systemd, units
 from herorun.workspace import Run, template
 
 SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
 
 
-def timer_of(run: Run, host: str, command: str | None, every: float) -> str:
+@dataclass(frozen=True)
+class Timer:
+    """What is printed, and the files that it holds by where they belong: none for cron, whose line goes into a table."""
+
+    host: str
+    command: str
+    seconds: int
+    text: str
+    files: Mapping[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        files = [{"path": path, "text": text} for path, text in self.files.items()]
+        told = {"for": self.host, "command": self.command, "seconds": self.seconds}
+        return {**told, "text": self.text, "files": files}
+
+
+def timer_of(run: Run, host: str, command: str | None, every: float) -> Timer:
     """For `systemd`, `cron` or GitHub's `actions`. Raises WrongUse for what that host cannot reach or keep."""
     if host == "actions":
         return _actions(run, command or "watchdog", every)
@@ -25,10 +44,14 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> str:
     wish = Wish(
         run.slug, str(run.repository.top), _program(), command or "patrol", timedelta(seconds=every), limit
     )
-    return systemd(wish) if host == "systemd" else cron(wish)
+    if host == "systemd":
+        return Timer(host, wish.command, int(every), systemd(wish), units(wish))
+    line = cron(wish)
+    run.prepare()  # the line writes its log there, and fails unread where there is no such folder
+    return Timer(host, wish.command, int(every), line, {})
 
 
-def _actions(run: Run, command: str, every: float) -> str:
+def _actions(run: Run, command: str, every: float) -> Timer:
     if command != "watchdog":
         where = f"{run.contract.scheduler.kind} jobs"
         raise WrongUse(
@@ -38,7 +61,10 @@ def _actions(run: Run, command: str, every: float) -> str:
     if run.record.remote is None:
         raise WrongUse(f"{run.slug} publishes no record that a cloud runner could read: it has no remote.")
     wish = Wish(run.slug, "", "herorun", command, timedelta(seconds=every))
-    return actions(wish, template("watchdog.yml"))
+    text = actions(wish, template("watchdog.yml"))
+    return Timer(
+        "actions", command, int(every), text, {f".github/workflows/herorun-watchdog-{run.slug}.yml": text}
+    )
 
 
 def _program() -> str:

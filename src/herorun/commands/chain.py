@@ -6,8 +6,9 @@ import click
 @click.command(short_help="Write the script with which the box finishes its own work.")
 @click.argument("run")
 @click.option("--out", metavar="FILE", help="Write it into this file; it is printed where absent.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, out: str | None) -> int:
+def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     """Print the script of the contract's [chain]: it waits, runs each stage after the one before, and pushes a word at the end.
 
     Each stage makes its marker `<folder>/<name>.DONE` on success alone. Started again it goes on behind the markers that
@@ -19,17 +20,23 @@ def command(start: str, run: str, out: str | None) -> int:
     """
     from pathlib import Path
 
+    from herorun import screen
     from herorun.core.chain import install_and_start, script_of
     from herorun.system.files import write_whole
     from herorun.workspace import watched_run
 
     opened, _ = watched_run(run, Path(start))
     text = script_of(opened.contract)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        write_whole(Path(start, out), text.encode(), 0o755)
+    path = Path(start, out) if out is not None else None
+    if path is not None:
+        write_whole(path, text.encode(), 0o755)
     login = opened.place.reach.login if opened.place.reach else None
     told = install_and_start(opened.contract, str(opened.repository.top), login)
+    if as_json:
+        file = str(path) if path else None
+        screen.show_json({"slug": opened.slug, "script": text, "file": file, "start": told})
+        return 0
+    if path is None:
+        click.echo(text, nl=False)
     click.echo(f"herorun: this brings it there and starts it: {told}", err=True)
     return 0

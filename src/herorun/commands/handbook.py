@@ -8,8 +8,9 @@ import click
 @click.option(
     "--out", metavar="FILE", help="Write it there, `-` prints it; .herorun/RUN/handbook.md where absent."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, out: str | None) -> int:
+def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     """One Markdown page: the first command, where it runs, its markers, the exact commands that resume the job, its chain
     and its transfers, what the patrol says and what then.
 
@@ -22,12 +23,17 @@ def command(start: str, run: str, out: str | None) -> int:
     """
     from pathlib import Path
 
+    from herorun import screen
     from herorun.acts.handbook import page_of, write_page
     from herorun.workspace import watched_run
 
     opened, _ = watched_run(run, Path(start))
-    if out == "-":
-        click.echo(page_of(opened), nl=False)
+    page = page_of(opened)
+    path = None if out == "-" else write_page(opened, page, Path(start, out) if out else None)
+    if as_json:
+        screen.show_json({"slug": opened.slug, "page": page, "file": str(path) if path else None})
+    elif path is None:
+        click.echo(page, nl=False)
     else:
-        click.echo(f"{opened.slug}: the handbook is {write_page(opened, Path(start, out) if out else None)}")
+        click.echo(f"{opened.slug}: the handbook is {path}")
     return 0

@@ -22,8 +22,9 @@ import click
     type=click.Choice(["patrol", "babysit", "watchdog"]),
     help="What it shall run: patrol, or for actions watchdog.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, host: str, every: str, what: str | None) -> int:
+def command(start: str, run: str, host: str, every: str, what: str | None, as_json: bool) -> int:
     """Print a systemd service with its timer, a line for cron, or a workflow with a schedule.
 
     A timer of this machine has its ssh keys and outlives the session; to put it in place is yours to do. A cloud runner
@@ -37,11 +38,16 @@ def command(start: str, run: str, host: str, every: str, what: str | None) -> in
     """
     from pathlib import Path
 
+    from herorun import screen
     from herorun.acts.timing import timer_of
     from herorun.core.until import seconds_of
     from herorun.workspace import watched_run
 
     seconds = seconds_of(every, "--every")
     opened, _ = watched_run(run, Path(start))
-    click.echo(timer_of(opened, host, what, seconds), nl=False)
+    timer = timer_of(opened, host, what, seconds)
+    if as_json:
+        screen.show_json({"slug": opened.slug, **timer.as_json()})
+    else:
+        click.echo(timer.text, nl=False)
     return 0

@@ -13,8 +13,7 @@ from herorun.core.errors import WrongUse
 
 HOUR, DAY = 3600, 86400
 LEAST = 60  # seconds: neither cron nor systemd is meant for less
-_UNIT = """\
-# {home}/herorun-{command}-{slug}.service
+_SERVICE = """\
 [Unit]
 Description=herorun {command} {slug}
 
@@ -25,8 +24,8 @@ ExecStart={argv}
 TimeoutStartSec={limit}
 # 1: something is to be done, 3: nobody could look. Both are answers, and stand in `journalctl --user -u herorun-{command}-{slug}`.
 SuccessExitStatus=1 3
-
-# {home}/herorun-{command}-{slug}.timer
+"""
+_TIMER = """\
 [Unit]
 Description=herorun {command} {slug} every {every}
 
@@ -37,7 +36,8 @@ AccuracySec=5s
 
 [Install]
 WantedBy=timers.target
-
+"""
+_WHAT_THEN = """\
 # Split it at the two lines that name a file, then:
 #   systemctl --user daemon-reload && systemctl --user enable --now herorun-{command}-{slug}.timer
 #   loginctl enable-linger       # so that it runs while nobody is logged in
@@ -75,18 +75,23 @@ def argv_of(wish: Wish) -> list[str]:
 
 def systemd(wish: Wish) -> str:
     """A service and its timer, for the user's own systemd. A tick that takes long delays the next one and meets none."""
-    seconds = _seconds(wish.every)
-    return _UNIT.format(
-        home=_HOME,
-        command=wish.command,
-        slug=wish.slug,
-        top=_of_systemd(wish.top),
-        argv=" ".join(f'"{_of_systemd(word)}"' for word in argv_of(wish)),
-        limit=round(wish.limit),
-        every=say_duration(wish.every),
-        seconds=seconds,
-        removal=removal(wish.slug, wish.command),
-    )
+    then = _WHAT_THEN.format(command=wish.command, slug=wish.slug, removal=removal(wish.slug, wish.command))
+    return "\n".join([*(f"# {path}\n{text}" for path, text in units(wish).items()), then])
+
+
+def units(wish: Wish) -> dict[str, str]:
+    """The two files by where they belong."""
+    told = {
+        "command": wish.command,
+        "slug": wish.slug,
+        "top": _of_systemd(wish.top),
+        "argv": " ".join(f'"{_of_systemd(word)}"' for word in argv_of(wish)),
+        "limit": round(wish.limit),
+        "every": say_duration(wish.every),
+        "seconds": _seconds(wish.every),
+    }
+    name = f"{_HOME}/herorun-{wish.command}-{wish.slug}"
+    return {f"{name}.service": _SERVICE.format(**told), f"{name}.timer": _TIMER.format(**told)}
 
 
 def _of_systemd(word: str) -> str:
@@ -110,6 +115,8 @@ def when(wish: Wish) -> str:
     offset = int(sha256(wish.slug.encode()).hexdigest(), 16)
     if seconds < HOUR and seconds % 60 == 0 and HOUR % seconds == 0:
         minutes = seconds // 60
+        if minutes == 1:
+            return "* * * * *"
         first = offset % minutes
         return f"{','.join(str(minute) for minute in range(first, 60, minutes))} * * * *"
     if seconds % HOUR == 0 and DAY % seconds == 0:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from pydantic import Field
+
 from herorun.core.checkup import Fit, Part
 from herorun.core.patrol.seen import Look
 from herorun.core.patrol.table import Advice, State
@@ -23,6 +25,43 @@ class Await(Document):
     why: str
     looks: int
     state: State
+
+
+class Chain(Document):
+    slug: str
+    script: str
+    file: str | None
+    """Where it was written, with `--out`."""
+    start: str
+    """The one command that brings it to the box and starts it there."""
+
+
+class Handbook(Document):
+    slug: str
+    page: str
+    """Markdown."""
+    file: str | None
+    """Where it was written; null with `--out -`."""
+
+
+class TimerFile(Shape):
+    path: str
+    """Where it belongs: below the home folder, or in the repository."""
+    text: str
+
+
+class Timer(Document):
+    """What would look regularly. Nothing is put in place."""
+
+    slug: str
+    host: Literal["systemd", "cron", "actions"] = Field(alias="for")
+    command: str
+    seconds: int
+    """Between two ticks."""
+    text: str
+    """All that is printed without `--json`."""
+    files: Sequence[TimerFile]
+    """Of systemd and actions; cron's line belongs into a table."""
 
 
 class Watcher(Shape):

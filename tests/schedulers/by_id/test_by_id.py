@@ -12,7 +12,7 @@ from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import summary
 from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.schedulers._nel_scores import scores, scores_in
-from herorun.schedulers.by_id import iris, launcher, nel, slurm
+from herorun.schedulers.by_id import iris, launcher, slurm
 
 STAND_IN = Path(__file__).parents[2] / "services" / "iris_stand_in.py"
 RECORDED = Path(__file__).parents[2] / "recordings"
@@ -200,6 +200,8 @@ def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
     task = {"metrics": {"acc": {"scores": {"acc": {"value": 0.423, "stats": {"value": 9}}}}}}
     assert scores_in({"results": {"tasks": {"MMLU-Pro": task}}}) == ["MMLU-Pro: 42.3%"]
     assert scores_in({"results": []}) == scores_in(None) == scores_in({"results": {"tasks": {"x": 1}}}) == []
+    assert scores("results: {tasks: {x: {value: 0.5}}}") == ["x: 50.0%"]
+    assert scores("") == scores("results: {tasks: {x: {val") == scores("!!python/object:os.system {}") == []
 
 
 @pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm"])

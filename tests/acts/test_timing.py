@@ -1,0 +1,76 @@
+"""What `herorun timer` prints does what it says: its very command is run, in an environment as bare as its host's."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from stories import SLUG, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+PATH = (
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # systemd's own; cron's is shorter still
+)
+WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+@pytest.fixture
+def watched(story: Story) -> Story:
+    """A run whose job nobody has started, looked at by its process."""
+    story.sign(patrol={"process": "nobody-starts-[t]his", "gpu_seconds": 0})
+    return story
+
+
+def argv_of(unit: str) -> list[str]:
+    """As systemd reads an ExecStart line of quoted words."""
+    (line,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    words = [re.sub(r"\\(.)", r"\1", word) for word in WORD.findall(line)]
+    assert " ".join(f'"{each}"' for each in WORD.findall(line)) == line
+    return [word.replace("%%", "%").replace("$$", "$") for word in words]
+
+
+def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environment(
+    watched: Story, capsys: CAPTURE
+) -> None:
+    told = ask(watched, capsys, "timer", SLUG, "--json").document
+    (service,) = [file["text"] for file in told["files"] if file["path"].endswith(".service")]
+    (folder,) = re.findall(r"^WorkingDirectory=(.*)$", service, re.MULTILINE)
+    argv = argv_of(service)
+    assert Path(argv[0]).parent == Path(sys.executable).parent
+    words = ["env", "-i", f"PATH={PATH}", *argv]
+    done = subprocess.run(
+        words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, ""), done
+    assert re.match(r"\S+Z tiny: down \(there is no such process\)", done.stdout), done
+    allowed = re.findall(r"^SuccessExitStatus=(.*)$", service, re.MULTILINE)[0].split()
+    assert str(done.returncode) in allowed
+
+
+def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_written_before(
+    watched: Story, capsys: CAPTURE
+) -> None:
+    log = watched.work / ".herorun" / SLUG / "patrol.log"
+    assert not log.parent.exists()
+    line = ask(watched, capsys, "timer", SLUG, "--for", "cron").out
+    command = line.rstrip("\n").split(" ", 5)[5].replace("\\%", "%")  # as cron hands it to the shell
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "SHELL": "/bin/sh",
+        "HOME": str(watched.home),
+        "TMPDIR": str(watched.home),
+    }
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env=env,
+        cwd=watched.home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert re.match(r"\S+Z tiny: down ", log.read_text())
