@@ -156,8 +156,24 @@ def test_a_wish_that_nobody_could_fulfil_is_wrong_use(
 
 def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
     told = ask(story, capsys, "watchers")
-    assert told.code == 0 and "No watcher of herorun runs here" in told.out
+    assert told.code == 0 and "No sentinel (`herorun await`) runs here" in told.out
     assert str(os.getpid()) not in told.out
+
+
+def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", "import sys; sys.stdin.read()", "herorun", "babysit", "tiny"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, text=True) as process:
+        argv = [sys.executable, "-m", "herorun", "watchers"]
+        env = {
+            **os.environ,
+            "XDG_STATE_HOME": str(tmp_path),
+            "PYTHONPATH": str(Path(watchers.__file__).parents[2]),
+        }
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
+        process.communicate("")
+    lines = done.stdout.splitlines()
+    assert any(line.startswith(f"babysitter, process {process.pid}: left alone: ") for line in lines), done
+    assert lines[-1] == "No sentinel (`herorun await`) runs here."
 
 
 def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys: CAPTURE) -> None:

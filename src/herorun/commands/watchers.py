@@ -1,5 +1,7 @@
 """`herorun watchers`."""
 
+from typing import Any
+
 import click
 
 
@@ -7,10 +9,11 @@ import click
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(dry_run: bool, as_json: bool) -> int:
-    """Show who watches here, by process number and start, and this user's ssh, scp and rsync beside them.
+    """Show the sentinels of this machine, which are `herorun await`, by process number and start; beside them this user's
+    babysitters, watches over jobs, and ssh, scp and rsync, by their command lines.
 
     A sentinel is stale when a newer one waits for its run, when it is past its own bound, and when its run is sealed: it is
-    asked to end. Babysitters, transfers and whatever else is not a sentinel of ours are shown, and left alone.
+    asked to end. All others are shown and left alone. Timers are not shown: systemd and cron list their own.
 
     \b
     Example:
@@ -29,7 +32,7 @@ def command(dry_run: bool, as_json: bool) -> int:
             {"stands": r.stands, "why": r.why, "action": r.action, **(vars(r.watcher) if r.watcher else {})}
             for r in rows
         ]
-        screen.show_json({"watchers": known, "others": [{"pid": pid, "command": line} for pid, line in rest]})
+        screen.show_json({"watchers": known, "others": [vars(each) for each in rest]})
         return 0
     for row in rows:
         each = row.watcher
@@ -41,8 +44,14 @@ def command(dry_run: bool, as_json: bool) -> int:
         )
         why = f": {row.why}; {row.action}" if row.why else ""
         click.echo(screen.clean(f"{who}: {row.stands}{why}"))
-    for pid, line in rest:
-        click.echo(screen.clean(f"left alone: process {pid}: {line[:160]}"))
+    for other in rest:
+        click.echo(screen.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}"))
     if not rows:
-        click.echo("No watcher of herorun runs here: `herorun patrol RUN` looks at a run itself.")
+        click.echo(f"No sentinel (`herorun await`) runs here{_and_no_other(rest)}.")
     return 0
+
+
+def _and_no_other(rest: list[Any]) -> str:
+    if any(each.what != "transfer" for each in rest):
+        return ""
+    return ", and no babysitter; `herorun patrol RUN` looks at a run itself"

@@ -73,10 +73,11 @@ class Watcher(Shape):
 
 
 class Other(Shape):
-    """A process that looks like a transfer or a babysitter and is left alone."""
+    """A process that by its command line is one of these, and is left alone."""
 
     pid: int
     command: str
+    what: Literal["babysitter", "watch over jobs", "transfer"]
 
 
 class Watchers(Document):

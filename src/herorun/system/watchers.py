@@ -115,8 +115,17 @@ def born(pid: int) -> str:
     return "" if stat[0] in _DEAD else f"{boot} {stat[19]}"
 
 
-def others() -> list[tuple[int, str]]:
-    """This user's ssh, scp and rsync processes and babysitters, but for this process's own: a panel lies about them."""
+@dataclass(frozen=True)
+class Other:
+    """A process that has not written itself down here. `what`: babysitter, watch over jobs, or transfer."""
+
+    pid: int
+    command: str
+    what: str
+
+
+def others() -> list[Other]:
+    """This user's babysitters and ssh, scp and rsync processes, but for this process's own: a panel lies about them."""
     found, parents = [], {}
     for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else []):
         with contextlib.suppress(OSError, IndexError):
@@ -128,15 +137,25 @@ def others() -> list[tuple[int, str]]:
             words = (
                 Path(f"/proc/{name}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0").split("\0")
             )
-            if os.path.basename(words[0]) in TRANSFERS or _watches(words):
-                found.append((int(name), " ".join(words)))
-    return [(pid, line) for pid, line in sorted(found) if not _below(pid, os.getpid(), parents)]
+            if what := what_of(words):
+                found.append(Other(int(name), " ".join(words), what))
+    mine = [each for each in found if not _below(each.pid, os.getpid(), parents)]
+    return sorted(mine, key=lambda each: each.pid)
 
 
-def _watches(words: list[str]) -> bool:
-    """A babysitter, or the watch over the jobs of a session."""
+def what_of(words: list[str]) -> str:
+    """By its command line; empty for anything else.
+
+    >>> what_of(["/usr/bin/python3", "-P", "-m", "herorun", "-C", "/w", "babysit", "grug"]), what_of(["/usr/bin/vi", "babysit"])
+    ('babysitter', '')
+    """
     names = [os.path.basename(word) for word in words]
-    return "herorun" in names[:6] and bool({"babysit", "jobs"} & set(names[names.index("herorun") :]))
+    if names[0] in TRANSFERS:
+        return "transfer"
+    after = names[names.index("herorun") :] if "herorun" in names[:6] else []
+    if "babysit" in after:
+        return "babysitter"
+    return "watch over jobs" if {"jobs", "watch"} <= set(after) else ""
 
 
 def _below(pid: int, top: int, parents: dict[int, int]) -> bool:
