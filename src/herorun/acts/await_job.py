@@ -12,7 +12,8 @@ from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.read import alive_by
 from herorun.core.patrol.seen import Alive, Blind, Look, Own
-from herorun.core.patrol.table import Ways, decide
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.told import Ways
 from herorun.core.patrol.wish import Wish
 from herorun.core.ports import ById, Found
 from herorun.core.scrub import scrub

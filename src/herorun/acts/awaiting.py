@@ -15,7 +15,8 @@ from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
 from herorun.core.patrol.line import line_of, movement_of
 from herorun.core.patrol.seen import Look
-from herorun.core.patrol.table import State, Told, decide
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.told import State, Told
 from herorun.core.patrol.wish import Outcome, Wish, judge_wish
 from herorun.core.scrub import scrub
 from herorun.system import watchers

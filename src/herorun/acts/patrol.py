@@ -16,7 +16,8 @@ from herorun.core.errors import HerorunError
 from herorun.core.outside import read_json
 from herorun.core.patrol.line import facts_of, line_of, movement_of
 from herorun.core.patrol.seen import Before, Look, Memory, Own
-from herorun.core.patrol.table import Told, Ways, decide
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.told import Told, Ways
 from herorun.core.scrub import scrub
 from herorun.core.timer import removal
 from herorun.system.files import write_whole

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from herorun.core.contract import Contract
-from herorun.core.patrol.table import Ways
+from herorun.core.patrol.told import Ways
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from herorun.core.checkup import Fit, Part
 from herorun.core.patrol.seen import Look
-from herorun.core.patrol.table import Advice, State
+from herorun.core.patrol.told import Advice, State
 from herorun.shapes.parts import Document, Shape
 
 

@@ -21,7 +21,8 @@ from herorun.core.patrol.seen import (
     Result,
     Room,
 )
-from herorun.core.patrol.table import State, Told, Ways, decide
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.told import State, Told, Ways
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEGAN = NOW - timedelta(hours=2)

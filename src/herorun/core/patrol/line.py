@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
+from herorun.core.patrol.risks import mean_use
 from herorun.core.patrol.seen import Before, Blind, Count, Look, Memory, Own, Room
-from herorun.core.patrol.table import Told, fresh, mean_use, size, span
+from herorun.core.patrol.state import fresh
+from herorun.core.patrol.told import Told
+from herorun.core.patrol.words import size, span
 
 
 def line_of(look: Look, told: Told, before: Before | None = None) -> str:

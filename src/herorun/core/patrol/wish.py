@@ -9,7 +9,7 @@ from herorun.core.condition import RunHealth
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.patrol.seen import Look, Own
-from herorun.core.patrol.table import State
+from herorun.core.patrol.told import State
 
 STALL = timedelta(minutes=60)
 WORDS = tuple(dict.fromkeys([*(state.value for state in State), *RunHealth, *(s.value for s in JobState)]))

@@ -1,0 +1,115 @@
+"""What threatens a run that goes on: its log, its GPUs, its memory, its disks, and its chain. Pure."""
+
+from collections.abc import Iterator
+
+from herorun.core.patrol.seen import Before, Blind, Gpu, Look, Memory, Own, Room
+from herorun.core.patrol.told import Advice, Ways
+from herorun.core.patrol.words import size, span
+
+FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
+RECENT = 120.0  # seconds: a log that was written since then advances
+SILENT = 1800.0  # seconds without a line after which a log counts as frozen
+IDLE = 5.0  # per cent of a GPU below which it waits
+BUSY = 2.0  # times the number of CPUs
+
+
+def risks(look: Look, ways: Ways, before: Before | None, going_on: bool) -> Iterator[Advice]:
+    """`going_on`: it runs, or nobody can say that it does not."""
+    if going_on:
+        yield from _log(look)
+        yield from _gpus(look, before)
+    yield from _chain(look, ways)
+    yield from _machine(look, ways, before)
+
+
+def _log(look: Look) -> Iterator[Advice]:
+    log = look.log
+    if not isinstance(log, Own):
+        return
+    if log.failure:
+        yield Advice("log", f"Its own log tells of {log.failure}: {log.excerpt}. {log.advice}")
+    if log.age is None or log.age < SILENT:
+        return
+    if look.newest is not None and look.newest < SILENT:
+        words = "its output still changes, so it is block-buffered and does not hang: set PYTHONUNBUFFERED=1 next time"
+        yield Advice("buffered", f"The log has stood still for {span(log.age)}, but {words}.", grave=False)
+    else:
+        yield Advice(
+            "silent",
+            f"The log has stood still for {span(log.age)}, and so has the output: look whether it hangs.",
+        )
+
+
+def _gpus(look: Look, before: Before | None) -> Iterator[Advice]:
+    if not isinstance(look.gpus, tuple) or not look.gpus:
+        return
+    use = mean_use(look.gpus)
+    if use >= IDLE:
+        return
+    if advances(look, before):
+        yield Advice(
+            "data-bound",
+            f"The GPUs stand at {use:.0f} % while steps advance: they wait for data, and are not idle. Look at the "
+            f"loader's workers and at OMP_NUM_THREADS against the {look.cpus or '?'} CPUs of this box.",
+            grave=False,
+        )
+    else:
+        yield Advice("idle", f"The GPUs stand at {use:.0f} % and no step advances.", grave=False)
+
+
+def advances(look: Look, before: Before | None) -> bool:
+    """Whether steps advance: since the last tick, or by a log that was just written."""
+    if not isinstance(look.log, Own):
+        return False
+    if before and before.step is not None and look.log.step is not None and look.log.step > before.step:
+        return True
+    return look.log.age is not None and look.log.age < RECENT
+
+
+def mean_use(gpus: tuple[Gpu, ...]) -> float:
+    return sum(gpu.use for gpu in gpus) / len(gpus)
+
+
+def _chain(look: Look, ways: Ways) -> Iterator[Advice]:
+    if look.chain is None or isinstance(look.chain, Blind) or not look.chain.failed or look.chain.runs:
+        return
+    yield Advice(
+        "chain-failed",
+        f"The chain has failed: {look.chain.failed}. Once that is mended, go on with it:",
+        ways.chain,
+    )
+
+
+def _machine(look: Look, ways: Ways, before: Before | None) -> Iterator[Advice]:
+    for path, room in look.disks.items():
+        if isinstance(room, Room):
+            yield from _full(path, room)
+    memory = look.memory
+    if not isinstance(memory, Memory):
+        return
+    if memory.share is not None and memory.share > ways.memory:
+        yield Advice(
+            "memory",
+            f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Fewer workers, or a larger box.",
+        )
+    elif look.load and look.cpus and look.load > BUSY * look.cpus and memory.share is not None:
+        words = f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has room: a noisy neighbour."
+        yield Advice("neighbour", words, grave=False)
+    if before and before.oom_kill is not None and (memory.oom_kill or 0) > before.oom_kill:
+        yield Advice(
+            "oom-kill",
+            f"The kernel has killed {(memory.oom_kill or 0) - before.oom_kill} processes for memory since the last tick.",
+        )
+
+
+def _full(path: str, room: Room) -> Iterator[Advice]:
+    if room.size and room.free < FULL * room.size:
+        yield Advice(
+            "disk",
+            f"{path}: {size(room.free)} of {size(room.size)} are free. Prune checkpoints before one cannot be saved.",
+        )
+    if room.inodes and room.inodes_free < FULL * room.inodes:
+        yield Advice(
+            "inodes",
+            f"{path}: {room.inodes_free} of {room.inodes} inodes are free. Many small files end before the bytes do.",
+        )

@@ -1,0 +1,48 @@
+"""What a patrol tells: one state, and the rows of the table that apply, each with its exact command."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+    DOWN = "down"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One row that applies. `command` is exact; empty where there is none to give."""
+
+    row: str
+    words: str
+    command: str = ""
+    grave: bool = True
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The exact commands of this run."""
+
+    resume: str
+    chain: str = ""  # rebuilds the chain; empty where there is none
+    transfer: tuple[tuple[str, str], ...] = ()  # folder there, command
+    remove: str = ""  # this patrol
+    memory: float = 0.9
+
+    def sends(self, path: str) -> str:
+        return dict(self.transfer).get(path, "")
+
+
+@dataclass(frozen=True)
+class Told:
+    state: State
+    advice: tuple[Advice, ...]
+
+    @property
+    def code(self) -> int:
+        """0 clear, 1 something is to be done, 3 could not look."""
+        if self.state is State.UNKNOWN:
+            return 3
+        return int(any(each.grave for each in self.advice))
