@@ -13,7 +13,10 @@ import pytest
 from commands.answers import Answer
 from herorun import cli
 from herorun.acts import registered, sessions
+from herorun.acts.registered import Seen, news_of
 from herorun.acts.sessions import Session, change_jobs, read_jobs, session_here
+from herorun.core.evidence import JobState
+from herorun.core.jobs.facts import Facts
 from herorun.core.jobs.registry import Entry, with_entry
 from herorun.schedulers import _nel_doubts
 from herorun.system.files import is_locked
@@ -164,6 +167,39 @@ def test_what_nobody_could_see_is_no_change_and_stays(
     assert (answer.code, answer.out) == (3, "")
     assert "no folder" in answer.err
     assert held(alone)[0]["last_status"] == "RUNNING"
+
+
+def test_what_ended_at_an_earlier_look_is_counted_on() -> None:
+    def seen(number: int, state: JobState, before: str, result: str = "") -> Seen:
+        entry = {**_entry(str(number), "slurm"), "last_status": before}
+        return Seen(entry, state, state.value.upper(), "", result)
+
+    over = [seen(1, JobState.SUCCEEDED, "RUNNING", "MMLU-Pro: 42.3%")]
+    now = [
+        seen(2, JobState.SUCCEEDED, "RUNNING", "GSM8K: 67.1%"),
+        seen(3, JobState.RUNNING, "RUNNING"),
+        seen(4, JobState.PENDING, "PENDING"),
+    ]
+    ended, line = news_of(now, over)
+    assert ended == "slurm 2: RUNNING -> SUCCEEDED: GSM8K: 67.1%"
+    assert line == "2 of 4 completed (MMLU-Pro: 42.3%; GSM8K: 67.1%), 1 running, 1 pending"
+    assert news_of(now[1:], over) == []  # nothing changed
+
+
+def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsewhere_is_another(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("one", "two"):
+        (alone.folder / folder).mkdir()
+        (alone.folder / folder / "out.log").write_text("cicd_1744152200\n")
+        words = ("-C", str(alone.folder / folder), "jobs", "add", "launcher", "out.log", "--no-watch")
+        assert cli.run([*words, "--session", "s-1"]) == 0
+    entries = [e for f in ("one", "two") for e in read_jobs(session_here(alone.folder / f))[0]]
+    assert [entry["id"] for entry in entries] == [str(alone.folder / f / "out.log") for f in ("one", "two")]
+    one, two = (Facts(str(entry["id"]), "launcher").slug for entry in entries)
+    assert one != two
+    assert cli.run(["-C", str(alone.folder / "one"), "jobs", "remove", "out.log"]) == 0
+    assert read_jobs(session_here(alone.folder / "one"))[0] == []
 
 
 def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:

@@ -114,7 +114,11 @@ def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended
             time.sleep(max(0.0, every - (time.monotonic() - began)))
     blind = told is None or told.state is State.UNKNOWN
     return Ended(
-        3 if blind else 1, f"gave up after {most} looks: {why.rstrip('.')}. Look yourself", line, most, told
+        3 if blind else 1,
+        f"gave up after {most} {'look' if most == 1 else 'looks'}: {why.rstrip('.')}. Look yourself",
+        line,
+        most,
+        told,
     )
 
 

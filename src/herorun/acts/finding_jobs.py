@@ -45,7 +45,8 @@ def find_jobs(session: Session, start: Path, host: str = "", user: str = "") -> 
 def _registered(session: Session) -> tuple[tuple[str, str], ...]:
     entries, fault = read_jobs(session)
     told = tuple(
-        (f"{e['type']} {e['id']}", _words(e.get("last_status"), e.get("description"))) for e in entries
+        (f"{e['type']} {e['id']}", _words(e.get("last_status") or "not looked at yet", e.get("description")))
+        for e in entries
     )
     if fault and not told:
         raise CouldNotLook(fault)

@@ -53,6 +53,8 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
         except (HerorunError, OSError) as error:
             doubts.append(scrub(in_words(error)))
     doubts += [each.why for each in told if each.why]
+    if isinstance(job, Job) and job.state.in_doubt and job.reason:
+        doubts.append(scrub(job.reason))
     known = {each.name: getattr(turn, each.name) for each in fields(Turn)}
     whole = JobTurn(**{**known, "performed": (*turn.performed, *told), "doubts": tuple(doubts)})
     if state_file is not None:

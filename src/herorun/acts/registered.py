@@ -148,11 +148,15 @@ def check_jobs(session: Session) -> tuple[list[Seen], str]:
     return seen, fault
 
 
-def news_of(seen: Sequence[Seen]) -> list[str]:
-    """State changes alone, and where there are several jobs and something changed, one line of all."""
+def news_of(seen: Sequence[Seen], over: Sequence[Seen] = ()) -> list[str]:
+    """State changes alone, and where there are several jobs and something changed, one line of all.
+
+    `over` are those that ended before, and are not in the registry any more: "2 of 4 completed" counts them.
+    """
     lines = [each.line for each in seen if each.changed or each.ended]
+    known = [*over, *seen]
     told = summed_up(
-        [each.state for each in seen], [each.result for each in seen if each.state is JobState.SUCCEEDED]
+        [each.state for each in known], [each.result for each in known if each.state is JobState.SUCCEEDED]
     )
     return [*lines, told] if lines and told else lines
 
@@ -183,6 +187,7 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
     """The worst of what ended, and whether it gave up."""
     code, last_seen, said = 0, now(), ""
     doubted: set[str] = set()
+    over: list[Seen] = []
     while True:
         seen, fault = check_jobs(session)
         unseen = {f"{s.entry['type']} {s.entry['id']}: {s.why}" for s in seen if s.state is JobState.UNKNOWN}
@@ -192,8 +197,9 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
         if fault and fault != said:
             say(fault)
         said = fault
-        for line in news_of(seen):
+        for line in news_of(seen, over):
             say(line)
+        over += [each for each in seen if each.ended]
         code = worst([code, *(each.code for each in seen if each.ended)])
         if not read_jobs(session)[0]:
             return code, False

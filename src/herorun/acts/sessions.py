@@ -136,9 +136,9 @@ def sessions(start: Path) -> list[str]:
     return sorted(p.parent.name for p in folder.glob("*/active_jobs.json")) if folder.is_dir() else []
 
 
-def must_have(session: Session, entries: list[Entry], job: str) -> list[Entry]:
-    """The entries of an id; `WrongUse` names what there is."""
-    found = [entry for entry in entries if entry["id"] == job]
+def must_have(session: Session, entries: list[Entry], job: str, start: Path) -> list[Entry]:
+    """The entries of an id, which may be a path from `start`; `WrongUse` names what there is."""
+    found = [entry for entry in entries if entry["id"] in (job, str((start / job).resolve()))]
     if not found:
         known = ", ".join(str(entry["id"]) for entry in entries) or "none"
         raise WrongUse(f"{session.file} has no job {job}: there are {known}.")

@@ -89,9 +89,8 @@ def _show(run: Any, turn: Any, as_json: bool) -> None:
 
 
 def _facts(start: Path, told: dict[str, str | None]) -> Any:
-    from dataclasses import replace
-
     from herorun.acts.clusters import with_config
+    from herorun.acts.placed import placed
     from herorun.commands._asking import asked_for
     from herorun.core.jobs.facts import Facts, must_be_id, must_be_whole
 
@@ -99,13 +98,11 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
     if not given or set(given) <= {"resubmit"}:
         return _resumed(start, given.get("resubmit", ""))
     facts = Facts(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
-    if facts.log and not facts.host:
-        facts = replace(facts, log=str((start / facts.log).resolve()))
     if facts.job and facts.kind:
         must_be_id(facts.kind, facts.job)
     facts = asked_for(with_config(facts, start), start)
     must_be_whole(facts)
-    return facts
+    return placed(facts, start)
 
 
 def _resumed(start: Path, resubmit: str) -> Any:

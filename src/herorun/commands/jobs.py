@@ -81,6 +81,7 @@ def add(
     from pathlib import Path
 
     from herorun.acts.clusters import with_config
+    from herorun.acts.placed import placed
     from herorun.acts.registered import ensure_watch, register
     from herorun.core.jobs.facts import Facts, must_be_id
     from herorun.core.jobs.registry import entry_of
@@ -88,12 +89,12 @@ def add(
 
     must_be_id(kind, job)
     here = _here(start, session)
-    facts = with_config(Facts(job, kind, **told), Path(start))
+    facts = placed(with_config(Facts(job, kind, **told), Path(start)), Path(start))
     _must_be_reachable(facts)
-    named = {**told, "config": facts.config, "description": description}
-    register(here, entry_of(kind, job, now(), (here.agent, here.id), named))
+    named = {**told, "config": facts.config, "log": facts.log, "description": description}
+    register(here, entry_of(kind, facts.job, now(), (here.agent, here.id), named))
     watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
-    click.echo(f"{kind} {job} is registered in {here.file}; the session {watched}.")
+    click.echo(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
     return 0
 
 
@@ -151,11 +152,13 @@ def remove(start: str, job: str, session: str) -> int:
     Example:
       herorun jobs remove 4711
     """
+    from pathlib import Path
+
     from herorun.acts.sessions import change_jobs, must_have, read_jobs
     from herorun.core.jobs.registry import key_of, without
 
     here = _here(start, session)
-    found = must_have(here, read_jobs(here)[0], job)
+    found = must_have(here, read_jobs(here)[0], job, Path(start))
     change_jobs(here, lambda held: without(held, [key_of(entry) for entry in found]))
     click.echo(f"{job} is not registered any more.")
     return 0
