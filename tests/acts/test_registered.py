@@ -202,6 +202,24 @@ def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsew
     assert read_jobs(session_here(alone.folder / "one"))[0] == []
 
 
+def test_a_process_number_that_is_registered_again_is_another_job(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first process is gone, and its number has come to another one since."""
+    number = str(os.getpid())
+    entry = {**_entry(number), "submitted": "2026-03-01 10:00"}
+    session = session_here(alone.folder)
+    registered.register(session, entry)
+    assert jobs(alone, capsys, "watch", "--once").code == 0
+    (kept,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
+    kept.write_text("another boot 1")
+    gone = jobs(alone, capsys, "watch", "--once")
+    assert (gone.code, held(alone)) == (3, []) and "its number is another one's now" in gone.out
+    registered.register(session, entry)
+    assert jobs(alone, capsys, "watch", "--once").code == 0
+    assert held(alone)[0]["last_status"] == "RUNNING"
+
+
 def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     """nel's list holds one task of the invocation 15be12f8, which left no folder; nel says this of it."""
     programs = alone.folder / "bin"

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from herorun import catalogue
 from herorun.acts.followed import LINES, adapter_for
 from herorun.acts.many import worst
 from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs, session_of_launch
+from herorun.core.canonical import digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.jobs.facts import FORMS, Facts, must_be_id
@@ -82,7 +84,7 @@ def look_at(entry: Entry) -> Seen:
     """By the vocabulary of its own source. What could not be read is no state and no change."""
     before = str(entry.get("last_status") or "")
     try:
-        jobs = adapter_for(_facts(entry), state_home() / "registered")
+        jobs = adapter_for(_facts(entry), _kept(entry))
         answer = jobs.look(str(entry["id"]))
     except (HerorunError, OSError) as error:
         return Seen(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
@@ -93,6 +95,12 @@ def look_at(entry: Entry) -> Seen:
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
     return Seen(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
+
+
+def _kept(entry: Entry) -> Path:
+    """What the looks at one registration remember of one another: a process number may be another job's the next time."""
+    told = [*key_of(entry), str(entry.get("submitted") or "")]
+    return state_home() / "registered" / digest(told).removeprefix("sha256:")[:12]
 
 
 def _lost(entry: Entry, before: str) -> Seen:
@@ -145,6 +153,9 @@ def check_jobs(session: Session) -> tuple[list[Seen], str]:
     over = [key_of(each.entry) for each in seen if each.ended]
     if entries or fault:
         change_jobs(session, lambda held: without(with_status(held, words), over))
+    for each in seen:
+        if each.ended:
+            shutil.rmtree(_kept(each.entry), ignore_errors=True)
     return seen, fault
 
 

@@ -56,7 +56,8 @@ class LocalById:
             write_whole(kept, alive.encode())
         if alive and known in ("", alive):
             return Found(Job(str(pid), str(pid), JobState.RUNNING, "running"))
-        why = "the process is gone, and nobody recorded how it ended: see its log"
+        other = ", its number is another one's now" if alive else ""
+        why = f"the process is gone{other}, and nobody recorded how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
     def tail(self, job: str, lines: int) -> str:
