@@ -90,6 +90,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(at: Start,
     terminal.answers("cluster: ", "us-east5-a\n")
     terminal.answers(r"'us-east5-a' is no cluster that is known here(?s:.*)cluster: ", "http://127.0.0.1:9\n")
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
+    terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
     code, said = terminal.ended()
     assert (code, ": unknown, monitor" in said) == (3, True), said  # nobody listens there
     told = state(tmp_path)
@@ -106,8 +107,11 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     terminal.answers(r"'train-tiny' is no id of an iris job(?s:.*)job \(.*\): ", "/dlwh/train-tiny\n")
     terminal.answers("config, or the short name of the cluster: ", "nowhere.yaml\n")
     terminal.answers(r"There is no .*nowhere\.yaml(?s:.*)cluster: ", "marin_dev\n")
+    terminal.answers("resubmit command .*: ", "iris job run --no-wait -- python train.py\n")
     assert terminal.ended()[0] == 3
-    assert (state(tmp_path)["job_id"], state(tmp_path)["config"]) == ("/dlwh/train-tiny", str(config))
+    told = state(tmp_path)
+    assert (told["job_id"], told["config"]) == ("/dlwh/train-tiny", str(config))
+    assert told["resubmit_command"] == "iris job run --no-wait -- python train.py"
 
 
 def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing(

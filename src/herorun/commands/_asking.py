@@ -13,13 +13,15 @@ from herorun.core.jobs.facts import FORMS, OPTIONS, Facts, missing, must_be_id, 
 
 
 def asked_for(facts: Facts, start: Path) -> Facts:
-    """Every option that is missing, the scheduler first, since it says what else is needed.
+    """Every option that is missing, the scheduler first, since it says what else is needed; then the command that
+    submits the job again, which may stay empty.
 
     As it was without a terminal, and where the input ends: who calls says then what is missing.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return facts
     fields = {option: name for name, option in OPTIONS.items()}
+    before = facts
     while lacking := missing(facts):
         field = fields["--scheduler" if "--scheduler" in lacking else lacking[0]]
         told = _told(field, facts, start)
@@ -28,7 +30,13 @@ def asked_for(facts: Facts, start: Path) -> Facts:
         facts = told
         if field == "kind" and facts.job:
             must_be_id(facts.kind, facts.job)  # given on the command line, which is not asked again
-    return facts
+    asks = facts is not before or facts.kind == "iris"  # there the seed's loop requires it
+    return facts if facts.resubmit or not asks else replace(facts, resubmit=_resubmission())
+
+
+def _resubmission() -> str:
+    click.echo("resubmit command (empty: it is only watched): ", err=True, nl=False)
+    return sys.stdin.readline().strip()
 
 
 def _told(field: str, facts: Facts, start: Path) -> Facts | None:
