@@ -8,6 +8,7 @@ from herorun.core.check import Check, Gate, evaluate
 from herorun.core.contract import Contract, ContractFile, contract_from
 from herorun.core.evidence import (
     Admitted,
+    Adoptee,
     Bundle,
     Cadence,
     Candidate,
@@ -272,6 +273,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
 
 
 _NOT_YET = (
+    Adoptee,
     Bundle,
     ChannelState,
     CodeChange,

@@ -32,8 +32,12 @@ def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight
     return _preflight(_run(contract, Path(start)))
 
 
-def launch(contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True) -> Launch:
+def launch(
+    contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True, adopt: str = ""
+) -> Launch:
     """Launch through the gate. The contract must stand, committed, in `runs/<slug>.toml`.
+
+    With `adopt`, the id of a job that runs already, nothing is submitted and that job is taken over.
 
     One that was built in Python is written there first, and `Blocked` asks to commit it: nobody can review what is
     in no commit. A file that says something else is never overwritten: `Blocked` says so.
@@ -49,7 +53,7 @@ def launch(contract: Contract, start: str | PathLike[str] = ".", *, babysit: boo
 
         write_whole(path, tomli_w.dumps(contract.data_for_toml()).encode(), 0o644)
         raise Blocked(f"The contract was written to {path}: commit and push this file, then launch again.")
-    return _launch(run, babysit=babysit)
+    return _launch(run, babysit=babysit, adopt=adopt)
 
 
 def seal(contract: Contract, start: str | PathLike[str] = ".") -> Seal:

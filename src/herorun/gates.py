@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from herorun import discover
+from herorun.core.adoption import if_it_runs
 from herorun.core.check import (
     AtRelaunch,
     Check,
@@ -119,7 +120,7 @@ def _judge(
 ) -> list[Finding]:
     """What the waivers signed is known once all other checks have answered; who asks about it is asked last."""
     first = [check for check in checks if WaiverUse not in check.needs]
-    found = waive(evaluate(first, evidence, run.limits), run.waivers, at)
+    found = waive(if_it_runs(evaluate(first, evidence, run.limits), evidence), run.waivers, at)
     asked = {check.name for check in checks}
     elsewhere = {
         check.name for check in discover.checks() if check.gate is not gate or check.name not in asked

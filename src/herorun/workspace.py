@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.adopted import WithAdopted, jobs_by_id
 from herorun.core.asking import Way, choices
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
@@ -16,6 +17,7 @@ from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.event import Launching
 from herorun.core.evidence import (
+    Adoptee,
     Cadence,
     ContractDrift,
     FinalStep,
@@ -49,6 +51,7 @@ def template(name: str) -> str:
     return (Path(__file__).parents[2] / "templates" / name).read_text(encoding="utf-8")
 
 
+NOTHING_ADOPTED = Nothing("no job is adopted")
 UNCOMPARED = Nothing("the contract was compared with no admitted one")
 
 
@@ -95,7 +98,7 @@ class Run:
         adapter: Scheduler = discover.connect(
             "schedulers", told.kind, told.options, self.place, {"restarts": told.restarts}
         )
-        return adapter
+        return WithAdopted(adapter, lambda: self.record.memory(), lambda: jobs_by_id(told, self.place))
 
     @cached_property
     def tracker(self) -> Tracker:
@@ -198,6 +201,7 @@ class Run:
             Channels: self.channels,
             Undelivered: Undelivered(tuple((one.title, one.since, one.why) for one in memory.not_told)),
             Waivers: Waivers(self.waivers),
+            Adoptee: NOTHING_ADOPTED,
             Cadence: Cadence(self.contract.babysit.cadence),
             type(memory.history): memory.history,
             type(memory.unfinished): memory.unfinished,
@@ -390,7 +394,8 @@ def _prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     if not known:
         return Nothing("nothing was launched yet")
     newest = max(known, key=lambda launching: launching.number)
-    return PriorLaunch(newest.instance, {name: told["value"] for name, told in newest.plan.items()})
+    plan = {name: told["value"] for name, told in newest.plan.items()}
+    return PriorLaunch(newest.instance, plan, newest.adopts is not None)
 
 
 def _source_run(run: Run) -> SourceRun | Nothing | Unavailable:

@@ -82,3 +82,39 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scanc
     told.tick()
     assert len(told.starts) == 2
     assert [event.relaunch_of for event in told.events("Launched")] == ["", "tiny-1"]
+
+
+def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_after_its_crash(
+    told: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told.order("by-hand", f"{PID}; {WAIT}")
+    told.order("tiny-2", f"{PID}; {WAIT}")
+    assert told.init() == 0
+    script = told.home / "by hand.sh"
+    script.write_text(f"#!/bin/sh\nexport HERORUN_INSTANCE=by-hand\nexec sh train.sh {told.data}\n")
+    number = cluster.ask(
+        "sbatch", "--parsable", f"--chdir={told.work}", "-o", f"{told.home}/log", str(script)
+    )
+    try:
+        eventually(lambda: (told.data / "pid-by-hand").exists(), within=30)
+        capsys.readouterr()
+        assert told.launch("--adopt", number, "--json") == 0, capsys.readouterr()
+        answer = json.loads(capsys.readouterr().out)
+        assert (answer["instance"], answer["job"]) == ("tiny-1", number)
+        assert answer["adopted"]["user"] and answer["adopted"]["command"] is None
+        assert f"cannot be compared: slurm tells {script}" in " ".join(answer["adopted"]["not_proved"])
+        assert told.starts == ["by-hand scratch"]
+        assert job_of(told, "tiny-1").state is JobState.RUNNING
+        told.tick("--json")
+        told_here = capsys.readouterr().out
+        assert json.loads(told_here)["run"] == "healthy"
+        os.kill(int((told.data / "pid-by-hand").read_text()), signal.SIGKILL)
+        assert ended(told, "tiny-1").state is JobState.FAILED
+        told.tick()
+        eventually(lambda: (told.data / "pid-tiny-2").exists(), within=30)
+        assert told.starts == ["by-hand scratch", f"tiny-2 {told.root / 'step-2'}"]
+        capsys.readouterr()
+        assert told.launch("--adopt", number) == 1
+        assert f"Job {number} was tiny-1 of this run, and tiny-2 came after it" in capsys.readouterr().err
+    finally:
+        cluster.ask("scancel", "-s", "KILL", "-f", number, check=False)

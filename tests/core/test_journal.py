@@ -11,6 +11,7 @@ from herorun.core.alert import Alert, State
 from herorun.core.canonical import canonical, digest
 from herorun.core.event import (
     KINDS,
+    Adopted,
     CheckedIn,
     Decided,
     Done,
@@ -76,6 +77,7 @@ LAUNCHING = Launching(
     overlooked=("dirty-tree: notes",),
     given_up=GivenUp(2, NOON, ((f"{ROOT}/step-9", "then"),), "a spike"),
     facts={"Discards": "7 steps"},
+    adopts=Adopted("job-1", NOON - EVERY),
 )
 LAUNCHED = Launched(
     NOON + EVERY,
@@ -434,3 +436,14 @@ def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
     refused = fold([Failed(NOON, key, 1, "403")], begun)
     assert refused.history.deleting == {"/data/tiny/step-1"}
     assert fold([Done(NOON, key, 1)], refused).history.deleting == frozenset()
+
+
+def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
+    memory = fold([LAUNCHING, LAUNCHED])
+    assert memory.adopted == {"tiny-1": "job-1"} and memory.newest == "tiny-1"
+    assert memory.instances[0].intended == NOON - EVERY
+    assert memory.caveats == (
+        "tiny-1 is job job-1, which herorun adopted and did not submit: what it ran was not compared with the plan",
+    )
+    submitted = fold([replace(LAUNCHING, adopts=None), LAUNCHED])
+    assert (submitted.adopted, submitted.caveats, submitted.instances[0].intended) == ({}, (), NOON)

@@ -58,19 +58,24 @@ def _tell_dri(run: Run, order: Order, key: str) -> None:
 
 def launch_comment(run: Run, order: Order, launching: Launching) -> str:
     plan = order.plan
+    of_plan = ", of the plan" if launching.adopts else ""  # nobody knows whether it is the job's
     facts = {
         "Instance": launching.instance,
         "Why": order.why,
         "DRI": run.dri,
-        "Commit": f"`{plan.commit.value}`",
+        "Commit": f"`{plan.commit.value}`{of_plan}",
         "Tree dirty": order.dirty,
         **({"Policy": order.policy} if order.policy else {}),
         **(
             {"Warnings": scrub("; ".join(order.overlooked))} if order.relaunch_of and order.overlooked else {}
         ),
-        "Command": f"`{command_line(plan.command_line)}`",
-        "Output root": f"`{plan.output_root.value}`",
-        "Starts from": plan.start.value.path if plan.start.value else "scratch",
+        "Command": f"`{command_line(plan.command_line)}`{of_plan}",
+        "Output root": f"`{plan.output_root.value}`{of_plan}",
+        **(
+            {}
+            if launching.adopts
+            else {"Starts from": plan.start.value.path if plan.start.value else "scratch"}
+        ),
         "Final step": str(plan.final_step.value),
         "Plan": f"`{plan.digest}`",
         "Record": record_link(run),
@@ -111,8 +116,11 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
     memory = run.record.memory()
     if said not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
         return
-    words = f"It was requested, and ended without a submission: {unmentioned(why)}"
-    title = f"Not submitted: {launching.instance}"
+    what, done = ("adoption", "adopted") if launching.adopts else ("submission", "submitted")
+    words = (
+        f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: {unmentioned(why)}"
+    )
+    title = f"Not {done}: {launching.instance}"
     intended = intent_to_say(run, key, title, words, {}, now(), edits=said, anew=False)
     run.record.append(intended)
     with contextlib.suppress(HerorunError, OSError):

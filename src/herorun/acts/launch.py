@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from herorun.acts.adopting import adopted_json, already, look_at, order_of
 from herorun.acts.babysitter import start_babysitter
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import dirty_words, settle_launching, start_instance
@@ -12,11 +13,12 @@ from herorun.acts.preflight import Preflight, preflight
 from herorun.acts.probe import probe_roots
 from herorun.acts.submitting import ALONE, Say, unsaid
 from herorun.acts.wavering import must_stand_still
+from herorun.core.adoption import not_proved
 from herorun.core.check import GateVerdict, Mode
 from herorun.core.contract import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Launched
-from herorun.core.evidence import Checkpoints
+from herorun.core.evidence import Adoptee, Checkpoints
 from herorun.core.scrub import scrub
 from herorun.system.files import locked
 from herorun.workspace import Run
@@ -32,6 +34,12 @@ class Launch:
     log: str = ""  # where the job's log is
     warnings: tuple[str, ...] = ()  # what did not stop the launch, and must be known
     unwatched: str = ""  # why no babysitter was started, where one was wanted
+    adopted: Adoptee | None = None  # the job that was taken over, or was to be
+
+    @property
+    def not_proved(self) -> tuple[str, ...]:
+        """What nobody could prove of an adopted job, each a sentence."""
+        return not_proved(self.preflight.report.findings) if self.adopted else ()
 
     @property
     def exit_code(self) -> int:
@@ -50,28 +58,41 @@ class Launch:
             "babysitter": self.babysitter,
             "log": self.log,
             "warnings": list(self.warnings),
+            "adopted": adopted_json(self.adopted, self.preflight.report) if self.adopted else None,
         }
 
 
 def launch(
-    run: Run, reviewed: dict[str, Any] | None = None, *, babysit: bool = True, say: Say = unsaid
+    run: Run,
+    reviewed: dict[str, Any] | None = None,
+    *,
+    babysit: bool = True,
+    say: Say = unsaid,
+    adopt: str = "",
 ) -> Launch:
-    """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words."""
+    """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words.
+
+    With `adopt`, the id of a job that runs already, that job is taken over and nothing is submitted.
+    """
     run.prepare()
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
-        launched, answer = _continued(run, babysit) or _fresh(run, reviewed, babysit, say)
+        known = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
+        adoptee = look_at(run, adopt) if adopt and known is None else None
+        launched, answer = known or _fresh(run, reviewed, babysit, say, adoptee)
     told = _unlike(reviewed, launched, answer) if reviewed else ()
+    if adopt and known:
+        told = (*told, f"job {adopt} is {known[0].instance} of this run already: nothing new was recorded")
     if launched is None:
-        return Launch(answer, None, warnings=told)
+        return Launch(answer, None, warnings=told, adopted=adoptee)
     pushed = run.record.push()
     unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
     watched, unwatched = start_watch(run, babysit)
     live = launched.entry.get("Live jobs", ALONE)
     crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
     warnings = tuple(warning for warning in (*told, crowd, unpushed, unwatched) if warning)
-    return Launch(answer, launched, watched, _log(run, launched), warnings, unwatched)
+    return Launch(answer, launched, watched, _log(run, launched), warnings, unwatched, adoptee)
 
 
 def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: Preflight) -> tuple[str, ...]:
@@ -101,7 +122,7 @@ def watched_elsewhere(run: Run) -> bool:
     return bool(told.owner) and told.owner != run.launcher.owner and not told.declined
 
 
-def _continued(run: Run, babysit: bool) -> tuple[Launched | None, Preflight] | None:
+def _continued(run: Run, babysit: bool) -> tuple[Launched, Preflight] | None:
     """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
     settled = settle_launching(run, _how(run, babysit))
     if settled is None:
@@ -109,37 +130,49 @@ def _continued(run: Run, babysit: bool) -> tuple[Launched | None, Preflight] | N
     return settled, preflight(run)
 
 
+def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, Preflight] | None:
+    """The instance that this job is already, an interrupted adoption settled first: it is adopted once."""
+    settle_launching(run, _how(run, babysit))
+    launched = already(run, job)
+    return (launched, preflight(run)) if launched else None
+
+
 def _fresh(
-    run: Run, reviewed: dict[str, Any] | None, babysit: bool, say: Say
+    run: Run, reviewed: dict[str, Any] | None, babysit: bool, say: Say, adoptee: Adoptee | None = None
 ) -> tuple[Launched | None, Preflight]:
-    answer = preflight(run)
+    answer = preflight(run, adoptee)
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
         return None, answer
     if reviewed is not None:
         must_be(reviewed, answer.plan)
     if run.mode is Mode.ENFORCE:
         must_stand_still(run, answer.plan)
-    probe_roots(run)
+    if adoptee is None:  # of a job that writes there already its own writing tells
+        probe_roots(run)
     dirty = dirty_words(list(answer.report.findings), answer.plan)
     order = Order(
         answer.plan,
-        "launched by hand",
+        f"job {adoptee.job.id} is adopted" if adoptee else "launched by hand",
         _how(run, babysit),
         dirty=dirty,
-        foreign=_foreign(run, answer),
+        foreign=_foreign(run, answer, adoptee),
         policy=answer.policy,
         overlooked=tuple(scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked),
         say=say,
+        **(order_of(adoptee, answer.report) if adoptee else {}),
     )
     return start_instance(run, order), answer
 
 
-def _foreign(run: Run, answer: Preflight) -> tuple[str, ...]:
-    """Before the first launch nothing in the roots is this run's own, however it came to be there."""
+def _foreign(run: Run, answer: Preflight, adoptee: Adoptee | None) -> tuple[str, ...]:
+    """Before the first launch nothing in the roots is this run's own, but for what an adopted job has saved since it began."""
     found = answer.report.evidence.get(Checkpoints)
     if run.record.memory().instances or not isinstance(found, Checkpoints):
         return ()
-    return tuple(candidate.path for candidate in found.candidates)
+    since = adoptee.since if adoptee else None
+    return tuple(
+        c.path for c in found.candidates if since is None or c.modified is None or c.modified < since
+    )
 
 
 def _how(run: Run, babysit: bool) -> str:

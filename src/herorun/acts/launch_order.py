@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from herorun.acts.submitting import Say, unsaid
+from herorun.core.event import Adopted
 from herorun.core.evidence import GivenUp
 from herorun.core.plan import Plan
 
@@ -22,4 +23,5 @@ class Order:
     overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it
     given_up: GivenUp | None = None  # of a rollback
     facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice
+    adopts: Adopted | None = None  # nothing is submitted: the job runs already
     say: Say = unsaid  # gets the exact request before it is sent

@@ -44,14 +44,30 @@ def start_instance(run: Run, order: Order) -> Launched:
     except (HerorunError, OSError) as error:
         _not_submitted(run, launching, error)
         raise
+    job = _taken_over(run, launching) if launching.adopts else _submitted(run, order, launching)
+    return _confirm(run, order, launching, job)
+
+
+def _submitted(run: Run, order: Order, launching: Launching) -> Job:
     try:
-        job = submit(run, order.plan, launching.instance, order.say)
+        return submit(run, order.plan, launching.instance, order.say)
     except WrongUse as error:  # refused before anything was started
         _not_submitted(run, launching, error)
         raise
     except (HerorunError, OSError) as error:
-        job = _found_after(run, launching, error)
-    return _confirm(run, order, launching, job)
+        return _found_after(run, launching, error)
+
+
+def _taken_over(run: Run, launching: Launching) -> Job:
+    """The job that is adopted, seen once more: where nobody can see it, the intent waits."""
+    answer = _search(run, launching, time.sleep)
+    if isinstance(answer, Found) and not answer.job.state.ended:
+        return answer.job
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(f"Nobody knows whether the job of {launching.instance} still runs: {answer.why}. Try again.")  # fmt: skip
+    ended = Blocked(f"The job of {launching.instance} ended before it was adopted.")
+    _not_submitted(run, launching, ended)
+    raise ended
 
 
 def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
@@ -87,10 +103,19 @@ def _intend(run: Run, order: Order) -> Launching:
 def _waiting(run: Run, order: Order) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
     waiting = run.record.memory().unsettled
-    if waiting is not None and (waiting.plan_digest, _back(waiting)) != (order.plan.digest, _back(order)):
-        give_up(run, waiting, "the plan moved before the next attempt")
-        return None
-    return waiting
+    if waiting is None or _same(waiting) == (order.plan.digest, _back(order), _adopts(order)):
+        return waiting
+    moved = _adopts(waiting) == _adopts(order)
+    give_up(run, waiting, f"{'the plan' if moved else 'the order'} moved before the next attempt")
+    return None
+
+
+def _same(waiting: Launching) -> tuple[str, int | None, str]:
+    return waiting.plan_digest, _back(waiting), _adopts(waiting)
+
+
+def _adopts(told: Launching | Order) -> str:
+    return told.adopts.job if told.adopts else ""
 
 
 def _back(told: Launching | Order) -> int | None:
@@ -117,6 +142,7 @@ def _new_intent(run: Run, order: Order) -> Launching:
         order.overlooked,
         order.given_up,
         order.facts,
+        order.adopts,
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
     return launching
@@ -145,6 +171,7 @@ def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched
         plan.commit.value,
         {
             **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
+            **({"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}),
             **{name: one_line(told) for name, told in order.facts.items()},
             "Live jobs": scrub(company(run, launching.instance) or ALONE),
         },
@@ -188,7 +215,10 @@ def settle_launching(
             policy=launching.policy,
             given_up=launching.given_up,
             facts=launching.facts,
+            adopts=launching.adopts,
         )
+        if order.adopts:  # it was there before the intent, so that it is there says nothing of what was done
+            return start_instance(run, order)
         return _confirm(run, order, launching, answer.job)
     return None
 

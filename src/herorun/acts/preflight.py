@@ -5,14 +5,15 @@ from typing import Any
 
 from herorun.acts.candidates import candidates_json
 from herorun.acts.submitting import request_text
+from herorun.adopted import without
 from herorun.core.canonical import plain
 from herorun.core.check import Gate, GateVerdict, Mode
 from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.estimate import Estimate, estimate
-from herorun.core.evidence import Nothing, Offered, Unavailable
+from herorun.core.evidence import Adoptee, Evidence, Nothing, Offered, Unavailable
 from herorun.core.plan import Plan
-from herorun.core.ports import Submission, submission_of
+from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gates import Report, ask
 from herorun.workspace import Run, contract_drift
@@ -83,19 +84,26 @@ class Preflight:
         }
 
 
-def preflight(run: Run) -> Preflight:
-    """Ask the launch gate. Only reads."""
+def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
+    """Ask the launch gate; about a job that runs already, where one is to be adopted. Only reads."""
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
     run.record.fetch()
     memory = run.record.memory()
     run.drift = contract_drift(run)
-    report = ask(run, Gate.LAUNCH, wanted=[Plan])
+    report = ask(run, Gate.LAUNCH, wanted=[Plan], given=_given(run, adoptee))
     plan = report.evidence[Plan]
     if not isinstance(plan, Plan):
         return Preflight(report, None, None)
     submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
     return Preflight(report, plan, submission, _request(run, submission))
+
+
+def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
+    """The job to adopt is none that lives beside what would be launched."""
+    if adoptee is None:
+        return {}
+    return {Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
 
 
 def _request(run: Run, submission: Submission) -> str:

@@ -11,17 +11,24 @@ import click
     metavar="PLAN",
     help="Launch exactly this plan, or nothing.",
 )
+@click.option("--adopt", metavar="JOB", help="Submit nothing: take over this job, which runs already.")
 @click.option("--no-babysit", is_flag=True, help="Do not start the babysitter; print the line that does.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: bool) -> int:
+def command(
+    start: str, run: str, plan: str | None, adopt: str | None, no_babysit: bool, as_json: bool
+) -> int:
     """Ask the launch gate again, record the intent, tell the issue, submit once, and start the babysitter.
 
     A launch that was interrupted is continued: the same instance, submitted at most once.
 
+    With --adopt a job that somebody has submitted otherwise becomes the run's next instance, by the id that the
+    contract's scheduler gave it. It must be live, and yours; what nobody can prove of it is said and recorded.
+
     \b
-    Example:
+    Examples:
       herorun launch grug --plan .herorun/plan.json
+      herorun launch grug --adopt 4711
     """
     from pathlib import Path
     from shlex import join
@@ -29,6 +36,7 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     from herorun import screen
     from herorun.acts.launch import launch, watched_elsewhere
     from herorun.acts.plan_file import read_plan_file
+    from herorun.core.errors import WrongUse
     from herorun.workspace import open_run
 
     def say_request(request: str) -> None:
@@ -36,7 +44,9 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
 
     opened = open_run(run, Path(start))
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
-    done = launch(opened, reviewed, babysit=not no_babysit, say=say_request)
+    if adopt == "":
+        raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
+    done = launch(opened, reviewed, babysit=not no_babysit, say=say_request, adopt=adopt or "")
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
     if as_json:
@@ -47,11 +57,16 @@ def command(start: str, run: str, plan: str | None, no_babysit: bool, as_json: b
     if done.launched is None or done.preflight.policy:
         screen.show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
-        screen.show_verdict(page, done.preflight.verdict.value, "nothing was submitted")
+        said = "nothing was adopted" if adopt else "nothing was submitted"
+        screen.show_verdict(page, done.preflight.verdict.value, said)
         return done.exit_code
-    page.print(f"launched {done.launched.instance}: job {done.launched.job}", style="bold green")
+    did = "adopted as" if adopt else "launched"
+    page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")
+    for words in done.not_proved:
+        page.print(f"  not proved {words}", style="yellow")
     page.print(f"  plan       {done.launched.plan_digest}")
-    page.print(f"  log        {done.log}")
+    if done.log:
+        page.print(f"  log        {done.log}")
     page.print(f"  record     {opened.record.branch} at {opened.record.tip}")
     page.print(f"  babysitter {done.babysitter}")
     if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):

@@ -23,8 +23,16 @@ class Initialised:
 
 
 @dataclass(frozen=True)
+class Adopted:
+    """A job that somebody else submitted, and that an instance is from now on."""
+
+    job: str  # by the id that its back end gave it
+    since: datetime | None = None  # when it was started, or else submitted; None: nobody tells
+
+
+@dataclass(frozen=True)
 class Launching:
-    """A submission is intended. It is settled by Launched, or by Failed under `submit/<instance>`."""
+    """A submission is intended, or that a job is adopted. It is settled by Launched, or by Failed under `submit/<instance>`."""
 
     kind: ClassVar[str] = "Launching"
     at: datetime
@@ -43,6 +51,7 @@ class Launching:
     overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it, as `check: message`
     given_up: GivenUp | None = None  # of a rollback: what it rules out, once the instance was launched
     facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice, before it
+    adopts: Adopted | None = None  # nothing is submitted: the job runs already
 
     @property
     def key(self) -> str:

@@ -194,6 +194,17 @@ class Memory:
         return self.instances[-1] if self.instances else None
 
     @property
+    def adopted(self) -> dict[str, str]:
+        """Instance -> the job that it is, of those that herorun did not submit."""
+        told = {name: each.adopts for name, each in self.launchings.items()}
+        return {name: adopts.job for name, adopts in told.items() if adopts}
+
+    @property
+    def newest(self) -> str:
+        """The instance that is being started, else the current one; empty before any."""
+        return self.unsettled.instance if self.unsettled else self.current.name if self.current else ""
+
+    @property
     def next_number(self) -> int:
         """The number of the next instance. A launch that ended unsubmitted keeps its number."""
         return max((launching.number for launching in self.launchings.values()), default=0) + 1
@@ -411,8 +422,9 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         event.commit,
         event.babysitter,
         temporary_root=_value(launching.plan, "temporary_root") if launching else None,
-        intended=launching.at if launching else None,
+        intended=((launching.adopts and launching.adopts.since) or launching.at) if launching else None,
     )
+    unseen = [_unverified(event)] if launching and launching.adopts else []
     ending = memory.endings.get(event.relaunch_of)
     cause = ending.cause if ending else Cause.UNKNOWN
     counts = bool(event.relaunch_of) and not cause.free
@@ -428,6 +440,15 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         alerts={},  # a new instance closes the old one's alerts as superseded
         given_up=(*memory.given_up, *([launching.given_up] if launching and launching.given_up else [])),
         health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
+        caveats=(*memory.caveats, *unseen),
+    )
+
+
+def _unverified(event: Launched) -> str:
+    """What the seal must say of an adopted instance, whatever came after it."""
+    return (
+        f"{event.instance} is job {event.job}, which herorun adopted and did not submit: "
+        "what it ran was not compared with the plan"
     )
 
 

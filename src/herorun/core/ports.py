@@ -129,6 +129,24 @@ class ById(Protocol):
         """Ask the job to end. Stopping an ended job does nothing."""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a job comes from, as far as its back end tells. Empty is not told."""
+
+    user: str = ""  # whose it is
+    mine: bool | None = None  # whether that is the user that herorun asks as
+    command: tuple[str, ...] = ()  # what it runs, word by word
+    told: str = ""  # the same in the back end's own words, where these cannot be compared: a script's path
+    folder: str = ""  # that it was submitted from, or runs in
+
+
+class Submitted(Protocol):
+    """A `ById` that tells where a job comes from. One without it is not asked: then nothing of it is known."""
+
+    def origin(self, job: str) -> Origin:
+        """Of a job that is live; `CouldNotLook` or OSError where nobody could tell."""
+
+
 class Printable(Protocol):
     """A scheduler that can show what it would be sent. One without it is sent the submission as it stands."""
 

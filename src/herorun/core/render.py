@@ -134,7 +134,7 @@ def entry_of(event: Event) -> tuple[str, str] | None:
                 "Status": f"{turn_of(event)} of {event.instance} requested",
                 "Evidence": f"plan {code(event.plan_digest)}",
                 "Decision": one_line(event.why),
-                "Next": "submit, then confirm one live job",
+                "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",
             }
             if event.overlooked:
                 overlooked = "; ".join(event.overlooked)
@@ -191,6 +191,8 @@ def turn_of(launching: Launching) -> str:
     """What starting an instance is called."""
     if launching.given_up is not None:
         return "rollback"
+    if launching.adopts is not None:
+        return "adoption"
     return "relaunch" if launching.relaunch_of else "launch"
 
 

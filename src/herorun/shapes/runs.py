@@ -53,6 +53,18 @@ class Preflight(Document):
     findings: Sequence[Finding]
 
 
+class AdoptedJob(Shape):
+    job: str
+    """By the id that its scheduler gave it."""
+    state: str
+    user: str | None
+    """Null where its scheduler does not tell."""
+    command: Sequence[str] | None
+    """What it runs; null where its scheduler does not tell."""
+    not_proved: Sequence[str]
+    """What nobody can prove of a job that herorun did not submit."""
+
+
 class Launch(Preflight):
     instance: str | None
     """Null where nothing was launched."""
@@ -62,6 +74,8 @@ class Launch(Preflight):
     log: str
     """Where the job's log is."""
     warnings: Sequence[str]
+    adopted: AdoptedJob | None
+    """The job that `--adopt` took over, or was to; null otherwise."""
 
 
 class Standing(Shape):

@@ -34,6 +34,10 @@ def wrong_resume(
     """What the receipt says was loaded decides first, then the step of the first row."""
     if prior.instance != job.instance:
         return not_applicable(f"the newest plan is {prior.instance}'s", subject=job.instance)
+    if prior.adopted:
+        return not_applicable(
+            f"{job.instance} was adopted: nobody told it where to start", subject=job.instance
+        )
     start = start_of(prior)
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
     saved = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints()

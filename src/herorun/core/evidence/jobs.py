@@ -97,6 +97,22 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Adoptee:
+    """A live job that herorun did not submit and is to adopt, as far as its back end tells of it."""
+
+    job: Job
+    kind: str  # of scheduler
+    user: str = ""  # whose it is; empty: not told
+    command: tuple[str, ...] = ()  # what it runs, word by word; empty: not told
+    told: str = ""  # what its back end tells instead of the command
+    folder: str = ""
+
+    @property
+    def since(self) -> datetime | None:
+        return self.job.started or self.job.submitted
+
+
+@dataclass(frozen=True)
 class LiveJobs:
     """The jobs of this run that are live, or may be, by instance name."""
 

@@ -13,6 +13,7 @@ class PriorLaunch:
 
     instance: str
     plan: Mapping[str, Any]
+    adopted: bool = False  # the instance was not started by this plan; a relaunch of it would be
 
     @property
     def config(self) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.outside import read_json
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_rows import (
     Generation,
@@ -47,6 +47,7 @@ class Options(BaseModel):
 
     config: str | None = Field(None, description="The cluster's configuration file.")
     cluster: str | None = Field(None, description="Or its name, as Iris knows it.")
+    user: str | None = Field(None, description="As whom Iris knows us; none: nobody says.")
 
 
 def connect(options: Options, place: Place) -> "IrisById":
@@ -58,6 +59,7 @@ class IrisById:
         program = ["iris"] if shutil.which("iris") else ["uv", "run", "iris"]
         which = ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
         self._program = [*program, *which]
+        self._user = options.user
         self._known: Generation | None = None
         self._log_flags: str | None = None
 
@@ -115,6 +117,11 @@ class IrisById:
             return []
         children = ["--include-children"] if "--include-children" in self._log_flags else []
         return ["job", "logs", "--since-seconds", str(SINCE), *children, job]
+
+    def origin(self, job: str) -> Origin:
+        """Its name begins with its user's; as whom Iris knows us, only the contract says."""
+        user = job.strip("/").split("/", 1)[0]
+        return Origin(user, user == self._user if self._user else None)
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
         answer = self._ask(detail_words(self._generation(), job))

@@ -4,15 +4,18 @@ A process that is nobody's child leaves no exit code behind: once it is gone, no
 """
 
 import os
+import pwd
 import signal
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._processes import birth
 from herorun.system.clock import now
@@ -55,10 +58,46 @@ class LocalById:
         if not known:
             write_whole(kept, alive.encode())
         if alive and known in ("", alive):
-            return Found(Job(str(pid), str(pid), JobState.RUNNING, "running"))
+            self._keep_log(pid)
+            return Found(Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(alive)))
+        if (told := self._stopped(pid)).exists():
+            by = told.read_text("utf-8").strip()
+            return Found(Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now()))
         other = ", its number is another one's now" if alive else ""
         why = f"the process is gone{other}, and nobody recorded how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
+
+    def _keep_log(self, pid: int) -> None:
+        """The file that its standard output goes to, while the system still tells: once it has ended, nobody can."""
+        kept = self._kept_log(pid)
+        if self._log or kept.exists():
+            return
+        with suppress(OSError):
+            out = os.readlink(f"/proc/{pid}/fd/1")
+            if Path(out).is_file():
+                write_whole(kept, os.fsencode(out))
+
+    def _stopped(self, pid: int) -> Path:
+        """By whose order we have asked it to end."""
+        return self._state / f"process-{pid}.stopped-by"
+
+    def _kept_log(self, pid: int | str) -> Path:
+        return self._state / f"process-{pid}.log-path"
+
+    def origin(self, job: str) -> Origin:
+        """Of a process its owner, words and folder; of a supervised job its owner."""
+        if job.startswith("/"):
+            return _owned_by(os.stat(job).st_uid)
+        told = f"/proc/{int(job)}"
+        try:
+            owned = _owned_by(os.stat(told).st_uid)
+            words = Path(told, "cmdline").read_bytes().split(b"\0")[:-1]
+        except FileNotFoundError:
+            return Origin()  # a system that tells nothing, or it has just ended
+        folder = ""
+        with suppress(OSError):  # another user's
+            folder = os.readlink(f"{told}/cwd")
+        return replace(owned, command=tuple(os.fsdecode(word) for word in words), folder=folder)
 
     def tail(self, job: str, lines: int) -> str:
         return last_lines(self._path(job), lines).decode("utf-8", "replace")
@@ -68,6 +107,9 @@ class LocalById:
             return Path(self._log)
         if job.startswith("/"):
             return _folder(job).log
+        kept = self._kept_log(job)
+        if kept.exists():
+            return Path(os.fsdecode(kept.read_bytes()))
         raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
 
     def stop(self, job: str) -> None:
@@ -78,8 +120,28 @@ class LocalById:
             return
         found = self._process(int(job))
         if isinstance(found, Found) and found.job.state.live:
+            write_whole(self._stopped(int(job)), owner().encode())
             with suppress(ProcessLookupError):
                 os.kill(int(job), signal.SIGTERM)
+
+
+def _began(born: str) -> datetime | None:
+    """When it was started, to the second and never later than it was; None where the system does not tell."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            booted = next(int(line.split()[1]) for line in file if line.startswith("btime "))
+        ticks = int(born.rpartition(" ")[2]) // os.sysconf("SC_CLK_TCK")
+    except (OSError, StopIteration, ValueError):
+        return None
+    return datetime.fromtimestamp(booted + ticks, UTC)
+
+
+def _owned_by(uid: int) -> Origin:
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        name = f"uid {uid}"
+    return Origin(name, uid == os.getuid())
 
 
 def _folder(job: str) -> Folder:

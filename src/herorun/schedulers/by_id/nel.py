@@ -8,12 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.jobs.tasks import TaskEnd
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_judge import judge
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_rows import Entry
+from herorun.system import host
 from herorun.system.clock import now
 
 DAY = timedelta(days=1)
@@ -24,6 +25,10 @@ class Options(BaseModel):
 
     host: str | None = Field(None, description="Login node of its Slurm jobs; none: as nel has noted it.")
     user: str | None = Field(None, description="The user there.")
+    program: tuple[str, ...] | None = Field(None, description="How nel is called; none: by its own name.")
+    exec_db: str | None = Field(None, description="Its list of jobs; none: where nel keeps it.")
+    programs: str | None = Field(None, description="Folder of Slurm's programs there.")
+    slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
 
 
 def connect(options: Options, place: Place) -> "NelById":
@@ -57,6 +62,10 @@ class NelById(NelJobs):
         found = self.look(job)
         if isinstance(found, Found) and found.job.state.live:
             self._kill(job)
+
+    def origin(self, job: str) -> Origin:
+        """nel lists what this user has submitted from here, and nothing else."""
+        return Origin(host.user() or "", mine=bool(self._of(job)) or None)
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
         entries = self._of(job)

@@ -1,11 +1,13 @@
 """A Ray job by its submission id, asked over the Jobs API of the dashboard."""
 
+import re
+import shlex
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._ray_call import Dashboard
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_look import Look
@@ -21,6 +23,20 @@ class Options(BaseModel):
 
 def connect(options: Options, place: Place) -> "RayById":
     return RayById(options)
+
+
+_A_SHELLS = re.compile(r"[$`|&;<>(){}*?~\\\n]")
+
+
+def _plain_words(entrypoint: str) -> tuple[str, ...]:
+    """
+    >>> _plain_words("python 'my train.py'"), _plain_words("cd x && python y")
+    (('python', 'my train.py'), ())
+    """
+    try:
+        return () if _A_SHELLS.search(entrypoint) else tuple(shlex.split(entrypoint))
+    except ValueError:
+        return ()
 
 
 class RayById:
@@ -43,6 +59,12 @@ class RayById:
         if record is None:
             raise FileNotFoundError(2, "Ray has no such job", job)
         return read_log(look, record, lines)
+
+    def origin(self, job: str) -> Origin:
+        """Ray knows no users. Its entrypoint is a shell's words; those that a shell would change are not compared."""
+        record = self._look().record(job)
+        told = record.entrypoint if record else ""
+        return Origin(command=_plain_words(told), told=told)
 
     def stop(self, job: str) -> None:
         """The job alone: nothing here touches the cluster."""

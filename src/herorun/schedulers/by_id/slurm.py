@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.jobs.tasks import TaskEnd
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Login, road_to
 from herorun.schedulers._slurm_judge import Books, judge
@@ -107,6 +107,16 @@ class SlurmById:
         folder = told.text.strip().partition("\n")[0]
         return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
 
+    def origin(self, job: str) -> Origin:
+        """As the controller tells. Its `Command` is the script that was submitted, not what that runs."""
+        answer = self._ask(["scontrol", "show", "job", job])
+        if answer.code:
+            raise self._trouble("scontrol", answer)
+        us = self._road.run(["id", "-u"], TIMEOUT)
+        if us.code:
+            raise CouldNotLook(f"id -u on {self._road.where} failed: {us.complaint}")
+        return origin_in(answer.text, us.text.strip())
+
     def results(self, job: str) -> str:
         """State, exit code and elapsed time, as accounting has them."""
         answer = self._ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
@@ -159,6 +169,23 @@ def _nowhere(job: str, books: Books) -> Search:
 
 def _with_id(answer: Found, job: str) -> Job:
     return replace(answer.job, id=job)
+
+
+def origin_in(text: str, uid: str) -> Origin:
+    """What `scontrol show job` tells of it, for whom `uid` is asked.
+
+    >>> origin_in("JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n", "1000")
+    Origin(user='ada', mine=True, command=(), told='/x/a b.sh', folder='/x')
+    """
+    owner = re.search(r"\bUserId=([^ (]*)\((\d+)\)", text)
+    lines = dict(re.findall(r"^ +(Command|WorkDir)=(.*)$", text, re.MULTILINE))
+    told = lines.get("Command", "")
+    return Origin(
+        owner[1] if owner else "",
+        owner[2] == uid if owner else None,
+        told="" if told == "(null)" else told,
+        folder=lines.get("WorkDir", ""),
+    )
 
 
 def task_ends(text: str) -> tuple[TaskEnd, ...]:

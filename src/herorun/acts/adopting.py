@@ -1,0 +1,87 @@
+"""Adopting a job that runs already: what is asked of it first, and what its record says of it."""
+
+from typing import Any
+
+from herorun.adopted import jobs_by_id
+from herorun.core.adoption import not_proved
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
+from herorun.core.event import Adopted, Launched
+from herorun.core.evidence import Adoptee
+from herorun.core.jobs.facts import must_be_id
+from herorun.core.ports import Found, Origin, Unsure
+from herorun.core.render import command_line
+from herorun.core.scrub import scrub
+from herorun.gates import Report
+from herorun.workspace import Run
+
+
+def look_at(run: Run, job: str) -> Adoptee:
+    """The job by its own back end's word.
+
+    `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where nobody can tell.
+    """
+    kind = run.contract.scheduler.kind
+    must_be_id(kind, job)
+    jobs = jobs_by_id(run.contract.scheduler, run.place)
+    answer = jobs.look(job)
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(f"Nobody can tell whether job {job} runs: {answer.why}. Nothing was adopted; try again.")  # fmt: skip
+    if not isinstance(answer, Found):
+        raise Blocked(f"{kind} knows no job {job}: nothing was adopted. Look at its id, and at [scheduler].")
+    state = answer.job.state
+    if state.ended:
+        raise Blocked(f"Job {job} has ended ({state}): nothing was adopted. `herorun launch {run.slug}` starts an instance.")  # fmt: skip
+    if not state.live:
+        raise CouldNotLook(f"{kind} cannot say whether job {job} runs ({answer.job.raw or state}): nothing was adopted.")  # fmt: skip
+    origin = _origin(jobs, job)
+    if origin.mine is False:
+        raise Blocked(f"Job {job} is {origin.user or 'another user'}'s: only that user can adopt it, for only they can stop or relaunch it.")  # fmt: skip
+    user = origin.user if origin.mine else ""
+    return Adoptee(answer.job, kind, user, origin.command, scrub(origin.told), origin.folder)
+
+
+def _origin(jobs: Any, job: str) -> Origin:
+    ask = getattr(jobs, "origin", None)
+    if ask is None:
+        return Origin()
+    try:
+        told: Origin = ask(job)
+    except (HerorunError, OSError) as error:
+        raise CouldNotLook(f"Nobody can tell whose job {job} is: {in_words(error)}. Nothing was adopted.") from None  # fmt: skip
+    return told
+
+
+def already(run: Run, job: str) -> Launched | None:
+    """The newest instance, if it is this job; `Blocked` where an earlier one was."""
+    memory = run.record.memory()
+    mine = [each for each in memory.instances if each.job == job]
+    if not mine:
+        return None
+    newest = memory.instances[-1]
+    if mine[-1] is not newest:
+        raise Blocked(f"Job {job} was {mine[-1].name} of this run, and {newest.name} came after it: nothing was adopted.")  # fmt: skip
+    found = (line.event for line in reversed(run.record.lines()))
+    return next(e for e in found if isinstance(e, Launched) and e.instance == newest.name)
+
+
+def order_of(adoptee: Adoptee, report: Report) -> dict[str, Any]:
+    """What an `Order` says of an adoption, and the record and the issue with it."""
+    job = adoptee.job
+    since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
+    words = command_line(adoptee.command) if adoptee.command else adoptee.told
+    facts = {
+        "Adopted": f"{adoptee.kind} job {job.id}, {job.state}{since}{f', of {adoptee.user}' if adoptee.user else ''}; herorun did not submit it",
+        "Its command": scrub(words) or "not told",
+        "Not proved": "; ".join(not_proved(report.findings)),
+    }
+    return {"adopts": Adopted(job.id, adoptee.since), "facts": facts}
+
+
+def adopted_json(adoptee: Adoptee, report: Report) -> dict[str, Any]:
+    return {
+        "job": adoptee.job.id,
+        "state": adoptee.job.state.value,
+        "user": adoptee.user or None,
+        "command": [scrub(word) for word in adoptee.command] or None,
+        "not_proved": [scrub(words) for words in not_proved(report.findings)],
+    }

@@ -1,0 +1,101 @@
+"""A run's scheduler that knows the run's adopted jobs too: those by their ids, all others by their instances' names."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from herorun import discover
+from herorun.core.contract import Scheduler as SchedulerTable
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Job
+from herorun.core.journal import Memory
+from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unsure
+
+_ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
+
+
+def jobs_by_id(told: SchedulerTable, place: Place) -> Any:
+    """What looks at jobs of the contract's scheduler by their ids, by the same road."""
+    stated = dict(told.options)
+    if told.kind == "ray":
+        stated["cluster"] = stated.get("address")
+    if told.kind == "iris" and not (stated.get("config") or stated.get("cluster")):
+        raise WrongUse("A job of Iris is adopted by [scheduler] config or cluster, not by controller_url.")
+    return discover.connect("schedulers.by_id", told.kind, {}, place, stated)
+
+
+class WithAdopted:
+    """The scheduler port. What an adapter offers beyond it is passed on, unless the newest instance was adopted."""
+
+    everywhere: bool  # as its scheduler has it
+
+    def __init__(
+        self, scheduler: Scheduler, memory: Callable[[], Memory], jobs: Callable[[], ById], but: str = ""
+    ) -> None:
+        self._scheduler, self._memory, self._connect, self._but = scheduler, memory, jobs, but
+
+    def without(self, job: str) -> "WithAdopted":
+        return WithAdopted(self._scheduler, self._memory, self._connect, job)
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        return self._scheduler.submit(submission, code, admission)
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        job = self._memory().adopted.get(instance)
+        return self._scheduler.find(instance, intended_at) if job is None else self._look(instance, job)
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """What the scheduler knows by name, and the newest instance where that was adopted; each job once."""
+        memory = self._memory()
+        adopted, newest = memory.adopted, memory.newest
+        known = {self._but, *adopted.values()}
+        found = tuple(job for job in self._scheduler.live(slug) if job.id not in known)
+        if newest not in adopted:
+            return found
+        match self._look(newest, adopted[newest]):
+            case Unsure(why):
+                raise CouldNotLook(why)
+            case Found(job) if not job.state.ended:
+                return (*found, job)
+            case _:
+                return found
+
+    def _look(self, instance: str, job: str) -> Search:
+        answer: Search = self._jobs.look(job)
+        return Found(replace(answer.job, instance=instance)) if isinstance(answer, Found) else answer
+
+    def tail(self, instance: str, lines: int) -> str:
+        job = self._memory().adopted.get(instance)
+        return self._scheduler.tail(instance, lines) if job is None else self._jobs.tail(job, lines)
+
+    def stop(self, instance: str, by: str) -> None:
+        job = self._memory().adopted.get(instance)
+        if job is None:
+            self._scheduler.stop(instance, by)
+        else:
+            self._jobs.stop(job)
+
+    @cached_property
+    def _jobs(self) -> Any:
+        return self._connect()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._scheduler, name)
+        if name == "by":
+            return lambda look: WithAdopted(found(look), self._memory, self._connect, self._but)
+        if name in _ITS_OWN and self._is_adopted():
+            raise AttributeError(name)  # its log is read by the job's id, from its end
+        return found
+
+    def _is_adopted(self) -> bool:
+        memory = self._memory()
+        return memory.newest in memory.adopted
+
+
+def without(scheduler: Scheduler, job: str) -> Scheduler:
+    """The same, which does not count a job that is about to be adopted among the live ones."""
+    return scheduler.without(job) if isinstance(scheduler, WithAdopted) else scheduler

@@ -1,0 +1,65 @@
+"""What the launch gate can say of a job that runs already, and what nobody can prove of one. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from herorun.core.evidence import Adoptee, Evidence
+from herorun.core.finding import Finding, Outcome, not_applicable
+
+# What these find is as it should be once the job runs: it has written to its root, and reports under its id.
+BEFORE_IT_RUNS = frozenset(
+    {
+        "hidden-replay",
+        "no-complete-checkpoint",
+        "output-root-in-use",
+        "scratch-with-history",
+        "stale-handoff",
+        "start-checkpoint-not-newest",
+        "tracker-identity",
+    }
+)
+UNPROVED = "unproved-job"
+_RUNS = "it runs already, so this is not proved of it: "
+
+
+def if_it_runs(findings: Iterable[Finding], evidence: Evidence) -> list[Finding]:
+    """The same findings; where a job is adopted, what makes sense only before it runs stops nothing and stays visible.
+
+    What could not be read stays unknown.
+    """
+    if not isinstance(evidence.get(Adoptee), Adoptee):
+        return list(findings)
+    return [_visible(f) if f.check in BEFORE_IT_RUNS else f for f in findings]
+
+
+def _visible(finding: Finding) -> Finding:
+    told = finding.verdict
+    if told.outcome is not Outcome.FAIL:
+        return finding
+    return replace(
+        finding, verdict=not_applicable(f"{_RUNS}{told.message}", *told.details, subject=told.subject)
+    )
+
+
+def not_proved(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Each thing that nobody could prove of the adopted job, signed for or not, as a sentence."""
+    told = [
+        f.verdict.message
+        for f in findings
+        if f.check == UNPROVED and f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)
+    ]
+    moved = [
+        f"{f.check}: {f.verdict.message.removeprefix(_RUNS)}"
+        for f in findings
+        if f.verdict.message.startswith(_RUNS)
+    ]
+    return (*told, *moved)
+
+
+def runs(command: Sequence[str], argv: Sequence[str]) -> bool:
+    """Whether a process' words are the contract's, perhaps with an interpreter or a wrapper before them.
+
+    >>> runs(["/bin/sh", "./train.sh", "x"], ["./train.sh", "x"]), runs(["sh", "other.sh"], ["sh", "train.sh"])
+    (True, False)
+    """
+    return bool(argv) and list(command[-len(argv) :]) == list(argv)

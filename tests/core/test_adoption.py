@@ -1,0 +1,43 @@
+"""What can be said of a job that runs already."""
+
+from builders import a_job
+from herorun.core.adoption import if_it_runs, not_proved, runs
+from herorun.core.evidence import Adoptee, Nothing
+from herorun.core.finding import Finding, Outcome, failed, passed, unknown
+
+ADOPTED = {Adoptee: Adoptee(a_job(), "slurm")}
+IN_USE = Finding("output-root-in-use", failed("no instance wrote step-2", "step-2", subject="/data"))
+
+
+def test_what_it_wrote_itself_stops_nothing_and_stays_visible() -> None:
+    (told,) = if_it_runs([IN_USE], ADOPTED)
+    assert told.verdict.outcome is Outcome.NOT_APPLICABLE
+    assert (told.verdict.subject, told.verdict.details) == ("/data", ("step-2",))
+    assert not_proved([told]) == ("output-root-in-use: no instance wrote step-2",)
+
+
+def test_without_an_adoption_the_same_finding_stands() -> None:
+    assert if_it_runs([IN_USE], {Adoptee: Nothing()}) == [IN_USE]
+    assert if_it_runs([IN_USE], {}) == [IN_USE]
+
+
+def test_what_could_not_be_read_stays_unknown() -> None:
+    finding = Finding("tracker-identity", unknown("W&B did not answer"))
+    assert if_it_runs([finding], ADOPTED) == [finding]
+
+
+def test_what_is_wrong_of_a_running_job_too_stands() -> None:
+    finding = Finding("dirty-tree", failed("train.py was edited"))
+    assert if_it_runs([finding], ADOPTED) == [finding]
+
+
+def test_what_is_not_proved_is_told_whether_signed_for_or_not() -> None:
+    found = [Finding("unproved-job", failed("no receipt")), Finding("unproved-job", passed("it is ada's"))]
+    assert not_proved(found) == ("no receipt",)
+
+
+def test_a_command_is_compared_word_by_word_from_its_end() -> None:
+    assert runs(["python", "train.py"], ["python", "train.py"])
+    assert runs(["/bin/sh", "./train.sh"], ["./train.sh"])
+    assert not runs(["python", "train.py", "--lr", "3"], ["python", "train.py"])
+    assert not runs([], ["train.py"]) and not runs(["train.py"], [])
