@@ -277,7 +277,8 @@ def show_status(told: Mapping[str, Any]) -> None:
     out.print(f"{told['slug']}: {told['stage']}", style="bold")
     if told["stage"] == "launched":
         out.print(f"  run        {told['run']}, {told['progress']}")
-        out.print(f"  monitor    {told['monitor']}; babysitter {clean(told['babysitter'])}")
+        out.print(f"  this look  {told['monitor']}")
+        out.print(f"  babysitter {clean(told['babysitter'])}")
     for instance in told["instances"]:
         out.print(
             f"  instance   {instance['name']}, job {clean(instance['job'])}, since {instance['started']}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import a_job
 from commands.answers import ask
 from herorun.acts import by_hand, turn
 from herorun.acts.going_back import rollback
@@ -383,3 +384,32 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
     eventually(lambda: len(story.starts) == 2)
     assert story.herorun("relaunch", SLUG, "--stop-first", "--no-babysit") == 0
     assert len(story.starts) == 2 and json.loads((story.jobs / "tiny-2" / "started.json").read_text())
+
+
+def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_back(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(CRASH)
+    capsys.readouterr()
+    assert story.herorun("status", SLUG, "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["run"], told["next"]) == ("down", f"herorun relaunch {SLUG}")
+    assert story.herorun("status", "--all") == 1
+
+    # and where the gate blocks that order, the page of the check that does is named
+    live = (a_job(instance="tiny-9", id="tiny-9"),)
+    monkeypatch.setattr(Local, "live", lambda self, slug: live)
+    capsys.readouterr()
+    assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
+    assert "`herorun explain live-duplicate` says how to mend it" in capsys.readouterr().err
+
+
+def test_who_watches_is_apart_from_what_is_seen(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(WAIT)
+    story.tick()
+    heart = story.state / "heartbeat.json"
+    heart.write_text(json.dumps({**json.loads(heart.read_text()), "at": "2026-01-01T00:00:00Z"}))
+    capsys.readouterr()
+    assert story.herorun("status", SLUG) == 0
+    said = capsys.readouterr().out
+    assert "  this look  fresh\n  babysitter monitor stale: last heartbeat" in said

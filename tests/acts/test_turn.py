@@ -45,7 +45,7 @@ def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
     """A non-finite stretch that has ended is reported by the first tick after it, whoever looked before."""
     story.launched()
     log(story, NAN)
-    assert story.herorun("status", "tiny") == 0
+    assert story.herorun("status", "tiny") == 1
     assert story.tick() == 1
     assert len(keys(story, "tell/not-finite")) == 1
 

@@ -158,3 +158,23 @@ def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
 
     assert result.return_value == 3
     assert "odd.csv has no column that a rule knows" in result.stderr
+
+
+def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
+    rows = [*({"step": i, "train/loss": 2.0} for i in range(100)), {"step": 100, "train/loss": float("nan")}]
+    path = tmp_path / "metrics.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run("--json", path)
+    (told,) = json.loads(result.stdout)["files"]
+    assert (told["rows"], [alert["check"] for alert in told["alerts"]]) == (101, ["not-finite"])
+    assert (result.return_value, told["alerts"][0]["row"]) == (1, 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [('{"loss": 1}\n', "no JSON line with a step"), ('{"step": 1, "loss": 2}\nxx\n', "a.jsonl:2: not JSON")],
+)
+def test_json_lines_that_are_no_curve_are_named_by_their_line(tmp_path, text, words):
+    (tmp_path / "a.jsonl").write_text(text)
+    error = ran(tmp_path / "a.jsonl").exception
+    assert isinstance(error, WrongUse) and words in str(error)

@@ -117,3 +117,14 @@ def test_what_is_no_text_is_not_called_benign(log: Path, capsys: pytest.CaptureF
     assert run(["triage", str(log), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["files"]
     assert told["class"] == "unknown" and "no text" in told["advice"]
+
+
+@pytest.mark.parametrize("name", ["README.md", "train.py", "notes.RST"])
+def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / name).write_text("# It refuses with exit code 78: the code differs\n")
+    assert run(["triage", str(tmp_path / name), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["files"]
+    assert (told["class"], told["line"]) == ("unknown", None)
+    assert "no log" in told["advice"]

@@ -117,3 +117,9 @@ def test_the_seal_tells_of_its_own(story: Story, capsys: CAPTURE) -> None:
     told = ask(story, capsys, "seal", SLUG, "--json")
     (found,) = [f for f in told.document["findings"] if f["check"] == "unused-waiver"]
     assert (told.code, found["subject"], found["outcome"]) == (0, "open-alerts", "fail")
+
+
+def test_the_other_order_is_told(story: Story, capsys: CAPTURE) -> None:
+    told = ask(story, capsys, "waive", SLUG, "dirty-tree")
+    assert (told.code, told.out) == (2, "")
+    assert f"`herorun waive dirty-tree {SLUG}`" in told.err

@@ -1,4 +1,4 @@
-"""Backtests of files: curves as CSV, labels as JSON."""
+"""Backtests of files: curves as CSV, or as the tracker `jsonl` reads them, labels as JSON."""
 
 import csv
 import math
@@ -17,7 +17,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.fold import Names
 from herorun.core.fold.names import LOSSES
 from herorun.core.outside import read_json
-from herorun.core.ports import Row
+from herorun.core.ports import Place, Row, Tracker
 from herorun.system import voice
 
 OURS = "herorun"
@@ -73,12 +73,17 @@ def names_of(columns: Sequence[str]) -> Names | None:
 
 
 def columns_of(path: Path) -> list[str]:
+    if _is_json_lines(path):
+        return ["step", *dict.fromkeys(name for row in _logged(path) for name in row.values)]
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         return [name.strip() for name in next(csv.reader(file), [])]
 
 
 def rows_of(path: Path) -> Iterator[Row]:
     """The rows of a CSV file with a `step` column. An empty cell is no value; `nan` and `inf` stay what they are."""
+    if _is_json_lines(path):
+        yield from _logged(path)
+        return
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
@@ -90,6 +95,26 @@ def rows_of(path: Path) -> Iterator[Row]:
             yield from _rows(path, header, reader)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
+
+
+def _is_json_lines(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+def _logged(path: Path) -> Iterator[Row]:
+    """JSON lines, as the tracker `jsonl` reads a run's; `WrongUse` names the first line that is no row."""
+    place, whole = str(path.parent), str(path.absolute())
+    tracker: Tracker = discover.connect("trackers", "jsonl", {"path": whole}, Place("curve", *[place] * 3))
+    cursor, read = "", tracker.read("")
+    if not read.rows:
+        raise WrongUse(f"{path} has no JSON line with a step: {'; '.join(read.problems[:1]) or 'no line of it is whole'}.")  # fmt: skip
+    while read.rows or read.cursor != cursor:
+        if read.problems:
+            raise WrongUse(f"{read.problems[0]} in a file of JSON lines.")
+        yield from read.rows
+        cursor = read.cursor
+        read = tracker.read(cursor)
 
 
 def _rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:

@@ -69,7 +69,8 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
     report = ask_relaunch(run, {Plan: plan, History: history})
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
-        raise kind(f"The launch gate is {report.verdict}: {report.summary}")
+        mend = f"`herorun explain {report.blocking[0].check}` says how to mend it"
+        raise kind(f"The launch gate is {report.verdict}: {report.summary} ({mend})")
     order = Order(
         plan,
         again.why,

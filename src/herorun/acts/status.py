@@ -1,6 +1,6 @@
 """How a run stands, from its record and one fresh look. Nothing is written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +125,31 @@ def _standing(run: Run, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
 
 def _next(run: Run, health: str) -> str:
     """The command that comes next; empty while there is nothing to do but to watch."""
+    if health == RunHealth.DOWN:
+        return _up_again(run)
     commands = {
         "not initialised": f"herorun init {run.slug}",
         "initialised": f"herorun preflight {run.slug}",
         "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else "",
     }
     return commands.get(stage_of(run), "")
+
+
+def _up_again(run: Run) -> str:
+    """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
+    memory = run.record.memory()
+    if open_questions(memory):
+        return f"herorun approve {run.slug}"
+    watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
+    return "" if watched and not memory.ledger.paused(now()) else f"herorun relaunch {run.slug}"
+
+
+def status_code(told: Mapping[str, Any]) -> int:
+    """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not see it."""
+    firing = any(a["state"] == "firing" and a["severity"] == "critical" for a in told["alerts"])
+    if told["run"] == RunHealth.DOWN or firing:
+        return 1
+    return 0 if told["monitor"] == "fresh" else 3
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from herorun import discover
 from herorun.acts.preflight import preflight
 from herorun.core.check import Gate
+from herorun.core.errors import WrongUse
 from herorun.core.finding import Outcome
 from herorun.core.scrub import scrub
 from herorun.core.waivers import waiver_toml
@@ -28,6 +29,7 @@ def propose(
     check: str, name: str | None, start: Path, subject: str | None, reason: str, days: int, unknown: bool
 ) -> Proposal:
     """`WrongUse` names the nearest checks where there is none of that name."""
+    _must_be_in_order(check, name)
     gates = {found.gate for found in discover.checks_named(check)}
     run = open_run(name, start) if name else None
     asked = run is not None and subject is None and Gate.LAUNCH in gates
@@ -38,6 +40,12 @@ def propose(
         for each, unseen in found or [(subject, False)]
     ]
     return Proposal("\n".join(blocks), _note(run, check, is_open=bool(found) or not asked))
+
+
+def _must_be_in_order(check: str, name: str | None) -> None:
+    known = {each.name for each in discover.checks()}
+    if name in known and check not in known:
+        raise WrongUse(f"The check comes first, and then the run: `herorun waive {name} {check}`.")
 
 
 def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:

@@ -24,11 +24,12 @@ def command(
     """Say which alerts would have fired at which row of a curve.
 
     A curve is a CSV file with a `step` column and any of loss, grad_norm, lr, step_time_s, tokens_per_s,
-    samples_per_s and timestamp. Checks that need a clock or a job are not asked.
+    samples_per_s and timestamp; or the JSON lines that a run logs, as the tracker `jsonl` reads them. Checks that need a clock or a job are not asked.
 
     \b
     Example:
       herorun backtest metrics.csv
+      herorun backtest metrics.jsonl
       herorun backtest curves/*.csv --labels curves/LABELS.json --against
     """
     from herorun import screen

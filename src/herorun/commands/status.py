@@ -21,6 +21,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     Without RUN it shows every run at length, and with --all in a table, the worst first. One that cannot be read has
     "error", and does not stop the others. `herorun watch` follows runs without asking anybody.
 
+    It ends with 1 for a run that is down or a critical alert that fires, and with 3 where it could not look everywhere; of
+    several runs the worst counts.
+
     \b
     Example:
       herorun status grug
@@ -31,7 +34,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from herorun import screen
     from herorun.acts.looks import Looks
     from herorun.acts.many import each, worst
-    from herorun.acts.status import looked_at, status_of
+    from herorun.acts.status import looked_at, status_code, status_of
     from herorun.core.glance import Glance, worst_first
     from herorun.system.git import find_repository
     from herorun.workspace import known_slugs
@@ -39,7 +42,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     if run is not None and not every:
         told = status_of(run, Path(start))
         screen.show_json(told) if as_json else screen.show_status(told)
-        return 0
+        return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
     looks = Looks().expect(names, Path(start))
     answers = list(each(names, lambda name: looked_at(name, Path(start), looks)))
@@ -59,7 +62,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         click.echo("No run here yet: `herorun init RUN` begins one.")
     elif every:
         _show_table(worst_first([glance for glance in known.values() if not glance.error]))
-    return worst(answer.code for answer in answers)
+    return worst(status_code(answer.value[0]) if answer.value else answer.code for answer in answers)
 
 
 def _show_table(glances: "Sequence[Glance]") -> None:

@@ -45,7 +45,7 @@ def command(
 
 def judged(known: Any, name: str, start: Path, exit_code: int | None) -> Any:
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read."""
-    from herorun.core.triage.judge import judge, no_text
+    from herorun.core.triage.judge import DOCUMENTS, judge, no_log, no_text
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan
     from herorun.core.triage.seen import Seen, see
@@ -57,6 +57,8 @@ def judged(known: Any, name: str, start: Path, exit_code: int | None) -> Any:
         seen = see(seen, matches)
     state, matches = finish(known, state)
     found = judge(known, see(seen, matches), state.said, exit_code)
+    if Path(name).suffix.lower() in DOCUMENTS:
+        return no_log(found)
     return found if readable else no_text(found)
 
 

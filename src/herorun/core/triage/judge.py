@@ -79,6 +79,7 @@ def _faint(told: Match) -> FailureClass:
 
 _SURVIVED = "It did not end the training, which went on for many steps: look at it when there is time."
 _NO_TEXT = "This is no text, so nothing can be read in it: name the job's own log, unpacked."
+_NO_LOG = "By its name this is a document or a program, and no log: name the job's own log, or pipe this into `herorun triage -`."
 _EMPTY = "The log is empty. If checkpoints or metrics advance, the output is block-buffered (PYTHONUNBUFFERED=1), not stuck."
 _NO_WORD = (
     "It failed and the log does not say why: look at the scheduler's record, and at the other ranks' logs."
@@ -119,6 +120,18 @@ def no_text(found: Judgement) -> Judgement:
     if found.failure is not FailureClass.BENIGN or found.signature:
         return found
     return replace(found, failure=FailureClass.UNKNOWN, role=Role.CASCADE, advice=_NO_TEXT, person=True)
+
+
+# Prose and code tell of failures that nobody had.
+DOCUMENTS = frozenset(
+    {".md", ".markdown", ".rst", ".adoc", ".tex", ".html", ".htm", ".py", ".toml", ".ipynb"}
+)
+
+
+def no_log(found: Judgement) -> Judgement:
+    """The same of a document: what it speaks of, it did not go through."""
+    nothing = replace(_nothing(Seen()), advice=_NO_LOG, person=True)
+    return replace(nothing, attempt=found.attempt)
 
 
 def _nothing(seen: Seen) -> Judgement:
