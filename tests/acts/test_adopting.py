@@ -15,7 +15,7 @@ from herorun.core.ports import Origin, Unsure
 from herorun.schedulers.by_id.local import LocalById
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
-from stories import SLUG, WAIT, Story
+from stories import SLUG, WAIT, Story, eventually
 
 
 @pytest.fixture
@@ -104,6 +104,11 @@ def test_its_log_is_the_file_that_its_output_goes_to(story: Story, job: "subproc
     (story.data / "go").touch()
     job.wait(20)
     assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
+
+
+def test_it_is_watched_from_then_on(story: Story, job: "subprocess.Popen[bytes]") -> None:
+    assert story.herorun("launch", SLUG, "--adopt", str(job.pid)) == 0
+    eventually(lambda: "tell/tiny-1/first-step" in story.comments)
 
 
 def test_what_cannot_be_adopted_leaves_nothing_behind(

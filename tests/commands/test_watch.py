@@ -17,6 +17,7 @@ import pytest
 from commands.answers import ask
 from herorun.acts import glancing
 from herorun.commands._glance import checkpoint_words, pace_words, progress_words, tick_words
+from herorun.commands.watch import _code
 from herorun.core.glance import Glance, Pace
 from herorun.trackers.jsonl import JsonLines
 from stories import SLUG, WAIT, Story, in_memory
@@ -205,3 +206,15 @@ def test_the_words_of_a_row() -> None:
     assert (
         tick_words(glance, at) == "in 42s" and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
     )
+
+
+@pytest.mark.parametrize(
+    ("glance", "code"),
+    [
+        (Glance("a", "launched", "healthy"), 0),
+        (Glance("a", "launched", "down"), 1),
+        (Glance("a", "launched", error="no contract"), 3),
+    ],
+)
+def test_its_exit_code_is_the_worst_of_the_runs(glance: Glance, code: int) -> None:
+    assert _code([Glance("calm", "launched", "healthy"), glance]) == code

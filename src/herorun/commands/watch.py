@@ -28,7 +28,8 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     """State, progress, loss, speed beside the usual one, newest checkpoint, alerts and next tick, the worst run first.
 
     It shows what the babysitter of this machine keeps and asks nobody else; `herorun status` looks afresh. Without RUN
-    it follows every run. q ends it, as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once.
+    it follows every run. q ends it, as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once,
+    and ends with 1 for a run that is down or a critical alert that fires, and with 3 for a run that cannot be read.
 
     \b
     Example:
@@ -80,7 +81,15 @@ def _look(names: list[str], home: "Path") -> "list[Glance]":
 
 
 def _code(found: "list[Glance]") -> int:
-    return 3 if any(glance.error for glance in found) else 0
+    """What is wrong with a run beats one that could not be read."""
+    from herorun.acts.many import worst
+
+    return worst(3 if glance.error else int(_is_wrong(glance)) for glance in found)
+
+
+def _is_wrong(glance: "Glance") -> bool:
+    firing = any(a.state == "firing" and a.severity == "critical" for a in glance.alerts)
+    return glance.run == "down" or firing
 
 
 def _print(out: Any, found: "list[Glance]") -> None:
