@@ -104,8 +104,10 @@ def _is_json_lines(path: Path) -> bool:
 
 def _logged(path: Path) -> Iterator[Row]:
     """JSON lines, as the tracker `jsonl` reads a run's; `WrongUse` names the first line that is no row."""
-    place, whole = str(path.parent), str(path.absolute())
-    tracker: Tracker = discover.connect("trackers", "jsonl", {"path": whole}, Place("curve", *[place] * 3))
+    folder, whole = str(path.parent), str(path.absolute())
+    tracker: Tracker = discover.connect(
+        "trackers", "jsonl", {"path": whole}, Place("curve", folder, folder, folder)
+    )
     cursor, read = "", tracker.read("")
     if not read.rows:
         raise WrongUse(f"{path} has no JSON line with a step: {'; '.join(read.problems[:1]) or 'no line of it is whole'}.")  # fmt: skip
