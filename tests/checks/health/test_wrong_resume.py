@@ -103,3 +103,9 @@ def test_too_early_or_out_of_sight():
 def test_it_asks_a_person_and_holds_a_relaunch_back():
     assert wrong_resume.response is Response.ESCALATE
     assert wrong_resume.vetoes_relaunch
+
+
+def test_an_adopted_job_was_told_no_start() -> None:
+    adopted = PriorLaunch("tiny-1", {"start": None}, adopted=True)
+    verdict = answer(wrong_resume, adopted, some_metrics(400, first_step=300))
+    assert verdict.outcome == "n/a" and "was adopted" in verdict.message
