@@ -137,7 +137,8 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
         assert "no answer" in refused(story, capsys, job, 3)
     (story.data / "go").touch()
     job.wait(20)
-    assert f"Job {job.pid} has ended" in refused(story, capsys, job, 1)
+    assert f"knows no job {job.pid}" in refused(story, capsys, job, 1)
+    assert list(story.state.glob("process-*")) == []
 
 
 def test_an_interrupted_adoption_is_the_same_instance_whichever_way_it_is_continued(

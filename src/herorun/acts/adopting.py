@@ -1,5 +1,7 @@
 """Adopting a job that runs already: what is asked of it first, and what its record says of it."""
 
+from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from herorun.adopted import jobs_by_id
@@ -20,9 +22,15 @@ def look_at(run: Run, job: str) -> Adoptee:
 
     `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where nobody can tell.
     """
+    must_be_id(run.contract.scheduler.kind, job)
+    with TemporaryDirectory(
+        prefix="herorun-"
+    ) as folder:  # a job that is refused leaves no memory of its number
+        return _looked_at(run, job, jobs_by_id(run.contract.scheduler, replace(run.place, state=folder)))
+
+
+def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
     kind = run.contract.scheduler.kind
-    must_be_id(kind, job)
-    jobs = jobs_by_id(run.contract.scheduler, run.place)
     answer = jobs.look(job)
     if isinstance(answer, Unsure):
         raise CouldNotLook(f"Nobody can tell whether job {job} runs: {answer.why}. Nothing was adopted; try again.")  # fmt: skip
