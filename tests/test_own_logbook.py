@@ -17,7 +17,7 @@ def lines():
 
 
 def test_the_journal_and_the_logbook_agree():
-    snapshot = Snapshot("0" * 40, (), SEGMENTS, LOGBOOK.read_text(encoding="utf-8"))
+    snapshot = Snapshot("0" * 40, (), SEGMENTS, {LOGBOOK.name: LOGBOOK.read_bytes()})
 
     assert faults_in([snapshot]) == []
 

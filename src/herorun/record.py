@@ -30,9 +30,10 @@ from herorun.core.event import (
     Sealed,
 )
 from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, chain, fold, read_lines
+from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
 from herorun.core.outside import read_json
 from herorun.core.remembered import Remembered, from_bytes, remembered, to_bytes
-from herorun.core.render import add_lines, digest_of, new_logbook
+from herorun.core.render import digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
@@ -73,7 +74,7 @@ class _Content:
     tip: str | None = None
     lines: list[Line] = field(default_factory=list)
     segments: dict[str, bytes] = field(default_factory=dict)
-    logbook: str | None = None  # None: not read yet
+    page: tuple[int, str] | None = None  # the logbook's newest, by number; None: not read yet
     memory: Memory = field(default_factory=Memory)
     remembered: Remembered | None = None
     kept: int = 0  # how many of the lines are in what this machine remembers
@@ -154,14 +155,27 @@ class Record:
         return read_lines(_places({path: data or b"" for path, data in files.items()}), UNKNOWN)
 
     def logbook(self) -> str:
-        return self._logbook(self._read())
+        """All its pages as one text."""
+        tip = self._read().tip
+        paths = self._pages(tip)
+        found = self.repository.read(tip, paths) if tip else {}
+        return whole([(found[path] or b"").decode("utf-8", "replace") for path in paths])
 
-    def _logbook(self, content: _Content) -> str:
-        """Read when it is asked for: it is long, and most ticks write no entry."""
-        if content.logbook is None:
-            found = self.repository.read(content.tip, [self.logbook_path]) if content.tip else {}
-            content.logbook = (found.get(self.logbook_path) or b"").decode("utf-8", "replace")
-        return content.logbook
+    def newest_page(self) -> str:
+        """The path of the logbook's page that entries go to."""
+        return page_path(self.logbook_path, self._page(self._read())[0])
+
+    def _pages(self, tip: str | None) -> list[str]:
+        return pages_of(self.logbook_path, self.repository.names(tip, HOME)) if tip else []
+
+    def _page(self, content: _Content) -> tuple[int, str]:
+        """Read when it is asked for: most ticks write no entry."""
+        if content.page is None:
+            path = (self._pages(content.tip) or [self.logbook_path])[-1]
+            found = self.repository.read(content.tip, [path]) if content.tip else {}
+            text = (found.get(path) or b"").decode("utf-8", "replace")
+            content.page = page_number(self.logbook_path, path) or 1, text
+        return content.page
 
     def _read(self) -> _Content:
         tip = self.tip
@@ -275,21 +289,24 @@ class Record:
             path = self._segment(line.event.at, segments)
             segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
             changed[path] = segments[path]
-        logbook = content.logbook
+        page = content.page
         if any(line.entry or isinstance(line.event, Initialised) for line in new):
-            logbook = self._with_entries(self._logbook(content), new)
-            changed[self.logbook_path] = logbook.encode()
+            pages = self._with_entries(*self._page(content), new)
+            changed |= {path: text.encode() for path, text in pages.items()}
+            newest = pages_of(self.logbook_path, pages)[-1]
+            page = page_number(self.logbook_path, newest) or 1, pages[newest]
         tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
         memory = fold((line.event for line in new), content.memory)
         return _Content(
-            tip, [*content.lines, *new], segments, logbook, memory, content.remembered, content.kept
+            tip, [*content.lines, *new], segments, page, memory, content.remembered, content.kept
         )
 
-    def _with_entries(self, logbook: str, new: Sequence[Line]) -> str:
+    def _with_entries(self, number: int, page: str, new: Sequence[Line]) -> dict[str, str]:
+        """The pages that change, by path."""
         begun = next((line.event for line in new if isinstance(line.event, Initialised)), None)
-        if begun and not logbook:
-            logbook = new_logbook(self._template(), self.slug, begun.contract)
-        return add_lines(logbook, new)
+        if begun and not page:
+            page = new_logbook(self._template(), self.slug, begun.contract)
+        return add_to_pages(self.logbook_path, number, page, new)
 
     def _segment(self, at: datetime, segments: Mapping[str, bytes]) -> str:
         """The day's file, or the next of that day; never an earlier one than the newest, also when the clock steps back."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from herorun.core.logbook import page_number, pages_of
 from herorun.core.verify import Snapshot
 from herorun.record import Record
 from herorun.system import voice
@@ -26,17 +27,20 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
         blobs = {**record.repository.blobs(sorted(wanted - kept.keys())), **kept}
         for commit, parents, changed in batch:
             files = {path: oid for path, oid in {**files, **changed}.items() if oid}
-            segments = {path: blobs[oid] for path, oid in files.items() if path != record.logbook_path}
-            logbook = blobs.get(files.get(record.logbook_path, ""), b"")
-            yield Snapshot(commit, parents, segments, logbook.decode("utf-8", "replace"))
+            pages = {path: blobs[files[path]] for path in pages_of(record.logbook_path, files)}
+            segments = {path: blobs[oid] for path, oid in files.items() if path not in pages}
+            yield Snapshot(commit, parents, segments, pages)
     voice.progress("walking the record", 1, 1)
 
 
 def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:
     """Journal and logbook; what lies beside them is not judged."""
     inside = f"{record.journal_path}/"
+    first = record.logbook_path
     return {
-        path: oid for path, oid in changed.items() if path == record.logbook_path or path.startswith(inside)
+        path: oid
+        for path, oid in changed.items()
+        if path.startswith(inside) or page_number(first, path)
     }
 
 

@@ -46,7 +46,7 @@ def command(
         screen.show_json(told)
     else:
         click.echo(
-            f"noted in {opened.record.logbook_path} on branch {opened.record.branch} ({told['commit'][:9]})"
+            f"noted in {opened.record.newest_page()} on branch {opened.record.branch} ({told['commit'][:9]})"
         )
     if told["warning"]:
         click.echo(f"herorun: {told['warning']}", err=True)

@@ -4,7 +4,7 @@ Each entry carries a hidden id and the hash of its journal line, so that the two
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from herorun.core.canonical import digest
@@ -97,11 +97,22 @@ def add_line(logbook: str, line: Line) -> str:
 
 def add_lines(logbook: str, lines: Iterable[Line]) -> str:
     """The same with many at once, at the cost of one."""
-    told: dict[str, list[str]] = {INSTANCES: [], EVENTS: []}
+    return add_entries(logbook, entries_of(lines))
+
+
+def entries_of(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    """The section and the text, hidden mark and all, of each line that has an entry."""
     for line in lines:
         if entry := entry_of(line.event):
             section, text = entry
-            told[section].append(f"{text}\n<!-- herorun event={line.id} hash={line.hash} -->")
+            yield section, f"{text}\n<!-- herorun event={line.id} hash={line.hash} -->"
+
+
+def add_entries(logbook: str, entries: Iterable[tuple[str, str]]) -> str:
+    """The logbook with each text at the end of its section."""
+    told: dict[str, list[str]] = {INSTANCES: [], EVENTS: []}
+    for section, text in entries:
+        told[section].append(text)
     if told[EVENTS]:
         logbook = "\n\n".join([logbook.rstrip(), *told[EVENTS]]) + "\n"
     if told[INSTANCES]:

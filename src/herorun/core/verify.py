@@ -1,17 +1,18 @@
 """Is the record append-only? Pure: the content of each of its commits in, faults out.
 
 Append-only holds per section: journal segments only grow at their end, entries in Launched Instances and in the
-Event Log only grow, the Run Contract stays. The journal's hash chain is checked, and every entry of the logbook is
-compared with its journal line.
+Event Log only grow, the Run Contract stays, and a page of the logbook that another follows never changes. The
+journal's hash chain is checked, and every entry of the logbook is compared with its journal line, over all pages.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from herorun.core.event import Newer
 from herorun.core.journal import BrokenJournal, Line, read_lines
+from herorun.core.logbook import beginning, opened, page_path, parts
 from herorun.core.render import EVENTS, INSTANCES, MARK, entry_digest
 
 _ENTRY = re.compile(r"^### ", re.MULTILINE)
@@ -24,14 +25,17 @@ class Snapshot:
     commit: str
     parents: tuple[str, ...]
     segments: Mapping[str, bytes]
-    logbook: str
+    pages: Mapping[str, bytes]  # of the logbook, by path, the first of them first
 
 
 @dataclass(frozen=True)
 class Sections:
-    contract: str
+    """A page's parts, entries apart. `stray` is what stands in a section before its first entry."""
+
+    head: str
     instances: tuple[str, ...]
     events: tuple[str, ...]
+    stray: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def judge(history: Iterable[Snapshot]) -> Judged:
         lines = _lines(last)
     except BrokenJournal as error:
         return Judged((*faults, f"journal: {error}"), commits, entries, 0)
-    faults += [*_twice(lines), *_disagreements(lines, last.logbook)]
+    faults += [*_twice(lines), *_unlinked(last.pages), *_disagreements(lines, last.pages)]
     return Judged(tuple(faults), commits, entries, sum(isinstance(line.event, Newer) for line in lines))
 
 
@@ -84,34 +88,70 @@ def _between(before: Snapshot, after: Snapshot) -> list[str]:
             faults.append(f"{_short(after)}: {path} was removed")
         elif not new.startswith(old):
             faults.append(f"{_short(after)}: {path} was changed before its end")
-    if before.logbook and not after.logbook:
-        return [*faults, f"{_short(after)}: the logbook was removed"]
-    if before.logbook == after.logbook:
-        return faults
-    old_sections, new_sections = sections(before.logbook), sections(after.logbook)
-    if before.logbook and old_sections.contract != new_sections.contract:
-        faults.append(f"{_short(after)}: the Run Contract section was changed")
+    return [*faults, *(f"{_short(after)}: {fault}" for fault in _pages_between(before.pages, after.pages))]
+
+
+def _pages_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[str]:
+    """Pages that were removed, or changed otherwise than by entries at the end of the newest one's sections."""
+    if before and not after:
+        yield "the logbook was removed"
+        return
+    for path, old in before.items():
+        new = after.get(path)
+        if new is None:
+            yield f"{path} was removed"
+        elif new is not old and new != old:
+            yield from _grown(old, new) if path == [*before][-1] else [f"{path} was changed after it was closed"]
+
+
+def _grown(before: bytes, after: bytes) -> Iterator[str]:
+    old, new = sections(_text(before)), sections(_text(after))
+    if old.head != new.head:
+        yield "the Run Contract section was changed"
+    if old.stray != new.stray:
+        yield "text without an entry was put into the logbook"
     for name, old_entries, new_entries in (
-        (INSTANCES, old_sections.instances, new_sections.instances),
-        (EVENTS, old_sections.events, new_sections.events),
+        (INSTANCES, old.instances, new.instances),
+        (EVENTS, old.events, new.events),
     ):
         if new_entries[: len(old_entries)] != old_entries:
-            faults.append(
-                f"{_short(after)}: an entry under {name.removeprefix('## ')} was changed, moved or removed"
-            )
-    return faults
+            yield f"an entry under {name.removeprefix('## ')} was changed, moved or removed"
 
 
-def sections(logbook: str) -> Sections:
-    """The logbook's three parts, entries apart."""
-    head, _, rest = logbook.partition(f"\n{INSTANCES}")
-    instances, _, events = rest.partition(f"\n{EVENTS}")
-    return Sections(head.strip(), _entries(instances), _entries(events))
+def sections(page: str) -> Sections:
+    """A page's three parts, entries apart."""
+    head, instances, events = parts(page)
+    stray = "".join(_ENTRY.split(part, maxsplit=1)[0] for part in (instances, events))
+    return Sections(head.strip(), _entries(instances), _entries(events), stray.strip())
 
 
 def _entries(text: str) -> tuple[str, ...]:
     marks = [*(found.start() for found in _ENTRY.finditer(text)), len(text)]
     return tuple(text[begin:end].strip() for begin, end in pairwise(marks))
+
+
+def _text(page: bytes) -> str:
+    return page.decode("utf-8", "replace")
+
+
+def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
+    """Pages that do not name the one that comes next, or the one before."""
+    paths = list(pages)
+    if not paths:
+        return
+    first = paths[0]
+    for number, path in enumerate(paths, start=1):
+        expected, text = page_path(first, number), _text(pages[path])
+        if path != expected:
+            yield f"logbook: its page {expected} is missing"
+            return
+        if number > 1 and not text.startswith(beginning(first, number).partition(f"\n{INSTANCES}")[0]):
+            yield f"logbook: {path} does not begin as its page {number} does"
+        told, after = opened(text)[1], page_path(first, number + 1)
+        if number == len(paths) and told:
+            yield f"logbook: {path} says that it goes on in {told}, which is not there"
+        elif number < len(paths) and told != after.rpartition("/")[2]:
+            yield f"logbook: {path} does not end with the link to {after}"
 
 
 def _lines(snapshot: Snapshot) -> list[Line]:
@@ -128,33 +168,38 @@ def _twice(lines: Sequence[Line]) -> list[str]:
     return [f"journal: event {name} stands there twice" for name in twice]
 
 
-def _disagreements(lines: Sequence[Line], logbook: str) -> list[str]:
-    """Logbook entries without a journal line, with another text, or missing."""
-    expected = {}
-    newer = any(
-        isinstance(line.event, Newer) for line in lines
-    )  # whose entries we cannot tell from forged ones
-    for line in lines:
-        if line.entry:
-            expected[line.id] = (line.hash, line.entry)
-    faults, shown = [], set()
-    parts = sections(logbook)
-    for text in (*parts.instances, *parts.events):
+def _disagreements(lines: Sequence[Line], pages: Mapping[str, bytes]) -> list[str]:
+    """Logbook entries without a journal line, with another text, in another order, or missing."""
+    split = [sections(_text(page)) for page in pages.values()]
+    shown: set[str] = set()
+    faults = ["logbook: there is text that belongs to no entry"] if any(part.stray for part in split) else []
+    for entries in ([part.instances for part in split], [part.events for part in split]):
+        faults += _false(lines, chain.from_iterable(entries), shown)
+    expected = {line.id for line in lines if line.entry}
+    return sorted([*faults, *(f"logbook: the entry of event {name} is missing" for name in expected - shown)])
+
+
+def _false(lines: Sequence[Line], entries: Iterable[str], shown: set[str]) -> Iterator[str]:
+    """What is wrong with the entries of one section; the ids of those that have a journal line are added to `shown`."""
+    known = {line.id: (number, line) for number, line in enumerate(lines) if line.entry}
+    # whose entries we cannot tell from forged ones
+    newer = any(isinstance(line.event, Newer) for line in lines)
+    last = -1
+    for text in entries:
         title = text.partition("\n")[0].removeprefix("### ")
         found = MARK.search(text)
-        if newer and (found is None or found["id"] not in expected):
+        if found is None or found["id"] not in known:
+            if not newer:
+                why = "names an event that the journal does not have" if found else "has no journal line"
+                yield f"logbook: the entry '{title}' {why}"
             continue
-        if found is None:
-            faults.append(f"logbook: the entry '{title}' has no journal line")
-            continue
-        shown.add(found["id"])
-        if found["id"] not in expected:
-            faults.append(f"logbook: the entry '{title}' names an event that the journal does not have")
-        elif expected[found["id"]] != (found["hash"], entry_digest(MARK.sub("", text))):
-            faults.append(f"logbook: the entry '{title}' differs from its journal line")
-    for missing in expected.keys() - shown:
-        faults.append(f"logbook: the entry of event {missing} is missing")
-    return sorted(faults)
+        number, line = known[found["id"]]
+        shown.add(line.id)
+        if (line.hash, line.entry) != (found["hash"], entry_digest(MARK.sub("", text))):
+            yield f"logbook: the entry '{title}' differs from its journal line"
+        if number <= last:
+            yield f"logbook: the entry '{title}' stands in another place than its journal line"
+        last = number
 
 
 def _short(snapshot: Snapshot) -> str:

@@ -193,6 +193,11 @@ class Repository:
         answer = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *within)
         return [(mode, oid, path.removeprefix(inside)) for mode, oid, path in _rows(answer)]
 
+    def names(self, commit: str, folder: str) -> list[str]:
+        """The paths of the files that lie in one folder of a commit, not of those below it."""
+        rows = _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/"))
+        return [path for mode, _, path in rows if mode.startswith("100")]
+
     def remotes(self) -> dict[str, str]:
         """Remote names and the URLs that git really uses, credentials removed; where pushes go elsewhere, that too."""
         rows = _REMOTE.findall(self.git("remote", "--verbose").text)
