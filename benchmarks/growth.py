@@ -1,14 +1,20 @@
-"""What a quiet tick adds to the user's `.git`, packed now and then as it is, and beside that never packed."""
+"""What a quiet tick adds to the user's `.git`, packed now and then as it is, and beside that never packed; and what an
+entry adds to a long logbook, beside a short one.
 
+Alone: `python -m benchmarks.growth`.
+"""
+
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from time import perf_counter
 from unittest.mock import patch
 
+from benchmarks.recording import a_note
 from benchmarks.scratch import opened, repository
-from benchmarks.timing import Row, run
+from benchmarks.timing import Row, run, said
 from herorun import record as module
 from herorun.acts.beginning import begin
 from herorun.core.canonical import digest
@@ -21,9 +27,57 @@ CADENCE = timedelta(seconds=570)
 YEAR = timedelta(days=365) / CADENCE
 STEADY, MOVING = 26, 7  # digests of evidence that stay, and that are new with each tick: as in a real run
 NEVER = 10**9
+LENGTHS = (10, 1000, 10_000)  # entries
+STRETCH = 250  # entries after these, so that a page of the logbook and a file of the journal fill up and begin anew
 
 
 def rows(home: Path) -> Iterator[Row]:
+    yield from by_ticks(home)
+    yield from by_entries(home)
+
+
+def by_entries(home: Path) -> Iterator[Row]:
+    """The mean of a stretch, in turns: what an entry costs rises until its page and its segment are full."""
+    records = {length: long(home / str(length), length) for length in LENGTHS}
+    sizes = {length: size_of(objects_of(record)) for length, record in records.items()}
+    times: dict[int, list[float]] = {length: [] for length in LENGTHS}
+    for number in range(STRETCH):
+        for length, record in records.items():
+            began = perf_counter()
+            record.append(a_note(length + number))
+            times[length].append(perf_counter() - began)
+    least = min(LENGTHS)
+    for length, record in records.items():
+        packed(record)
+        size = size_of(objects_of(record)) - sizes[length]
+        yield Row(
+            f"an entry after {length:,} others: {size / STRETCH / 1e3:.1f} kB in `.git`",
+            mean(times[length]),
+            f"after {least:,} others",
+            mean(times[least]),
+        )
+
+
+def long(home: Path, length: int) -> Record:
+    """A packed record of so many entries."""
+    home.mkdir()
+    under = opened(repository(home, files=10))
+    begin(under)
+    under.record.append(*(a_note(number) for number in range(length)))
+    return packed(under.record)
+
+
+def packed(record: Record) -> Record:
+    with patch.object(module, "PACK", 1):
+        record.tidy()
+    return record
+
+
+def objects_of(record: Record) -> Path:
+    return record.repository.common / "objects"
+
+
+def by_ticks(home: Path) -> Iterator[Row]:
     taken, size, kinds = measured(home / "packed", module.PACK)
     loose_taken, loose, _ = measured(home / "loose", NEVER)
     told = ", ".join(f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit"))
@@ -50,8 +104,7 @@ def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
             tick(number)
             times.append(perf_counter() - began)
     if every != NEVER:
-        with patch.object(module, "PACK", 1):
-            under.record.tidy()  # the newest, of which a year has as few
+        packed(under.record)  # the newest, of which a year has as few
     return median(times), size_of(objects) - before, kinds_of(objects / "pack", work)
 
 
@@ -85,3 +138,13 @@ def kinds_of(folder: Path, work: Path) -> dict[str, int]:
             if len(words) > 3 and words[1] in counted:
                 counted[words[1]] += int(words[3])
     return counted
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
+        for row in rows(Path(home)):
+            print(f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -43,7 +43,7 @@ from herorun.system.plumbing import RefMoved, commit_files, fetch, move_ref, pus
 HOME = ".agents/logbooks"
 REMEMBER = 64  # lines after which what they amount to is kept on this machine
 PACK = 64  # lines after which their commits are packed
-SEGMENT = 512 * 1024  # bytes after which a day goes on in another file: each line writes its own anew
+SEGMENT = 128 * 1024  # bytes after which a day goes on in another file: each line writes its own anew
 # These stand for no act: they may be written on top of what is remembered, without all lines being read again.
 QUIET = (Observed, Decided, CheckedIn, Leased, Noted)
 
