@@ -28,7 +28,9 @@ YEAR = timedelta(days=365) / CADENCE
 STEADY, MOVING = 26, 7  # digests of evidence that stay, and that are new with each tick: as in a real run
 NEVER = 10**9
 LENGTHS = (10, 1000, 10_000)  # entries
-STRETCH = 250  # entries after these, so that a page of the logbook and a file of the journal fill up and begin anew
+STRETCH = (
+    250  # entries after these, so that a page of the logbook and a file of the journal fill up and begin anew
+)
 
 
 def rows(home: Path) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import pytest
 from builders import NOON
 from herorun import record as module
 from herorun.acts.verifying import verify_record
+from herorun.core import logbook
 from herorun.core.canonical import canonical, digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import (
@@ -503,6 +505,31 @@ def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: 
     assert words(record(story)) == [*(f"{number}" for number in range(12)), "the next day"]
     assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]  # of a note
     assert mine.push() and is_well(mine)
+
+
+def test_a_logbook_that_grows_long_goes_on_in_another_page(
+    two: tuple[Record, Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On two machines at once, by new processes: each event stands on one page, and nothing is lost."""
+    monkeypatch.setattr(logbook, "PAGE", 1500)
+    first, second = two
+    for number in range(4):
+        first.append(note(f"a{number}"), note(f"A{number}"))
+    second.append(*(note(f"b{number}") for number in range(8)))
+    assert first.push() and second.push() and second.tip
+    names = [path.rpartition("/")[2] for path in second.repository.names(second.tip, module.HOME)]
+    assert names == [f"tiny{number}.md" for number in ("", "_002", "_003")]
+    first.append(note("last"))
+    assert first.push() and is_well(first)
+    told = first.logbook()
+    wanted = [
+        *(f"{word}{number}" for number in range(4) for word in "aA"),
+        *(f"b{n}" for n in range(8)),
+        "last",
+    ]
+    assert re.findall("^### .* UTC - (.*)$", told, re.MULTILINE) == wanted == words(first)
+    assert told.count("## Event Log") == 1 and "Continued" not in told
+    assert first.newest_page().endswith("/tiny_003.md")
 
 
 def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from herorun.acts.verifying import open_record, verify_record
+from herorun.core import logbook
 from herorun.core.canonical import canonical, digest
 from stories import SLUG, Story, git, note
 
@@ -210,6 +211,51 @@ def test_an_edited_logbook_is_found(kept: Story, name: str) -> None:
     edit, wanted = EDITED[name]
     kept.tamper("tiny.md", edit)
     assert wanted in faults(kept)
+
+
+# --- a logbook of many pages ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long(kept: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
+    """The same, gone on to a third page, pushed."""
+    monkeypatch.setattr(logbook, "PAGE", 1200)
+    kept.run.record.append(*(note(f"more {number}") for number in range(12)))
+    assert kept.run.record.push()
+    return kept
+
+
+PAGES: dict[str, tuple[Callable[[Story], object], str]] = {
+    "an entry of a closed page edited": (
+        lambda story: story.tamper("_002.md", lambda text: text.replace("Status: more", "Status: less")),
+        "tiny_002.md was changed after it was closed",
+    ),
+    "an entry of the newest edited": (
+        lambda story: story.tamper("_003.md", lambda text: text.replace("Status: more", "Status: less")),
+        "differs from its journal line",
+    ),
+    "a page deleted": (lambda story: _remove(story, "_002.md"), "tiny_002.md was removed"),
+    "the newest deleted": (lambda story: _remove(story, "_003.md"), "tiny_003.md, which is not there"),
+}
+
+
+def test_whoever_clones_finds_what_was_forged_on_a_later_page(long: Story) -> None:
+    told = verify_record(open_record(SLUG, long.clone("honest").work))
+    assert (told.verdict, told.entries) == ("clear", 16)
+    honest = git(long.work, "rev-parse", REF).strip()
+    for number, (forge, wanted) in enumerate(PAGES.values()):
+        forge(long)
+        git(long.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+        told = verify_record(open_record(SLUG, long.clone(f"clone-{number}").work))
+        assert told.verdict == "blocked" and wanted in "\n".join(told.faults)
+        git(long.work, "update-ref", REF, honest)
+
+
+def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    assert long.herorun("logbook", "show", SLUG) == 0
+    told = capsys.readouterr().out
+    assert len(re.findall("^### ", told, re.MULTILINE)) == 15 and told.count("## Event Log") == 1
+    assert long.herorun("logbook", "verify", SLUG) == 0
 
 
 # --- the branch -------------------------------------------------------------------------------------

@@ -297,9 +297,7 @@ class Record:
             page = page_number(self.logbook_path, newest) or 1, pages[newest]
         tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
         memory = fold((line.event for line in new), content.memory)
-        return _Content(
-            tip, [*content.lines, *new], segments, page, memory, content.remembered, content.kept
-        )
+        return _Content(tip, [*content.lines, *new], segments, page, memory, content.remembered, content.kept)
 
     def _with_entries(self, number: int, page: str, new: Sequence[Line]) -> dict[str, str]:
         """The pages that change, by path."""

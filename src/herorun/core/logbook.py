@@ -54,7 +54,7 @@ def add_to_pages(first: str, number: int, text: str, lines: Iterable[Line]) -> d
             text = beginning(first, number)
             size = len(text.encode())
         entries.append((section, entry))
-        size += len(entry.encode())
+        size += len(entry.encode()) + 2  # the blank line before it
     return {**changed, page_path(first, number): add_entries(text, entries)}
 
 

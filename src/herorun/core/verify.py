@@ -15,6 +15,7 @@ from herorun.core.journal import BrokenJournal, Line, read_lines
 from herorun.core.logbook import beginning, opened, page_path, parts
 from herorun.core.render import EVENTS, INSTANCES, MARK, entry_digest
 
+CONTRACT = "## Run Contract"
 _ENTRY = re.compile(r"^### ", re.MULTILINE)
 
 
@@ -101,13 +102,14 @@ def _pages_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> I
         if new is None:
             yield f"{path} was removed"
         elif new is not old and new != old:
-            yield from _grown(old, new) if path == [*before][-1] else [f"{path} was changed after it was closed"]
+            newest = path == [*before][-1]
+            yield from _grown(path, old, new) if newest else [f"{path} was changed after it was closed"]
 
 
-def _grown(before: bytes, after: bytes) -> Iterator[str]:
+def _grown(path: str, before: bytes, after: bytes) -> Iterator[str]:
     old, new = sections(_text(before)), sections(_text(after))
     if old.head != new.head:
-        yield "the Run Contract section was changed"
+        yield f"the {'Run Contract section' if CONTRACT in old.head else f'head of {path}'} was changed"
     if old.stray != new.stray:
         yield "text without an entry was put into the logbook"
     for name, old_entries, new_entries in (
@@ -145,7 +147,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
         if path != expected:
             yield f"logbook: its page {expected} is missing"
             return
-        if number > 1 and not text.startswith(beginning(first, number).partition(f"\n{INSTANCES}")[0]):
+        if number > 1 and parts(text)[0] != parts(beginning(first, number))[0]:
             yield f"logbook: {path} does not begin as its page {number} does"
         told, after = opened(text)[1], page_path(first, number + 1)
         if number == len(paths) and told:

@@ -1,0 +1,250 @@
+"""A long logbook has pages: each entry stands on one, and whatever is done to one of them afterwards is found."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON
+from herorun.core import logbook as module
+from herorun.core.event import Initialised, Launched, Noted
+from herorun.core.journal import Line, chain
+from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
+from herorun.core.render import EVENTS, INSTANCES, add_lines, digest_of, new_logbook
+from herorun.core.verify import Snapshot, faults_in
+from herorun.workspace import template
+
+FIRST = ".agents/logbooks/tiny.md"
+SECOND, THIRD = ".agents/logbooks/tiny_002.md", ".agents/logbooks/tiny_003.md"
+NOTES = 12
+Pages = dict[str, str]
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAGE", 1200)
+
+
+def events() -> list[Initialised | Noted | Launched]:
+    noted = [
+        Noted(NOON + number * timedelta(hours=1), "dri", f"note {number}", {"Status": f"step {number}"})
+        for number in range(NOTES)
+    ]
+    launched = Launched(NOON, "tiny-2", 2, "job", "sha256:p", "/d", "c0ffee", {"Command": "`x`"})
+    return [Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"), *noted[:10], launched, *noted[10:]]
+
+
+def first_page() -> str:
+    return new_logbook(template("logbook.md"), "tiny", {"DRI": "@dri"})
+
+
+def grown() -> Iterator[tuple[list[Line], Pages]]:
+    """The lines and the pages after each of the events."""
+    pages, lines = {FIRST: first_page()}, list[Line]()
+    for line in chain(events(), "", digest_of):
+        lines.append(line)
+        newest = [*pages][-1]
+        pages = pages | add_to_pages(FIRST, page_number(FIRST, newest) or 0, pages[newest], [line])
+        yield lines, pages
+
+
+def snapshot(lines: list[Line], pages: Pages, number: int = 0) -> Snapshot:
+    segment = "".join(f"{line.text}\n" for line in lines).encode()
+    parents = (f"{number - 1:040}",) if number else ()
+    told = {path: pages[path].encode() for path in pages_of(FIRST, pages)}
+    return Snapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, told)
+
+
+def history() -> list[Snapshot]:
+    return [snapshot(list(lines), pages, number) for number, (lines, pages) in enumerate(grown())]
+
+
+def last() -> tuple[list[Line], Pages]:
+    return list(grown())[-1]
+
+
+# --- how it grows -----------------------------------------------------------------------------------
+
+
+def test_a_short_logbook_is_one_page_in_the_seeds_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    lines = chain(events(), "", digest_of)
+    assert add_to_pages(FIRST, 1, first_page(), lines) == {FIRST: add_lines(first_page(), lines)}
+
+
+def test_each_page_leads_to_the_next_and_back() -> None:
+    _, pages = last()
+    assert [*pages] == [FIRST, SECOND, THIRD]
+    assert pages[FIRST].endswith("-->\n\nContinued in [tiny_002.md](tiny_002.md).\n")
+    assert pages[THIRD].startswith(
+        "# tiny: Hero Run Logbook, page 3\n\nContinued from [tiny_002.md](tiny_002.md).\n\n"
+        f"{INSTANCES}\n\n{EVENTS}\n\n### "
+    )
+    assert "Continued from [tiny.md](tiny.md)." in pages[SECOND] and "Continued in" not in pages[THIRD]
+    assert f"{INSTANCES}\n\n### 2026-01-01 12:00 UTC - tiny-2" in pages[SECOND]
+
+
+def test_a_closed_page_never_changes_again() -> None:
+    seen: Pages = {}
+    for _, pages in grown():
+        for path in [*pages][:-1]:
+            assert seen.setdefault(path, pages[path]) == pages[path]
+    assert len(seen) == 2
+
+
+def test_many_entries_at_once_make_the_same_pages() -> None:
+    lines, pages = last()
+    assert add_to_pages(FIRST, 1, first_page(), lines) == pages
+
+
+def test_its_pages_are_one_logbook() -> None:
+    lines, pages = last()
+    assert whole([*pages.values()]) == add_lines(first_page(), lines)
+
+
+def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> None:
+    lines, _ = last()
+    old = add_lines(first_page(), lines[:-1])
+    pages = add_to_pages(FIRST, 1, old, lines[-1:])
+    assert pages[FIRST] == f"{old}\nContinued in [tiny_002.md](tiny_002.md).\n"
+    assert whole([*pages.values()]) == add_lines(first_page(), lines)
+    assert faults_in([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]) == []
+
+
+def test_pages_are_told_from_what_lies_beside_them() -> None:
+    beside = [
+        "tiny_001.md",
+        "tiny_02.md",
+        "tiny_0002.md",
+        "tiny_002.txt",
+        "tinier_002.md",
+        "tiny.journal/x_002.md",
+    ]
+    paths = [f".agents/logbooks/{name}" for name in beside]
+    thousandth = page_path(FIRST, 1000)
+    assert pages_of(FIRST, [thousandth, THIRD, *paths, FIRST, SECOND]) == [FIRST, SECOND, THIRD, thousandth]
+
+
+# --- what is done to it afterwards --------------------------------------------------------------------
+
+
+def test_what_only_grew_is_clear() -> None:
+    assert faults_in(history()) == [] and faults_in(history()[-1:]) == []
+
+
+def entries(page: str) -> list[str]:
+    return re.findall(r"^### .*?-->$", page, re.MULTILINE | re.DOTALL)
+
+
+def without(path: str, number: int) -> Callable[[Pages], Pages]:
+    return lambda pages: {**pages, path: pages[path].replace(f"{entries(pages[path])[number]}\n\n", "")}
+
+
+def with_(path: str, old: str, new: str) -> Callable[[Pages], Pages]:
+    def edit(pages: Pages) -> Pages:
+        assert old in pages[path]
+        return {**pages, path: pages[path].replace(old, new, 1)}
+
+    return edit
+
+
+def swapped(pages: Pages) -> Pages:
+    one, two, *_ = entries(pages[SECOND])
+    text = pages[SECOND].replace(one, "@").replace(two, one).replace("@", two)
+    return {**pages, SECOND: text}
+
+
+def moved(pages: Pages) -> Pages:
+    """The second page's first entry, to the end of the third."""
+    entry = entries(pages[SECOND])[0]
+    return {**without(SECOND, 0)(pages), THIRD: f"{pages[THIRD]}\n{entry}\n"}
+
+
+def doubled(pages: Pages) -> Pages:
+    return {**pages, THIRD: f"{pages[THIRD]}\n{entries(pages[SECOND])[0]}\n"}
+
+
+def exchanged(pages: Pages) -> Pages:
+    return {**pages, SECOND: pages[THIRD], THIRD: pages[SECOND]}
+
+
+def lost(*paths: str) -> Callable[[Pages], Pages]:
+    return lambda pages: {path: text for path, text in pages.items() if path not in paths}
+
+
+def forked(pages: Pages) -> Pages:
+    """A fourth page beside the third: both follow the second."""
+    fork = pages[THIRD].replace("page 3", "page 4")
+    return {**pages, page_path(FIRST, 4): fork}
+
+
+# What was done; what is said where it was committed on top, and where the whole history was made anew.
+FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
+    "edited": (with_(SECOND, "Status: step 5", "Status: stop 5"), "after it was closed", "differs from"),
+    "edited on the newest": (with_(THIRD, "step 11", "stop 11"), "was changed, moved", "differs from"),
+    "back-dated": (with_(SECOND, "2026-01-01 17:00", "2025-01-01 17:00"), "after it was closed", "differs from"),
+    "reordered": (swapped, "after it was closed", "stands in another place"),
+    "moved to another page": (moved, "after it was closed", "stands in another place"),
+    "shown twice": (doubled, "stands in another place", "stands in another place"),
+    "deleted": (without(SECOND, 1), "after it was closed", "is missing"),
+    "pages exchanged": (exchanged, "after it was closed", "does not begin as its page 2 does"),
+    "the first page deleted": (lost(FIRST), f"{FIRST} was removed", "is missing"),
+    "a page deleted": (lost(SECOND), f"{SECOND} was removed", f"its page {SECOND} is missing"),
+    "the newest page deleted": (lost(THIRD), f"{THIRD} was removed", "goes on in tiny_003.md, which is not there"),
+    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "goes on in tiny_002.md"),
+    "forked": (forked, f"{THIRD} does not end with the link", f"{THIRD} does not end with the link"),
+    "a link to elsewhere": (
+        with_(FIRST, "[tiny_002.md](tiny_002.md)", "[tiny_003.md](tiny_003.md)"),
+        "after it was closed",
+        f"{FIRST} does not end with the link to {SECOND}",
+    ),
+    "no link": (
+        with_(FIRST, "\nContinued in [tiny_002.md](tiny_002.md).\n", ""),
+        "after it was closed",
+        f"{FIRST} does not end with the link to {SECOND}",
+    ),
+    "another beginning": (
+        with_(THIRD, "page 3\n", "page 3\n\nAll is well.\n"),
+        "the head of",
+        "does not begin as its page 3 does",
+    ),
+    "more after the beginning": (
+        with_(THIRD, f"\n\n{INSTANCES}", f"\n\nAll is well.\n\n{INSTANCES}"),
+        "the head of",
+        "does not begin as its page 3 does",
+    ),
+    "words without an entry": (
+        with_(THIRD, f"{EVENTS}\n", f"{EVENTS}\n\nAll is well.\n"),
+        "text without an entry",
+        "text that belongs to no entry",
+    ),
+    "words after a link": (
+        with_(SECOND, "(tiny_003.md).\n", "(tiny_003.md).\n\nAll is well.\n"),
+        "after it was closed",
+        "differs from",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forgery_on_a_later_page_is_found(name: str) -> None:
+    edit, on_top, anew = FORGED[name]
+    lines, pages = last()
+    forged = edit(pages)
+    assert forged != pages
+    found = faults_in([*history(), snapshot(lines, forged, len(lines))])
+    assert on_top in "\n".join(found)
+    assert anew in "\n".join(faults_in([snapshot(lines, forged)]))
+
+
+def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
+    """In harmony with the journal: but a closed page stays as it is."""
+    lines, pages = last()
+    (more,) = chain([Noted(NOON, "dri", "late", {"Status": "late"})], lines[-1].hash, digest_of)
+    text, told = module.opened(pages[SECOND])
+    forged = {**pages, SECOND: module.closed(add_lines(text, [more]), FIRST, 3)}
+    assert told == "tiny_003.md"
+    found = faults_in([*history(), snapshot([*lines, more], forged, len(lines))])
+    assert f"{SECOND} was changed after it was closed" in "\n".join(found)
+    assert "stands in another place" in "\n".join(faults_in([snapshot([*lines, more], forged)]))
