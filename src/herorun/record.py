@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from herorun import __version__
@@ -37,7 +38,7 @@ from herorun.core.render import digest_of, new_logbook
 from herorun.core.scrub import scrub_tree
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
-from herorun.system.packs import pack, packs_of, rows_of
+from herorun.system.packs import Pack, pack, packs_of, rows_of
 from herorun.system.plumbing import RefMoved, commit_files, fetch, move_ref, push
 
 HOME = ".agents/logbooks"
@@ -335,9 +336,14 @@ class Record:
             lines, packs = 0, []
         if 0 <= content.count - lines < PACK:
             return
+
+        def keep(lines: int, packs: Sequence[Pack]) -> None:
+            write_whole(told, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
+
         with locked(told.with_suffix(".lock"), 0.0):
-            rows = rows_of(pack(self.repository, content.tip, packs))
-            write_whole(told, canonical({"lines": content.count, "packs": rows}).encode())
+            for left in told.parent.glob(f".{told.name}.*.new"):  # by one that was killed
+                left.unlink(missing_ok=True)
+            keep(content.count, pack(self.repository, self.slug, content.tip, packs, partial(keep, lines)))
 
     # --- the remote ----------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import pytest
 from herorun import record
 from herorun.acts import sealing
 from herorun.notifiers.channel import AppriseChannel
+from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
 from herorun.record import Record
@@ -24,6 +25,7 @@ POINTS: tuple[tuple[Any, str], ...] = (
     (Record, "append"),
     *((Local, name) for name in ("submit", "find", "live", "stop")),
     *((LocalIssue, name) for name in ("open", "post", "edit", "find")),
+    *((GitHubIssue, name) for name in ("open", "post", "edit", "find")),
     *((LocalStore, name) for name in ("create", "swap", "delete")),
     (Terminal, "post"),
     (AppriseChannel, "post"),

@@ -16,6 +16,7 @@ import pytest
 from crash.faults import Dead, Fault, deadly, raise_dead
 from crash.outages import Outage, Trouble, impatient
 from crash.stages import EVERY, STAGES, TODAY, must_hold
+from crash.test_sigkill import kill
 from services.channel_servers import WebService, web_service
 from stories import CRASH, Story, copy
 
@@ -70,20 +71,48 @@ def test_a_process_that_ends_around_a_page_loses_none_and_repeats_only_what_it_m
     counting = Fault(0, False, lambda: None)
     _under(counting, paged)
     paged.end()
-    first = counting.seen.index(SENDING)  # the append of its intent is the call before, counted from 1
-    points = [(at, after) for at in range(first, len(counting.seen) + 1) for after in (False, True)]
-    for at, after in points if EVERY else points[TODAY % 6 :: 6]:
+    for at, after in _around(counting.seen) if EVERY else _around(counting.seen)[TODAY % 6 :: 6]:
         copy(kept, paged.home)
         service.taken.clear()
         fault = Fault(at, after, raise_dead)
         _under(fault, paged)
-        came = _after(paged, service)
-        twice = [title for title, count in Counter(title for title, _ in came).items() if count > 1]
+        in_doubt = SENDING in fault.seen[-2:] or counting.seen[at : at + 1] == [SENDING]
         where = f"it ended {'after' if after else 'before'} call {at} of {counting.seen}"
-        assert {title for title, _ in came} == PAGES, where
-        in_doubt = [words for _, words in came if "may be a repeat" in words]
-        assert len(came) - len(PAGES) == len(twice) <= len(in_doubt) <= 1, where
-        assert not in_doubt or SENDING in fault.seen[-2:] or counting.seen[at : at + 1] == [SENDING], where
+        _must_have_come(_after(paged, service), in_doubt, where)
+
+
+@pytest.mark.thorough
+def test_a_process_that_is_killed_around_a_page_loses_none_and_repeats_only_what_it_must(
+    paged: Story, service: WebService, tmp_path: Path
+) -> None:
+    """With a real SIGKILL; what the killed process sent is on its way for good."""
+    kept = tmp_path / "kept"
+    copy(paged.home, kept)
+    counting = Fault(0, False, lambda: None)
+    _under(counting, paged)
+    paged.end()
+    points = _around(counting.seen)
+    for at, after in points if EVERY else points[TODAY % 4 :: 4]:
+        copy(kept, paged.home)
+        service.taken.clear()
+        kill(TICK, paged, at, "after" if after else "before")
+        near = counting.seen[max(0, at - 2) : at + 1]
+        where = f"killed {'after' if after else 'before'} call {at} of {counting.seen}"
+        _must_have_come(_after(paged, service), SENDING in near, where)
+
+
+def _around(seen: list[str]) -> list[tuple[int, bool]]:
+    """From the append of the first page's intent on: it is the call before, and calls are counted from 1."""
+    first = seen.index(SENDING)
+    return [(at, after) for at in range(first, len(seen) + 1) for after in (False, True)]
+
+
+def _must_have_come(came: list[tuple[str, str]], may_repeat: bool, where: str) -> None:
+    twice = [title for title, count in Counter(title for title, _ in came).items() if count > 1]
+    in_doubt = [words for _, words in came if "may be a repeat" in words]
+    assert {title for title, _ in came} == PAGES, where
+    assert len(came) - len(PAGES) == len(twice) <= len(in_doubt) <= 1, where
+    assert not in_doubt or may_repeat, where
 
 
 @pytest.mark.parametrize("trouble", list(Trouble) if EVERY else [list(Trouble)[TODAY % len(Trouble)]])

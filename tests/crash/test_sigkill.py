@@ -35,7 +35,7 @@ def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Pat
     for at, moment in _chosen(stage, counting.seen):
         copy(kept, story.home)
         stage.ready(story)
-        _kill(stage, story, at, moment)
+        kill(stage, story, at, moment)
         stage.again(story)
         stage.rest(story)
         must_hold(story)
@@ -53,7 +53,7 @@ def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
     return [points[(TODAY + n * len(points) // size) % len(points)] for n in range(size)]
 
 
-def _kill(stage: Stage, story: Story, at: int, moment: str) -> None:
+def kill(stage: Stage, story: Story, at: int, moment: str) -> None:
     assert killed.__file__
     argv = [sys.executable, killed.__file__, str(at), moment, "-C", str(story.work), *stage.words]
     path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))

@@ -2,7 +2,7 @@
 
 import hashlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -53,7 +53,10 @@ class Growing:
 
     def pack(self) -> None:
         assert self.tip
-        self.packs = pack(self.repository, self.tip, self.packs)
+        self.note(pack(self.repository, "tiny", self.tip, self.packs, self.note))
+
+    def note(self, packs: Sequence[Pack]) -> None:
+        self.packs = tuple(packs)
 
     def is_whole(self) -> bool:
         """Nothing is missing, and every version of the file is what it was."""

@@ -3,12 +3,16 @@
 Every commit of a growing file is that whole file once more, until a pack keeps the difference alone. This is what
 `git gc` would do, for our objects only: a pack is added, and of what it holds go the loose copies and the smaller
 packs of ours that it replaces. The user's own packs and objects are never read for this, moved or deleted.
+
+A pack is made aside, as git makes what it receives (`tmp_objdir-*`), and is named before it is put among the others:
+so the next packing knows what a killed one has left, wherever it was, and takes it away.
 """
 
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,18 +32,22 @@ class Pack:
 
     name: str  # `pack-<hash>`
     tip: str  # the newest commit in it
-    commits: int
+    commits: int  # 0 while it is being made
 
 
-def pack(repository: Repository, tip: str, packs: Sequence[Pack]) -> tuple[Pack, ...]:
+def pack(
+    repository: Repository, slug: str, tip: str, packs: Sequence[Pack], note: Callable[[Sequence[Pack]], None]
+) -> tuple[Pack, ...]:
     """Pack what `tip` has beyond `packs`, the oldest first; returns the packs that there are then.
 
     Packs that are not at least twice as large as what follows them are replaced together: of N commits there are
     never more than log2(N) packs, and each commit is packed so often at most. Where the repository has a multi-pack
-    index, which names packs, none is replaced: whoever made it looks after them.
+    index, which names packs, none is replaced: whoever made it looks after them. `note` must keep what it is told: with
+    that as `packs`, the next call cleans up after one that was killed.
     """
     folder = repository.common / "objects" / "pack"
-    packs = [each for each in packs if repository.has(each.tip)]
+    given_up = [each for each in packs if not each.commits]
+    packs = [each for each in packs if each.commits and repository.has(each.tip)]
     since = packs[-1].tip if packs else None
     commits = int(repository.git("rev-list", "--count", *_range(tip, since)).text)
     if not commits:
@@ -48,24 +56,42 @@ def pack(repository: Repository, tip: str, packs: Sequence[Pack]) -> tuple[Pack,
     while stays and not (folder / "multi-pack-index").exists() and packs[stays - 1].commits < 2 * commits:
         stays -= 1
         commits += packs[stays].commits
-    replaced = [each for each in packs[stays:] if _is_ours(folder, each)]
+    older = [*packs[stays:], *given_up]
+    replaced = [each for each in older if _is_ours(folder, each)]
     loose = [oid for oid, _ in _listed(repository, tip, since) if _loose(repository, oid).exists()]
     wanted = {*loose, *(oid for each in replaced for oid in _held(repository, folder, each.name))}
-    name = _written(repository, tip, packs[stays - 1].tip if stays else None, wanted)
-    if not name:
-        return (*packs[:stays], Pack("", tip, commits))  # all of it is packed already, by somebody else
-    sync_folder(folder)
+    with _aside(repository, slug) as aside:
+        name = _written(repository, aside, tip, packs[stays - 1].tip if stays else None, wanted)
+        if not name:
+            return (*packs[:stays], Pack("", tip, commits))  # all of it is packed already, by somebody else
+        note((*packs, *given_up, Pack(name, tip, 0)))
+        _put(aside / "pack", folder, name)
     held = _held(repository, folder, name)
     for oid in loose:
         if oid in held:
             _loose(repository, oid).unlink(missing_ok=True)
-    for each in replaced:
-        if each.name != name and _held(repository, folder, each.name) <= held:
+    for each in older:
+        if each.name != name and _is_spare(repository, folder, each, held):
             _remove(folder, each.name)
     return (*packs[:stays], Pack(name, tip, commits))
 
 
-def _written(repository: Repository, tip: str, since: str | None, wanted: set[str]) -> str:
+@contextlib.contextmanager
+def _aside(repository: Repository, slug: str) -> Iterator[Path]:
+    """An empty store of objects that sees all others, within the repository's so that a pack can be moved from it."""
+    objects = repository.common / "objects"
+    aside = objects / f"tmp_objdir-herorun-{slug}"
+    shutil.rmtree(aside, ignore_errors=True)
+    for folder in (aside / "pack", aside / "info"):
+        folder.mkdir(parents=True)
+    (aside / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _written(repository: Repository, aside: Path, tip: str, since: str | None, wanted: set[str]) -> str:
     """Make the pack; git finds differences between objects that it is told the same path of. Empty for nothing."""
     named = dict(_listed(repository, tip, since))
     lines = [f"{oid} {path}" for oid, path in named.items() if oid in wanted]
@@ -73,9 +99,17 @@ def _written(repository: Repository, tip: str, since: str | None, wanted: set[st
     if not lines:
         return ""
     told = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
-    base = repository.common / "objects" / "pack" / "pack"
-    asked = ("pack-objects", "--quiet", "--local", "--delta-base-offset", _WINDOW, str(base))
-    return f"pack-{repository.git(*asked, stdin=told, timeout=PACKING, settings=_SETTINGS).text.strip()}"
+    asked = ("pack-objects", "--quiet", "--delta-base-offset", _WINDOW, str(aside / "pack" / "pack"))
+    env = {"GIT_OBJECT_DIRECTORY": str(aside)}
+    made = repository.git(*asked, stdin=told, timeout=PACKING, settings=_SETTINGS, env=env)
+    return f"pack-{made.text.strip()}"
+
+
+def _put(made: Path, folder: Path, name: str) -> None:
+    """Among the others, the index last, as git does it: a pack without one is not looked at."""
+    for path in sorted(made.glob(f"{name}.*"), key=lambda path: path.suffix == ".idx"):
+        os.replace(path, folder / path.name)
+    sync_folder(folder)
 
 
 def _listed(repository: Repository, tip: str, since: str | None) -> list[tuple[str, str]]:
@@ -97,8 +131,19 @@ def _held(repository: Repository, folder: Path, name: str) -> set[str]:
 
 def _is_ours(folder: Path, each: Pack) -> bool:
     """Still there, and nobody has said that it is to stay."""
+    if (folder / "multi-pack-index").exists():
+        return False
     names = {ending: folder / f"{each.name}{ending}" for ending in (".pack", ".idx", ".keep", ".promisor")}
     return bool(each.name) and [path.exists() for path in names.values()] == [True, True, False, False]
+
+
+def _is_spare(repository: Repository, folder: Path, each: Pack, held: set[str]) -> bool:
+    """All of it is held elsewhere; or it has no index, because its moving or its removal was cut off."""
+    if not each.name or (folder / f"{each.name}.keep").exists():
+        return False
+    if not (folder / f"{each.name}.idx").exists():
+        return True
+    return _is_ours(folder, each) and _held(repository, folder, each.name) <= held
 
 
 def _remove(folder: Path, name: str) -> None:

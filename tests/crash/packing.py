@@ -1,0 +1,69 @@
+"""A packing that kills itself: `python packing.py <work> <call> <before|after>`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crash.faults import Fault, kill_self
+from herorun import record
+from herorun.record import Record
+from herorun.system import packs
+from herorun.system.git import Repository, find_repository
+
+STEPS: tuple[tuple[Any, str], ...] = (
+    *((packs, name) for name in ("_written", "_put", "_held", "sync_folder")),
+    *((os, name) for name in ("replace", "unlink")),
+    (shutil, "rmtree"),
+)
+CUT = "cut"  # killed while git is being told what to pack; git goes on with what it has heard
+
+
+def opened(work: Path) -> Record:
+    return Record(find_repository(work), "tiny", "herorun/tiny", None, lambda: "")
+
+
+def packed(work: Path, fault: Fault | None = None) -> None:
+    """Pack all that there is, whatever little it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "PACK", 1)
+        under = opened(work)
+        assert under.tip
+        for owner, name in STEPS if fault else ():
+            label = f"{owner.__name__.rpartition('.')[2]}.{name}"
+            patch.setattr(owner, name, fault.wrap(label, getattr(owner, name)))  # type: ignore[union-attr]
+        under.tidy()
+
+
+def cut_off(self: Repository, *args: str, stdin: bytes = b"", env: Any = None, **_: Any) -> Any:
+    """As `Repository.git`, for `pack-objects`: half of what it is to pack is told, and then nobody is there."""
+    process = subprocess.Popen(
+        ["git", *args],
+        cwd=self.top,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **env},
+    )
+    assert process.stdin
+    process.stdin.write(stdin[: stdin.index(b"\n", len(stdin) // 2) + 1])
+    process.stdin.flush()
+    kill_self()
+
+
+def main(work: str, at: str, moment: str) -> None:
+    if at == CUT:
+        real = Repository.git
+        Repository.git = lambda self, *args, **named: (  # type: ignore[method-assign]
+            cut_off if args[0] == "pack-objects" else real
+        )(self, *args, **named)
+        packed(Path(work))
+    else:
+        packed(Path(work), Fault(int(at), moment == "after", kill_self))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
