@@ -41,7 +41,7 @@ class LogbookShow(Document):
     slug: str
     commit: str
     logbook: str
-    """Markdown."""
+    """Markdown, all its pages as one."""
 
 
 class LogbookVerify(Document):
