@@ -16,6 +16,9 @@ from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner
 from herorun.system.submodules import submodules
 
+# fast-import's own pack is unpacked at once: what is stored is compressed as always.
+_QUICK = ("pack.compression=1",)
+
 
 class RefMoved(HerorunError):
     """Somebody else wrote to the ref in the meantime."""
@@ -46,7 +49,8 @@ def commit_files(
         stream += _bytes(f"M 100644 :{number} {_quoted(path)}\n")
     stream += b"\nget-mark :1\ndone\n"
     try:
-        answer = repository.git("fast-import", "--quiet", "--done", "--date-format=raw", stdin=bytes(stream))
+        asked = ("fast-import", "--quiet", "--done", "--date-format=raw")
+        answer = repository.git(*asked, stdin=bytes(stream), settings=_QUICK)
     except GitFailed as error:
         if b"Not updating" in error.answer.err:
             raise RefMoved(f"{ref} moved while it was written to.") from None
