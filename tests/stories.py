@@ -33,7 +33,7 @@ from herorun.notifiers import channel, terminal
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.system.plumbing import commit_files
+from herorun.system.plumbing import commit_files, identity_of
 from herorun.workspace import Run, open_run
 
 SLUG = "tiny"
@@ -333,6 +333,7 @@ def forget() -> None:
     terminal._SAID.clear()
     channel._SAID.clear()
     gather._reading.clear()
+    identity_of.cache_clear()
 
 
 def timeless(text: str) -> str:

@@ -361,26 +361,27 @@ class Record:
                 return Pushed(str(error))
 
     def _push(self, remote: str) -> Pushed:
-        tip = self.tip
-        if tip is None or tip == self.pushed:
+        tip, pushed = self.tip, self.pushed
+        if tip is None or tip == pushed:
             return Pushed()
         self._must_be_a_branch_of_its_own()
         target = f"refs/heads/{self.branch}"
         try:
-            push(self.repository, remote, tip, target, self.pushed)
+            push(self.repository, remote, tip, target, pushed)
         except CouldNotLook:
             there = self.repository.remote_tips(remote, target).get(target)
-            if there is None and self.pushed:
+            if there is None and pushed:
                 raise Blocked(
                     f"{self.branch} is gone from {remote}, where it was pushed before: find out why, or push it again (`git push {remote} {self.ref}:{target}`)."
                 ) from None
-            if there is None or there == self.pushed:
+            if there is None or there == pushed:
                 raise
             self._adopt(remote, target)
             tip = self.tip or tip
             if tip != there:
                 push(self.repository, remote, tip, target, there)
-        move_ref(self.repository, self.pushed_ref, tip, self.pushed)
+            pushed = self.pushed
+        move_ref(self.repository, self.pushed_ref, tip, pushed)
         return Pushed()
 
     def _adopt(self, remote: str, target: str) -> None:

@@ -135,6 +135,13 @@ class Repository:
 
     def resolve(self, name: str) -> str | None:
         """The commit that a ref stands for; None if there is no such ref. A damaged one is `CouldNotLook`."""
+        if name.startswith("refs/"):  # one call also where there is none
+            listed = self.git(
+                "for-each-ref", "--format=%(objecttype) %(refname) %(objectname)", name, ok=(0, 128)
+            )
+            told = listed.text.split()
+            if listed.code == 0 and not listed.err and (not told or told[:2] == ["commit", name]):
+                return told[2] if told else None
         asked = ("rev-parse", "--verify", "--quiet", "--end-of-options")
         answer = self.git(*asked, f"{name}^{{commit}}", ok=(0, 1, 128))
         if answer.code == 0:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, HerorunError
@@ -68,8 +69,16 @@ def _quoted(path: str) -> str:
     return f'"{inside}"'
 
 
+_WHO = ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL", "HOME")
+
+
 def _identity(repository: Repository) -> str:
-    """The user's own git identity; where there is none, user@machine."""
+    """The user's own git identity; where there is none, user@machine. Asked once in a process."""
+    return identity_of(repository, tuple(os.environ.get(name) for name in _WHO))
+
+
+@lru_cache(maxsize=8)
+def identity_of(repository: Repository, told: tuple[str | None, ...]) -> str:
     answer = repository.git("var", "GIT_COMMITTER_IDENT", ok=(0, 128))
     if answer.code == 0:
         return answer.text.strip().rsplit(" ", 2)[0]
