@@ -84,9 +84,12 @@ def _own_checks(module: ModuleType) -> list[Check]:
 
 
 def _modules(package: str) -> list[ModuleType]:
-    root = import_module(package)
-    names = sorted(found.name for found in pkgutil.iter_modules(root.__path__) if not found.ispkg)
-    return [import_module(f"{package}.{name}") for name in names]
+    return [import_module(f"{package}.{name}") for name in _names(import_module(package))]
+
+
+def _names(package: ModuleType) -> list[str]:
+    """Its modules, none of them imported."""
+    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.ispkg)
 
 
 @cache
@@ -138,23 +141,22 @@ def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) ->
 def _adapter(port: str, kind: str) -> Any:
     if not KIND.fullmatch(kind):
         raise WrongUse(f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores.")
-    package = import_module(f"herorun.{port}")
-    known = adapter_kinds(port)
-    if kind in known:
-        return import_module(f"{package.__name__}.{kind}")
+    if kind in _names(import_module(f"herorun.{port}")):
+        own = import_module(f"herorun.{port}.{kind}")
+        if hasattr(own, "connect"):  # a neighbour that only reads for one has none
+            return own
     foreign = [point for point in _entry_points(f"herorun.{port}") if point.name == kind]
     if len(foreign) > 1:
         raise WrongUse(f"Two installed packages offer herorun.{port} called {kind}: uninstall one.")
     if foreign:
         return foreign[0].load()
-    raise WrongUse(f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(known)}.")
+    raise WrongUse(f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(adapter_kinds(port))}.")
 
 
 def adapter_kinds(port: str) -> tuple[str, ...]:
     """The built-in kinds of a port: the modules that have `connect`."""
     package = import_module(f"herorun.{port}")
-    names = sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.ispkg)
-    return tuple(n for n in names if hasattr(import_module(f"{package.__name__}.{n}"), "connect"))
+    return tuple(n for n in _names(package) if hasattr(import_module(f"{package.__name__}.{n}"), "connect"))
 
 
 def adapter_options(port: str) -> Mapping[str, type[Any]]:
@@ -164,11 +166,13 @@ def adapter_options(port: str) -> Mapping[str, type[Any]]:
 
 def limits(contract: Contract) -> dict[str, Any]:
     """The thresholds that the contract sets, by check, validated by each check's `Limits`."""
+    _must_be_health(contract.babysit.stop_on)
+    set_here: dict[str, Any] = {}
+    if not contract.babysit.thresholds:  # then no check is imported for it
+        return set_here
     known: dict[str, type[Any] | None] = {}
     for check in checks():
         known[check.name] = check.limits or known.get(check.name)
-    _must_be_health(contract.babysit.stop_on)
-    set_here: dict[str, Any] = {}
     for name, values in contract.babysit.thresholds.items():
         kind = known.get(name)
         if name not in known:

@@ -122,9 +122,8 @@ def _judge(
     first = [check for check in checks if WaiverUse not in check.needs]
     found = waive(if_it_runs(evaluate(first, evidence, run.limits), evidence), run.waivers, at)
     asked = {check.name for check in checks}
-    elsewhere = {
-        check.name for check in discover.checks() if check.gate is not gate or check.name not in asked
-    }
+    known = discover.checks() if run.waivers else ()  # without a waiver none is looked for elsewhere
+    elsewhere = {check.name for check in known if check.gate is not gate or check.name not in asked}
     evidence[WaiverUse] = waiver_use(run.waivers, found, asked, elsewhere, at)
     last = [check for check in checks if WaiverUse in check.needs]
     found += waive(evaluate(last, evidence, run.limits), run.waivers, at)

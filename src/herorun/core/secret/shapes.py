@@ -4,6 +4,7 @@ One row a kind: how it begins, and what must follow. The begins are the issuers'
 """
 
 import re
+from functools import cache
 from itertools import chain
 
 _WORD = r"[A-Za-z0-9]"
@@ -63,45 +64,44 @@ _SIGNED = (  # a JWT: what it says in base64 and its signature, with points betw
 )
 
 
-def _begins(start: str, rest: str) -> re.Pattern[str]:
+def _begins(start: str, rest: str) -> str:
     """The literal first, which is found fast; then that no word runs into it, but for an escaped end of line."""
     literal = re.escape(start)
-    return re.compile(rf"{literal}(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})){rest}")
+    return rf"{literal}(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})){rest}"
 
 
 # (what must stand in the text for the pattern to be tried at all, the pattern)
-SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
+_SHAPES: tuple[tuple[str, str], ...] = (
     (
         "PRIVATE KEY",
-        re.compile(
-            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-            re.DOTALL,
-        ),
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)"
+        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
     ),
-    ("PuTTY-User-Key", re.compile(r"PuTTY-User-Key-File-\d:.*?(?:Private-MAC: *[0-9a-f]*|\Z)", re.DOTALL)),
+    ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
     *chain.from_iterable(((start, _begins(start, rest)) for start in row.split()) for row, rest in _ROWS),
-    ("eyJ", re.compile(_SIGNED)),
-    ("Q~", re.compile(r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}")),
-    (".atlasv1.", re.compile(rf"{_WORD}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,}}")),
-    (":AA", re.compile(rf"(?<![0-9A-Za-z:])\d{{8,10}}:AA{_URLSAFE}{{30,}}")),
-    ("-us", re.compile(r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)")),
-    ("SK", re.compile(r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])")),
+    ("eyJ", _SIGNED),
+    ("Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
+    (".atlasv1.", rf"{_WORD}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,}}"),
+    (":AA", rf"(?<![0-9A-Za-z:])\d{{8,10}}:AA{_URLSAFE}{{30,}}"),
+    ("-us", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"),
+    ("SK", r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
     # a bot of Discord: an id in base64, a time, and a signature
-    (
-        ".",
-        re.compile(
-            rf"(?<![A-Za-z0-9_.-])[MNO]{_URLSAFE}{{23,27}}\.{_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}(?![\w.-])"
-        ),
-    ),
+    (".", rf"(?<![A-Za-z0-9_.-])[MNO]{_URLSAFE}{{23,27}}\.{_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}(?![\w.-])"),
 )
 
 
+@cache
+def _compiled(shape: str) -> re.Pattern[str]:
+    """When it is first needed: all of them take longer than most commands have to say."""
+    return re.compile(shape)
+
+
 def mask_shapes(text: str, mask: str) -> str:
-    for hint, shape in SHAPES:
+    for hint, shape in _SHAPES:
         if hint in text:
-            text = shape.sub(mask, text)
+            text = _compiled(shape).sub(mask, text)
     return text
 
 
 def has_shape(text: str) -> bool:
-    return any(hint in text and shape.search(text) for hint, shape in SHAPES)
+    return any(hint in text and _compiled(shape).search(text) for hint, shape in _SHAPES)
