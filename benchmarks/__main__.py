@@ -1,15 +1,21 @@
-"""`make bench`: measure beside what people would use instead, print the table, and write docs/benchmarks.md."""
+"""`make bench`: measure beside what people would use instead, print the table, and write docs/benchmarks.md.
+
+A few of its parts alone, which writes nothing: `python -m benchmarks fleet triage`.
+"""
 
 import os
 import platform
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import perf_counter
 
 from benchmarks import (
     backtesting,
     checking_in,
     finding,
+    fleet,
     growth,
     long_runs,
     preflighting,
@@ -30,6 +36,7 @@ PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "What the record takes": growth.rows,
     "A tick": ticking.rows,
     "A tick of a long run": long_runs.rows,
+    "Many runs": fleet.rows,
     "Preflight": preflighting.rows,
     "Finding a checkpoint": finding.rows,
     "A large work tree": work_tree.rows,
@@ -48,17 +55,32 @@ What stands beside is what people type or write instead, and it does less: a pre
 
 
 def main() -> None:
+    wanted = set(sys.argv[1:])
+    if strange := wanted - {name_of(measure) for measure in PARTS.values()}:
+        raise SystemExit(f"There is no benchmark called {min(strange)}.")
     parts = [INTRO, f"Measured on {machine()}."]
     for title, measure in PARTS.items():
-        print(f"\n{title}", flush=True)
-        lines = ["| what | takes | beside it | takes | ratio |", "| --- | --- | --- | --- | --- |"]
-        with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
-            for row in measure(Path(home)):
-                print(f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
-                lines.append(line(row))
-        parts.append(f"## {title}\n\n" + "\n".join(lines))
-    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    print(f"\nwrote docs/{PAGE.name}")
+        if not wanted or name_of(measure) in wanted:
+            parts.append(f"## {title}\n\n" + table(title, measure))
+    if not wanted:
+        PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        print(f"\nwrote docs/{PAGE.name}")
+
+
+def table(title: str, measure: Callable[[Path], Iterator[Row]]) -> str:
+    print(f"\n{title}", flush=True)
+    began = perf_counter()
+    lines = ["| what | takes | beside it | takes | ratio |", "| --- | --- | --- | --- | --- |"]
+    with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
+        for row in measure(Path(home)):
+            print(f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
+            lines.append(line(row))
+    print(f"  ({perf_counter() - began:.0f} s)", flush=True)
+    return "\n".join(lines)
+
+
+def name_of(measure: Callable[[Path], Iterator[Row]]) -> str:
+    return measure.__module__.rpartition(".")[2]
 
 
 def line(row: Row) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.timing import Row, in_turns, process
 
-ROUNDS = 40
+ROUNDS = 20
 
 
 def rows(home: Path) -> Iterator[Row]:

@@ -84,12 +84,14 @@ def _own_checks(module: ModuleType) -> list[Check]:
 
 
 def _modules(package: str) -> list[ModuleType]:
-    return [import_module(f"{package}.{name}") for name in _names(import_module(package))]
+    return [import_module(f"{package}.{name}") for name in _names(package)]
 
 
-def _names(package: ModuleType) -> list[str]:
+@cache
+def _names(package: str) -> tuple[str, ...]:
     """Its modules, none of them imported."""
-    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.ispkg)
+    path = import_module(package).__path__
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(path) if not found.ispkg))
 
 
 @cache
@@ -141,7 +143,7 @@ def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) ->
 def _adapter(port: str, kind: str) -> Any:
     if not KIND.fullmatch(kind):
         raise WrongUse(f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores.")
-    if kind in _names(import_module(f"herorun.{port}")):
+    if kind in _names(f"herorun.{port}"):
         own = import_module(f"herorun.{port}.{kind}")
         if hasattr(own, "connect"):  # a neighbour that only reads for one has none
             return own
@@ -155,8 +157,8 @@ def _adapter(port: str, kind: str) -> Any:
 
 def adapter_kinds(port: str) -> tuple[str, ...]:
     """The built-in kinds of a port: the modules that have `connect`."""
-    package = import_module(f"herorun.{port}")
-    return tuple(n for n in _names(package) if hasattr(import_module(f"{package.__name__}.{n}"), "connect"))
+    package = f"herorun.{port}"
+    return tuple(n for n in _names(package) if hasattr(import_module(f"{package}.{n}"), "connect"))
 
 
 def adapter_options(port: str) -> Mapping[str, type[Any]]:

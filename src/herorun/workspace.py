@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from herorun.record import Record
 from herorun.routed import RoutedStore
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_whole
-from herorun.system.git import Repository, find_repository
+from herorun.system.git import GitFailed, Repository, find_repository
 
 
 def template(name: str) -> str:
@@ -270,8 +270,12 @@ def _must_read_its_catalogue(run: Run) -> None:
 
 
 def _committed(repository: Repository, path: str) -> str | None:
-    head = repository.resolve("HEAD")
-    data = repository.read(head, [path])[path] if head else None
+    try:
+        data = repository.read("HEAD", [path])[path]
+    except GitFailed:  # as before the first commit
+        if repository.resolve("HEAD"):
+            raise
+        return None
     return data.decode("utf-8", "replace") if data is not None else None
 
 
@@ -335,7 +339,9 @@ def _newest(memory: Memory) -> Launching | None:
     return max(memory.launchings.values(), key=lambda launching: launching.number, default=None)
 
 
+@lru_cache(maxsize=4096)
 def contract_at(repository: Repository, commit: str, path: str) -> Contract:
+    """The contract as a commit holds it, which no tick can find changed."""
     data = repository.read(commit, [path])[path]
     if data is None:
         raise HerorunError(

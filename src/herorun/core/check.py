@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 from inspect import getdoc, getmodule
 from typing import Any
 
@@ -122,7 +123,7 @@ class Check:
         """Why a person decides about it: what could not be seen well is unverified, all else needs judgement."""
         return self.asks or (Reason.UNVERIFIED if self.topic is Topic.MONITOR else Reason.JUDGEMENT)
 
-    @property
+    @cached_property
     def doc(self) -> str:
         """The page on top of its file; a check that is made on the fly brings its own."""
         own = getdoc(self.ask) or ""
@@ -132,11 +133,11 @@ class Check:
     def problem(self) -> str:
         return self.doc.partition("\n")[0]
 
-    @property
+    @cached_property
     def why(self) -> str:
         return self._paragraph("Why")
 
-    @property
+    @cached_property
     def fix(self) -> str:
         return self._paragraph("Fix")
 

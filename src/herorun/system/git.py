@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
@@ -243,12 +244,17 @@ def _rows(listed: Answer) -> list[tuple[str, str, str]]:
 
 def find_repository(start: Path) -> Repository:
     """The repository around a folder; `WrongUse` says what is wrong with it."""
+    if not start.exists():
+        raise WrongUse(f"{start} does not exist.")
+    return _found(start.absolute())  # what is said of it must hold in another folder too
+
+
+@lru_cache(maxsize=256)
+def _found(start: Path) -> Repository:
+    """Looked for once a process: a babysitter of a thousand runs asks as often, round after round."""
     from git import Repo
     from git.exc import GitError
 
-    if not start.exists():
-        raise WrongUse(f"{start} does not exist.")
-    start = start.absolute()  # what is said of it must hold in another folder too
     try:
         with Repo(start, search_parent_directories=True) as found:
             bare, top, common = found.bare, found.working_tree_dir, found.common_dir

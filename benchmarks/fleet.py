@@ -1,0 +1,168 @@
+"""A thousand runs, babysat by one process; beside what people write instead, a shell loop that asks for each of them.
+
+All of them run on Slurm, for which a program stands that answers at once, and have logged 100 rows; each has 10 new
+ones in the round that is measured. Their journals tell of launches that were never made: a thousand take minutes.
+"""
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.measures import memory
+from benchmarks.scratch import repository
+from benchmarks.timing import Row, in_turns, process, run
+from herorun.acts.fleet import watch_all
+from herorun.acts.turn import Turn
+from herorun.core.event import Initialised, Launched, Launching
+from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
+from herorun.core.journal import as_json
+from herorun.core.plan import Sources, make_plan
+from herorun.core.until import Until
+from herorun.schedulers._slurm_rows import PARTED, Tag
+from herorun.schedulers.slurm import Slurm
+from herorun.system.clock import now
+from herorun.system.resolved import code_tree
+from herorun.workspace import Run, open_run
+
+RUNS, SHOWN = 1000, 100
+LOGGED, NEW = 100, 10  # rows
+AGE = timedelta(minutes=20)  # within the time that a run has to check in
+ROUNDS = 3
+CONTRACT = """\
+slug = "{slug}"
+goal = "be measured"
+dri = "@dri"
+stop_when = "the loss rises"
+final_step = 100000000
+
+[command]
+argv = ["python", "train.py"]
+
+[output]
+root = "{home}/data/{slug}"
+
+[tracker]
+kind = "jsonl"
+
+[scheduler]
+kind = "slurm"
+programs = "{home}/programs"
+
+[issue]
+kind = "local"
+
+[babysit]
+recovery = "observe"
+"""
+SQUEUE = '#!/bin/sh\ncase "$*" in *--format*) echo RUNNING;; *) cat "{home}/queue";; esac\n'
+LOOP = """\
+for run in "{home}"/data/*; do
+  "{home}/programs/squeue" --noheader --name="${{run##*/}}-1" --format=%T
+  tail -n 1 "$run/metrics.jsonl"
+done
+"""
+RECEIPT = 'HERORUN_RECEIPT {{"instance": "{name}", "attempt": 1, "outcome": "pass", "items": []}}\n'
+BESIDE = "a shell loop: `squeue` and `tail -n 1` for each"
+
+
+def rows(home: Path) -> Iterator[Row]:
+    yield shown(home / "few")
+    yield ticked(home / "many")
+
+
+def shown(home: Path) -> Row:
+    work, _ = a_fleet(home, SHOWN)
+    command = process(sys.executable, "-m", "herorun", "status", "--all", cwd=work)
+    taken = in_turns({"status": command, "loop": looping(home)}, ROUNDS)
+    return Row(f"`herorun status --all` of {SHOWN} runs", taken["status"], BESIDE, taken["loop"])
+
+
+def ticked(home: Path) -> Row:
+    work, slugs = a_fleet(home, RUNS)
+    a_round(work, slugs)  # the first of each, to which all its rows are new
+    for slug in slugs:
+        log(home, slug, LOGGED, NEW)
+    began = perf_counter()
+    turns = a_round(work, slugs)
+    seconds = perf_counter() - began
+    odd = [(turn.doubts, turn.tick and list(turn.tick.alerts.values())) for turn in turns if not is_well(turn)]
+    assert not odd, odd[:3]
+    assert {turn.step for turn in turns} == {LOGGED + NEW}
+    rate, most = RUNS / seconds, memory("VmHWM") / 1e6
+    what = f"a tick of each of {RUNS:,} runs in one process: {rate:.0f} a second, {most:.0f} MB at most"
+    return Row(what, seconds, BESIDE, in_turns({"loop": looping(home)}, 1)["loop"])
+
+
+def a_round(work: Path, slugs: list[str]) -> list[Turn]:
+    """As `herorun babysit --all` goes about it; its loops end after one tick each."""
+    turns: list[Turn] = []
+    with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
+        codes = watch_all(slugs, work, lambda _, turn: turns.append(turn), print, Until(step=1))
+    assert set(codes) == {0}, codes
+    return turns
+
+
+def is_well(turn: Turn) -> bool:
+    return turn.tick is not None and turn.tick.run == "healthy" and not turn.doubts
+
+
+def looping(home: Path) -> Callable[[], None]:
+    return process("sh", "-c", LOOP.format(home=home))
+
+
+def a_fleet(home: Path, count: int) -> tuple[Path, list[str]]:
+    """A repository and its runs, each under way for a while."""
+    home.mkdir()
+    work, slugs = repository(home, files=10), [f"run-{number}" for number in range(count)]
+    for slug in slugs:
+        text = CONTRACT.format(slug=slug, home=home)
+        (work / "runs" / f"{slug}.toml").write_text(text, encoding="utf-8")
+        (home / "data" / slug).mkdir(parents=True)
+        log(home, slug, 0, LOGGED)
+    run(["git", "add", "--all"], work)
+    run(["git", "commit", "--quiet", "--message", "contracts"], work)
+    run(["git", "push", "--quiet"], work)
+    (home / "programs").mkdir()
+    program = home / "programs" / "squeue"
+    program.write_text(SQUEUE.format(home=home), encoding="utf-8")
+    program.chmod(0o755)
+    queue = [under_way(open_run(slug, work), number) for number, slug in enumerate(slugs, start=1)]
+    (home / "queue").write_text("\n".join(queue) + "\n", encoding="utf-8")
+    return work, slugs
+
+
+def log(home: Path, slug: str, first: int, count: int) -> None:
+    with (home / "data" / slug / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        for step in range(first, first + count):
+            row = {"step": step, "train/loss": 2 + 1 / (step + 1), "grad_norm": 0.5, "throughput": 1e5}
+            file.write(json.dumps(row) + "\n")
+
+
+def under_way(begun: Run, number: int) -> str:
+    """The journal of a run that was launched, and the line by which squeue tells of its job."""
+    begun.prepare()
+    at, name, job = now() - AGE, f"{begun.slug}-1", str(number)
+    commit = begun.repository.resolve("HEAD")
+    assert commit
+    tree = code_tree(begun.repository, commit, begun.file.path)
+    sources = Sources(tree, {}, "the contract names no config", begun.file.path)
+    plan = make_plan(begun.contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History())
+    (begun.state / "slurm").mkdir()
+    (begun.state / "slurm" / f"{name}.log").write_text(RECEIPT.format(name=name), encoding="utf-8")
+    root, owner = plan.output_root.value, begun.launcher.owner
+    begun.record.append(
+        Initialised(at, begun.slug, {"DRI": "@dri"}, "issue.md"),
+        Launching(at, name, 1, as_json(plan), plan.digest, "by hand", begun.file.path, by=owner),
+        Launched(at, name, 1, job, plan.digest, root, commit, {"DRI": "@dri"}),
+    )
+    since = int(at.timestamp())
+    slurm = begun.scheduler
+    assert isinstance(slurm, Slurm)
+    comment = Tag(slurm._run, "0" * 12, since).comment
+    told = (job, name, "dri", "RUNNING", 0, 0, since, since, since + 10**6, 1, "n1", comment, "None")
+    return PARTED.join(map(str, told)) + PARTED
