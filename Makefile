@@ -19,6 +19,7 @@ NODE := .node-services/.installed
 NODE_PACKAGES := emulate@0.11.2 @octokit/openapi@23.0.2
 GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
+BESIDE := .venv-bench/.installed
 SITE := .venv-site/.installed
 SERVERS := gcp-storage-emulator 'moto[server]' trackio
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
@@ -68,7 +69,7 @@ docs-check: $(RUN)  ## Fail where they are stale.
 site: $(SITE)  ## Build the site into build/site/html, without network; a broken link is a failure.
 	$(dir $(SITE))bin/python docs/build_site.py
 
-bench: $(DEV) $(SERVICES)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
+bench: $(DEV) $(SERVICES) $(BESIDE)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
 
 wheel: $(DEV)  ## Build the wheel into dist/.
@@ -97,10 +98,14 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	$(VENV)-pins/bin/pip install --quiet zensical tomli_w
 	{ echo "# What the site is built with, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > docs/requirements.txt
+	$(PYTHON) -m venv --clear $(VENV)-pins
+	$(VENV)-pins/bin/pip install --quiet beaker-gantry pandas plotly
+	{ echo "# What \`make bench\` measures beside herorun, in an environment of its own. Written by \`make pins\`."; \
+		$(VENV)-pins/bin/pip freeze; } > benchmarks/requirements.txt
 	rm -rf $(VENV)-pins
 
 clean:  ## Remove the environment and everything that was built.
-	rm -rf .venv .venv-services .venv-nel .venv-site .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-services .venv-nel .venv-bench .venv-site .node-services dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests templates benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN): requirements.txt pyproject.toml
@@ -140,6 +145,13 @@ $(NEL): tests/services/requirements-nel.txt $(RUN)
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
 	@touch $@
+
+# Where they cannot be installed, their lines are left out of the tables, by name.
+$(BESIDE): benchmarks/requirements.txt $(RUN)
+	@echo "Setting up $(@D): once, and again when its pins change."
+	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $< && touch $@ || \
+		{ rm -rf $(@D); echo "They cannot be installed here: their lines are left out."; }
 
 $(SITE): docs/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."

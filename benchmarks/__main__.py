@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
 from benchmarks import (
     backtesting,
@@ -26,16 +27,17 @@ from benchmarks import (
     triage,
     work_tree,
 )
-from benchmarks.timing import Row, said
+from benchmarks.timing import LeftOut, Row, said
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
+Measure: TypeAlias = Callable[[Path], Iterator[Row] | Iterator[Row | LeftOut]]
+PARTS: dict[str, Measure] = {
     "Start-up": startup.rows,
     "Check-in, inside the job": checking_in.rows,
     "The record": recording.rows,
     "What the record takes": growth.rows,
     "A tick": ticking.rows,
-    "A tick of a long run": long_runs.rows,
+    "A long run": long_runs.rows,
     "Many runs": fleet.rows,
     "Preflight": preflighting.rows,
     "Finding a checkpoint": finding.rows,
@@ -67,19 +69,24 @@ def main() -> None:
         print(f"\nwrote docs/{PAGE.name}")
 
 
-def table(title: str, measure: Callable[[Path], Iterator[Row]]) -> str:
+def table(title: str, measure: Measure) -> str:
     print(f"\n{title}", flush=True)
     began = perf_counter()
     lines = ["| what | takes | beside it | takes | ratio |", "| --- | --- | --- | --- | --- |"]
+    missing = []
     with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
         for row in measure(Path(home)):
+            if isinstance(row, LeftOut):
+                print(f"  left out: {row.why}", flush=True)
+                missing.append(f"\nLeft out: {row.why}.")
+                continue
             print(f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
             lines.append(line(row))
     print(f"  ({perf_counter() - began:.0f} s)", flush=True)
-    return "\n".join(lines)
+    return "\n".join(lines + missing)
 
 
-def name_of(measure: Callable[[Path], Iterator[Row]]) -> str:
+def name_of(measure: Measure) -> str:
     return measure.__module__.rpartition(".")[2]
 
 

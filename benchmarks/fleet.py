@@ -90,7 +90,9 @@ def ticked(home: Path) -> Row:
     began = perf_counter()
     turns = a_round(work, slugs)
     seconds = perf_counter() - began
-    odd = [(turn.doubts, turn.tick and list(turn.tick.alerts.values())) for turn in turns if not is_well(turn)]
+    odd = [
+        (turn.doubts, turn.tick and list(turn.tick.alerts.values())) for turn in turns if not is_well(turn)
+    ]
     assert not odd, odd[:3]
     assert {turn.step for turn in turns} == {LOGGED + NEW}
     rate, most = RUNS / seconds, memory("VmHWM") / 1e6

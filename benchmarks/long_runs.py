@@ -1,10 +1,7 @@
 """A whole tick, as `babysit --once` makes it, of runs that have logged 10^4 to 10^6 steps (10^5 by the trackers that take
 minutes to write more), each with 100 new rows; and after 10 and 10^4 earlier ticks. Beside each stands the shortest of its kind: where the cost grew, the ratio would.
-
-Alone: `python -m benchmarks.long_runs`.
 """
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,8 +12,9 @@ from time import perf_counter
 
 from benchmarks import logged
 from benchmarks.measures import bytes_read, memory, reset_peak
+from benchmarks.reporting import reported
 from benchmarks.scratch import repository
-from benchmarks.timing import Row, run, said
+from benchmarks.timing import LeftOut, Row, run
 from herorun import __version__
 from herorun.acts.babysitter import tick_once
 from herorun.acts.beginning import begin
@@ -104,13 +102,13 @@ class Long:
         return Cost(seconds, read, max(0, memory("VmHWM") - resident))
 
 
-def rows(home: Path) -> Iterator[Row]:
+def rows(home: Path) -> Iterator[Row | LeftOut]:
     for part, measure in {"steps": by_steps, "ticks": by_ticks}.items():
         (home / part).mkdir()
         yield from measure(home / part)
 
 
-def by_steps(home: Path) -> Iterator[Row]:
+def by_steps(home: Path) -> Iterator[Row | LeftOut]:
     sizes = {kind: (*SIZES, MOST) if kind == "jsonl" else SIZES for kind in TRACKERS}
     runs = {(kind, size): f"{kind.replace('_', '-')}-{size}" for kind in TRACKERS for size in sizes[kind]}
     work = signed(home, {slug: kind for (kind, _), slug in runs.items()})
@@ -118,6 +116,9 @@ def by_steps(home: Path) -> Iterator[Row]:
         with stopping(work, [runs[kind, size] for size in sizes[kind]]):
             under = {size: started(Long(work, runs[kind, size], log), size) for size in sizes[kind]}
             yield from compared(under, f"`{kind}`, {{:,}} steps logged")
+            if MOST in under:
+                told = Path(under[MOST].run.contract.output.root) / "metrics.jsonl"
+                yield from reported(home, work, under[MOST].slug, told, MOST)
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
@@ -207,13 +208,3 @@ def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
             words.format(least),
             median(cost.seconds for cost in costs[least]),
         )
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
-        for row in rows(Path(home)):
-            print(f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

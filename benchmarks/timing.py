@@ -8,6 +8,9 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+# Where `make bench` puts what others wrote.
+BESIDE = Path(__file__).parents[1] / ".venv-bench" / "bin" / "python"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -21,6 +24,13 @@ class Row:
     @property
     def ratio(self) -> float:
         return self.seconds / self.beside_seconds
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What could not be measured here, and why."""
+
+    why: str
 
 
 def in_turns(acts: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
