@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from herorun import discover
+from herorun.core.checkup import Examined, Part
 from herorun.core.ports import Entry, Place, Rule, Store
 
 
@@ -56,6 +57,11 @@ class RoutedStore:
         """Free and all bytes, and free names, on the disk of a path of another machine; for its store alone."""
         told: tuple[int, int, int | None] = self._of(path).room(path)  # type: ignore[attr-defined]
         return told
+
+    def examine(self, root: str) -> tuple[Part, ...]:
+        """What its store says of its own surroundings; nothing from one that has none."""
+        store = self._of(root)
+        return store.examine() if isinstance(store, Examined) else ()
 
     def _of(self, path: str) -> Store:
         """Sources ask all at once; of two that connect at the same time, the second is kept, and they are alike."""

@@ -1,6 +1,7 @@
 """What people expect of any command line: completion, --quiet, --verbose, a default RUN, a bar while they wait."""
 
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -61,15 +62,58 @@ def test_every_shipped_check_is_offered() -> None:
     assert {check.name for check in checks()} == set(check_names())
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_is_one_that_the_shell_takes(shell: str, capsys: CAPTURE) -> None:
+# What completes in each shell, once the printed script is sourced: the words typed so far, then Tab.
+TAB = {
+    "bash": """
+source ./script
+COMP_WORDS=(herorun explain dirty-t) COMP_CWORD=2
+_herorun_completion herorun dirty-t explain
+echo "${COMPREPLY[@]}"
+""",
+    "fish": """
+source ./script
+complete --do-complete "herorun explain dirty-t"
+""",
+    # zsh completes in its line editor alone, so one is typed at, in a terminal of its own.
+    "zsh": """
+zmodload zsh/zpty
+zpty editor zsh -f -i
+zpty -w editor 'PS1=; autoload -Uz compinit; compinit -u -d ./dump; source ./script; print READ''Y'
+zpty -r editor seen '*READY*'
+zpty -w -n editor $'herorun explain dirty-t\t'
+zpty -r editor seen '*dirty-tree*'
+print -r -- "$seen"
+zpty -d editor
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def beside_herorun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to work in, with `herorun` as a program of its own."""
+    folder = tmp_path_factory.mktemp("shells")
+    program = folder / "bin" / "herorun"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m herorun "$@"\n')
+    program.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("shell", TAB)
+def test_the_printed_script_completes_in_the_shell_itself(
+    beside_herorun: Path, shell: str, capsys: CAPTURE
+) -> None:
     assert cli.run(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    assert "_HERORUN_COMPLETE" in script
+    (beside_herorun / "script").write_text(capsys.readouterr().out)
     program = shutil.which(shell)
-    if program is not None:  # where there is no such shell, there is nobody to take it
-        done = subprocess.run([program, "-n"], input=script, capture_output=True, text=True, timeout=30)
-        assert (done.returncode, done.stderr) == (0, "")
+    if program is None:
+        pytest.skip(f"there is no {shell} here")
+    env = {**os.environ, "PATH": f"{beside_herorun / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    env |= {"HOME": str(beside_herorun), "XDG_CONFIG_HOME": str(beside_herorun), "TERM": "dumb"}
+    done = subprocess.run(
+        [program, "-c", TAB[shell]], cwd=beside_herorun, env=env, capture_output=True, text=True, timeout=60
+    )
+    assert "dirty-tree" in done.stdout, done
 
 
 # --- how much is said -------------------------------------------------------------------------------

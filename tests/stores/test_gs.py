@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import herorun
+from herorun.core.checkup import Fit
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Rule, Store
 from herorun.stores import gs
@@ -242,40 +243,85 @@ def test_nobody_there_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatc
         connect(deadline=SHORT).names("gs://bucket/x")
 
 
-def test_no_credentials_are_never_taken_for_anonymous_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STORAGE_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     monkeypatch.setenv("GCE_METADATA_HOST", "127.0.0.1:1")
+
+
+def test_no_credentials_are_never_taken_for_anonymous_ones(no_login: None) -> None:
     with pytest.raises(OSError, match=r"no Google credentials|no answer"):
         connect(deadline=SHORT).names("gs://bucket/x")
 
 
-def test_credentials_that_have_expired_are_said_so_and_at_once(
-    gcs: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Signs in as a service account that fetches its tokens from a place."""
     from cryptography.hazmat.primitives import serialization as told
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     key = rsa.generate_private_key(65537, 2048)
     pem = key.private_bytes(told.Encoding.PEM, told.PrivateFormat.PKCS8, told.NoEncryption())
-    account = {
-        "type": "service_account",
-        "client_email": "a@example.org",
-        "private_key": pem.decode(),
-        "token_uri": f"{gcs.url}/token",
-    }
-    (tmp_path / "key.json").write_text(json.dumps(account))
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
-    gcs.fault(url="/token", status=400, body='{"error": "invalid_grant", "error_description": "expired"}')
+
+    def sign_in(tokens: str) -> None:
+        account = {
+            "type": "service_account",
+            "client_email": "a@example.org",
+            "private_key": pem.decode(),
+            "token_uri": tokens,
+        }
+        (tmp_path / "key.json").write_text(json.dumps(account))
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
+
+    return sign_in
+
+
+REFUSED = '{"error": "invalid_grant", "error_description": "expired"}'
+
+
+def test_credentials_that_have_expired_are_said_so_and_at_once(
+    gcs: Service, account: Callable[[str], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    account(f"{gcs.url}/token")
+    gcs.fault(url="/token", status=400, body=REFUSED)
     began = time.monotonic()
     with pytest.raises(OSError, match=r"gs://bucket/x: .*have expired.*gcloud auth.*invalid_grant"):
         connect(token="google_default").names("gs://bucket/x")
     assert time.monotonic() - began < 5
     assert capfd.readouterr().err == ""
+
+
+# --- the login by itself, as `herorun doctor` asks for it -------------------------------------------
+
+
+def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
+    gcs: Service, account: Callable[[str], None]
+) -> None:
+    account(f"{gcs.url}/token")
+    gcs.fault(url="/token", status=200, body='{"access_token": "t", "expires_in": 3600}')
+    (told,) = connect(token="google_default").examine()
+    assert (told.fit, told.message) == (Fit.WORKS, "a token for a@example.org was given")
+
+
+def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
+    account(f"{gcs.url}/token")
+    gcs.fault(url="/token", status=400, body=REFUSED)
+    (told,) = connect(token="google_default").examine()
+    assert told.fit is Fit.BROKEN and "gcloud auth application-default login" in told.message
+
+
+def test_a_login_that_is_missing_is_broken_and_its_mend_stands_there(no_login: None) -> None:
+    (told,) = connect().examine()
+    assert told.fit is Fit.BROKEN and "gcloud auth application-default login" in told.message
+
+
+def test_a_login_that_nobody_could_ask_was_not_seen(no_login: None, account: Callable[[str], None]) -> None:
+    account("http://127.0.0.1:1/token")
+    (told,) = connect(deadline=SHORT).examine()
+    assert told.fit is Fit.UNSEEN and "expired" not in told.message and told.fix
 
 
 # --- what the bucket says of itself -----------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import herorun
+from herorun.core.checkup import Fit
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
 from herorun.stores import s3 as module
@@ -252,6 +253,8 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    (told,) = connect().examine()
+    assert told.fit is Fit.BROKEN and "set AWS_PROFILE" in told.message
     with pytest.raises(OSError, match="no AWS credentials"):
         connect().names("s3://bucket/x")
 

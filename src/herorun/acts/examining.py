@@ -13,6 +13,7 @@ from herorun import catalogue
 from herorun.acts.babysitter import last_heartbeat
 from herorun.core.checkup import Examined, Fit, Part, Probe
 from herorun.core.ports import Channel
+from herorun.routed import RoutedStore
 from herorun.system.process import run as run_program
 from herorun.workspace import Run
 
@@ -34,7 +35,11 @@ def probes(run: Run) -> Iterator[tuple[str, str, Probe]]:
         yield "scheduler", f"{kind}, {words[0]}", partial(_program, kind, words)
     yield "scheduler", _named(kind, run.slug), lambda: _scheduler(run)
     yield "tracker", _named(contract.tracker.kind, run.slug), lambda: _tracker(run)
-    for root in filter(None, (contract.output.root, contract.output.temporary_root)):
+    roots = [root for root in (contract.output.root, contract.output.temporary_root) if root]
+    for root in (*roots, *filter(None, [contract.start.from_])):
+        if "://" in root:  # one login for all that lies in a store
+            yield "login", root.partition("://")[0], partial(_login, run, root)
+    for root in roots:
         yield "store", root, partial(_root, run, root)
     where = f" {contract.issue.repo}" if contract.issue.repo else f", {run.slug}"
     yield "issue", f"{contract.issue.kind}{where}", lambda: _issue(run)
@@ -97,6 +102,12 @@ def _tracker(run: Run) -> Iterator[Part]:
     except FileNotFoundError:
         words = "answers, and the run has reported nothing yet"
     yield Part("tracker", name, Fit.WORKS, words)
+
+
+def _login(run: Run, root: str) -> Iterator[Part]:
+    """Asked apart from any listing: it says whose it is, and a bucket that anybody may read says nothing of it."""
+    if isinstance(run.store, RoutedStore):
+        yield from run.store.examine(root)
 
 
 def _root(run: Run, root: str) -> Iterator[Part]:

@@ -9,6 +9,7 @@ from herorun.stores._fsspec import NOW, Attempts
 
 SWITCH = "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"  # on by default: a gRPC call for every bucket, which may hang
 EXPIRED = "the Google credentials have expired or are not valid: run `gcloud auth application-default login`"
+NONE = "no Google credentials: run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS"
 _importing = Lock()
 
 
@@ -35,7 +36,8 @@ def _say_expired(credentials: Any) -> None:
             renew(*words)
         except Exception as error:
             why = error.__cause__ or error
-            said = f"{EXPIRED} ({in_words(why)})"
+            away = type(error).__name__ == "TransportError"  # nobody has looked at the credentials then
+            said = f"{'Google gave no token' if away else EXPIRED} ({in_words(why)})"
             if not getattr(why, "retryable", False):
                 raise OSError(said) from None
             NOW.get(Attempts()).met(said)
@@ -83,11 +85,21 @@ def _traced() -> Any:
     return trace
 
 
+async def login(fs: Any) -> str:
+    """Whose credentials these are, once they have fetched a token where they need one."""
+    told = fs.credentials.credentials
+    if told is None:
+        return "none, and an emulator wants none"
+    fs.credentials.maybe_refresh()
+    who = getattr(told, "service_account_email", "") or getattr(told, "account", "")
+    return f"a token for {who or 'the application default credentials'} was given"
+
+
 def words(error: Exception) -> str:
     """What the service said, without gcsfs's own decoration."""
     name = type(error).__name__
     if name == "DefaultCredentialsError":
-        return "no Google credentials: run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS"
+        return NONE
     if name == "JSONDecodeError":
         return "an answer that is no JSON"
     message = getattr(error, "message", None)

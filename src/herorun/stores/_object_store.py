@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from herorun.core.checkup import Examined, Part
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Entry, Rule
 from herorun.core.scrub import scrub
@@ -21,6 +22,10 @@ class ObjectStore:
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
+
+    def examine(self) -> tuple[Part, ...]:
+        """What the store says of its login, for `herorun doctor`; nothing where it has none."""
+        return self.objects.examine() if isinstance(self.objects, Examined) else ()
 
     def entries(self, path: str) -> tuple[Entry, ...]:
         at = self._at(path)

@@ -16,6 +16,7 @@ EXPIRED = {
     "SignatureDoesNotMatch",
     "TokenRefreshRequired",
 }
+NONE = "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 MISSING = {"NoSuchBucket", "NoSuchKey", "404"}
 REFUSALS = {"PreconditionFailed", "ConditionalRequestConflict", "412"}
 SETTINGS = {
@@ -52,6 +53,16 @@ async def ask(fs: Any, method: str, **words: Any) -> Any:
         if error_code(error) in MISSING:
             raise FileNotFoundError from error
         raise
+
+
+async def login(fs: Any) -> str:
+    """Where botocore found its credentials; those that are lent for a while are lent now."""
+    await fs.set_session()
+    told = await fs.session.get_credentials()
+    if told is None:
+        raise OSError(NONE)
+    await told.get_frozen_credentials()
+    return f"credentials by {told.method}; a listing tells whether they are taken"
 
 
 def is_amazons(fs: Any) -> bool:
@@ -100,7 +111,7 @@ async def refusing() -> AsyncIterator[None]:
 def clients_words(error: Exception) -> str:
     name = type(error).__name__
     if name == "NoCredentialsError":
-        return "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        return NONE
     if name == "ResponseParserError":
         return "an answer that is no XML"
     if error_code(error):

@@ -10,14 +10,16 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.checkup import Fit, Part
 from herorun.core.ports import Entry, Place, Rule
 from herorun.stores._fsspec import DEADLINE, NOW, Malformed, Refused, Requests
-from herorun.stores._gs_client import opened, words
+from herorun.stores._gs_client import EXPIRED, NONE, login, opened, words
 from herorun.stores._gs_rules import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
 
 T = TypeVar("T")
+LOGIN = "Google Cloud"
 LISTED = "kind,nextPageToken,prefixes,items(name,size,updated,generation,md5Hash,crc32c)"
 FACTS = "generation,updated"
 
@@ -69,6 +71,20 @@ class GoogleObjects:
 
     def rules(self, at: At) -> tuple[Rule, ...]:
         return self._ask(at, lambda fs: _rules(fs, at))
+
+    def examine(self) -> tuple[Part, ...]:
+        """The login alone, of which the listing of an open bucket tells nothing."""
+        try:
+            return (Part("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
+        except OSError as error:
+            said = str(error)
+            refused = NONE in said or EXPIRED in said
+            fix = (
+                ""
+                if refused
+                else "Is there a network? `gcloud auth application-default print-access-token` asks the same."
+            )
+            return (Part("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, said, fix),)
 
     def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)

@@ -10,14 +10,25 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.checkup import Fit, Part
 from herorun.core.ports import Entry, Place, Rule
 from herorun.stores._fsspec import DEADLINE, Malformed, Requests
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
-from herorun.stores._s3_client import ask, clients_words, error_code, is_amazons, opened, refusing
+from herorun.stores._s3_client import (
+    NONE,
+    ask,
+    clients_words,
+    error_code,
+    is_amazons,
+    login,
+    opened,
+    refusing,
+)
 from herorun.stores._s3_rules import rules_of
 
 T = TypeVar("T")
+LOGIN = "AWS"
 
 
 class Options(BaseModel):
@@ -65,6 +76,13 @@ class S3Objects:
 
     def rules(self, at: At) -> tuple[Rule, ...]:
         return self._ask(at, lambda fs: rules_of(fs, at))
+
+    def examine(self) -> tuple[Part, ...]:
+        """The login alone: that there is one."""
+        try:
+            return (Part("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
+        except OSError as error:
+            return (Part("login", LOGIN, Fit.BROKEN if NONE in str(error) else Fit.UNSEEN, str(error)),)
 
     def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
