@@ -123,8 +123,17 @@ def run(argv: list[str]) -> int:
     except (BrokenPipeError, SystemExit):  # which click makes of it in most places
         return _unread()
     except Exception as error:
+        _take_the_bar_away()
         return _explain(error)
+    finally:
+        _take_the_bar_away()
     return result if isinstance(result, int) else 0
+
+
+def _take_the_bar_away() -> None:
+    """Whatever ended the command: a bar that stays hides the cursor, and what is said after it."""
+    if voice := sys.modules.get("herorun.system.voice"):
+        voice.over()
 
 
 def _unread() -> int:

@@ -1,6 +1,7 @@
 """What people expect of any command line: completion, --quiet, --verbose, a default RUN, a bar while they wait."""
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -174,17 +175,62 @@ def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: 
 # --- while people wait ------------------------------------------------------------------------------
 
 
-def drawn(patience: float) -> str:
+def drawn(patience: float, *told: tuple[str, int, int | None]) -> str:
     out = io.StringIO()
     bar = Bar(patience, Console(file=out, force_terminal=True, width=80))
-    bar("reading the world", 1, 4)
-    bar("reading the world", 4, 4)
+    for what, done, total in told or (("reading the world", 1, 4), ("reading the world", 4, 4)):
+        bar(what, done, total)
     return out.getvalue()
 
 
 def test_a_bar_is_shown_for_what_lasts_and_for_nothing_else() -> None:
     assert "reading the world" in drawn(0.0)
     assert drawn(60.0) == ""
+
+
+def test_what_is_waited_for_within_something_does_not_take_its_bar_away() -> None:
+    many, one = "looking at runs", "reading the world"
+    shown = drawn(0.0, (many, 0, 2), (one, 1, 4), (one, 4, 4), (many, 1, 2), (many, 1, 1), (one, 1, 4))
+    assert shown.index(many) < shown.index("50%") < shown.index(one)
+
+
+def test_how_much_there_is_need_not_be_known() -> None:
+    assert "reading rows" in drawn(0.0, ("reading rows", 0, None), ("reading rows", 1, 1))
+
+
+class ATerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+LASTING = {
+    "backtest": "reading long.csv",
+    "triage": "reading long.log",
+    "report": "drawing the curves",
+    "status --all": "looking at runs",
+}
+
+
+@pytest.mark.parametrize("command", LASTING)
+def test_what_may_last_shows_a_bar_on_a_terminal(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, command: str
+) -> None:
+    """With no patience at all, what takes a moment here is drawn as what takes minutes elsewhere."""
+    csv, log = story.home / "long.csv", story.home / "long.log"
+    files = {"backtest": str(csv), "triage": str(log), "report": SLUG}
+    csv.write_text("step,loss\n" + "".join(f"{n},{3 - n / 100}\n" for n in range(50)))
+    log.write_text("a line\n" * 50)
+    if command == "report":
+        story.launched()
+        story.tick()
+    capsys.readouterr()
+    terminal = ATerminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("herorun.commands._bar.PATIENCE", 0.0)
+    words = [*command.split(), *([files[command]] if command in files else []), "--json"]
+    assert story.herorun(*words) == 0
+    assert LASTING[command] in terminal.getvalue()
+    assert json.loads(capsys.readouterr().out)["schema"] == 1
 
 
 def test_nothing_is_drawn_where_nobody_looks(story: Story) -> None:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from herorun.core.ports import Place, Row, Tracker
 from herorun.system import voice
 
 OURS = "herorun"
+SAID_EVERY = 20_000  # rows
 
 
 @dataclass
@@ -39,7 +41,8 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
     names = [OURS, *(RULES if against else ())] if labels is not None else []
     report.scores = {name: Score() for name in names}
     for number, path in enumerate(paths):
-        voice.progress("judging curves", number, len(paths))
+        if len(paths) > 1:  # of one, its rows are what lasts
+            voice.progress("judging curves", number, len(paths))
         if len(paths) > 1 and "step" not in columns_of(path):
             report.skipped.append(f"{path} has no column called step")
             continue
@@ -85,14 +88,19 @@ def rows_of(path: Path) -> Iterator[Row]:
         yield from _logged(path)
         return
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
+        with path.open("rb") as file:
+            reader = csv.reader(TextIOWrapper(file, newline="", encoding="utf-8-sig"))
             header = [name.strip() for name in next(reader, [])]
             if "step" not in header:
                 raise WrongUse(
                     f"{path} has no column called step: its first line is {','.join(header)[:80]!r}."
                 )
-            yield from _rows(path, header, reader)
+            size, words = path.stat().st_size, f"reading {path.name}"
+            for number, row in enumerate(_rows(path, header, reader)):
+                if number % SAID_EVERY == 0:
+                    voice.progress(words, min(file.tell(), size - 1), size)
+                yield row
+            voice.progress(words, 1, 1)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
 

@@ -12,6 +12,7 @@ from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row, Tracker
 from herorun.core.scrub import scrub
 from herorun.sources.metrics import COLUMNS, names_of
+from herorun.system import voice
 from herorun.system.columns import Fetched, Point, fetched
 from herorun.workspace import Run
 
@@ -71,6 +72,7 @@ def names_for(run: Run) -> Names:
 def read_all(tracker: Tracker, slug: str) -> Held:
     held, cursor = Held(), ""
     while True:
+        voice.progress("reading the tracker's rows", 0, None)
         try:
             batch = tracker.read(cursor)
         except FileNotFoundError:
@@ -80,6 +82,7 @@ def read_all(tracker: Tracker, slug: str) -> Held:
         for row in batch.rows:
             held.add(row)
         if not batch.rows:
+            voice.progress("reading the tracker's rows", 1, 1)
             return held
         cursor = batch.cursor
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.scrub import scrub
 from herorun.record import Record
-from herorun.system import host
+from herorun.system import host, voice
 from herorun.system.git import Repository
 from herorun.workspace import known_slugs
 
@@ -31,7 +31,9 @@ class Answer(Generic[T]):
 
 def each(names: Iterable[str], look: Callable[[str], T]) -> Iterator[Answer[T]]:
     """Look at every run, whatever became of the one before."""
-    for name in dict.fromkeys(names):
+    asked = list(dict.fromkeys(names))
+    for number, name in enumerate(asked):
+        voice.progress("looking at runs", number, len(asked))
         slug = Path(name).stem
         try:
             answer = Answer(slug, look(name))
@@ -39,6 +41,7 @@ def each(names: Iterable[str], look: Callable[[str], T]) -> Iterator[Answer[T]]:
             code = error.exit_code if isinstance(error, HerorunError) else 3
             answer = Answer(slug, None, scrub(in_words(error)), code)
         yield answer
+    voice.progress("looking at runs", 1, 1)
 
 
 def worst(codes: Iterable[int]) -> int:

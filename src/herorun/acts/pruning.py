@@ -18,6 +18,7 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import PRUNE, Memory
 from herorun.core.retention import PrunePlan, Victim, size_words
 from herorun.core.scrub import scrub
+from herorun.system import voice
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.workspace import Run
@@ -102,7 +103,8 @@ def _must_still_stand(run: Run, plan: PrunePlan, begun: set[str], done: set[str]
 
 def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
     deleted, left, freed = list[str](), list[tuple[str, str]](), 0
-    for victim in plan.victims:
+    for number, victim in enumerate(plan.victims):
+        voice.progress("deleting checkpoints", number, len(plan.victims))
         if _is_done(plan, victim, run.record.memory()):
             deleted.append(victim.path)
             continue
@@ -112,6 +114,7 @@ def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
             break  # what went wrong with one may go wrong with all: a person looks first
         deleted.append(victim.path)
         freed += victim.bytes
+    voice.progress("deleting checkpoints", 1, 1)
     left += [(v.path, "not reached") for v in plan.victims if v.path not in {*deleted, *(p for p, _ in left)}]
     return Pruned(tuple(deleted), tuple(left), freed, _told(run, plan, deleted, left))
 

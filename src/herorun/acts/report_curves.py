@@ -11,6 +11,7 @@ from herorun.core.fold import Names
 from herorun.core.fold.names import is_eval
 from herorun.core.report.marks import Begun
 from herorun.core.report.thin import MOST, Strand, Trace, not_finite, strands
+from herorun.system import voice
 from herorun.system.columns import Fetched, Piece
 
 EVALS = 2  # evaluation losses beside the loss
@@ -57,7 +58,12 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
         ("throughput", *pace, [speed or time]),
         ("norm", "Gradient norm", norm or "norm", [norm]),
     )
-    return [_chart(curves, names, most, *each) for each in wanted]
+    charts = []
+    for number, each in enumerate(wanted):
+        voice.progress("drawing the curves", number, len(wanted))
+        charts.append(_chart(curves, names, most, *each))
+    voice.progress("drawing the curves", 1, 1)
+    return charts
 
 
 def _chart(

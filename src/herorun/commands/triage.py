@@ -64,11 +64,17 @@ def judged(known: Any, name: str, start: Path, exit_code: int | None) -> Any:
 
 def _blocks(name: str, start: Path) -> Iterator[bytes]:
     from herorun.core.errors import WrongUse, in_words
+    from herorun.system import voice
 
+    read, words = 0, f"reading {Path(name).name}"
     try:
+        size = None if name == "-" else (start / name).stat().st_size
         with click.open_file("-" if name == "-" else str(start / name), "rb") as log:
             while block := log.read(_BLOCK):
                 yield block
+                read += len(block)
+                voice.progress(words, read, size and max(size, read + 1))
+            voice.progress(words, 1, 1)
     except OSError as error:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
 

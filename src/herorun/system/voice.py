@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 quiet = False  # only what is open, or went wrong, and the verdict
 _report: Callable[[str], None] | None = None
-_show: Callable[[str, int, int], None] | None = None
+_show: Callable[[str, int, int | None], None] | None = None
 
 
 def begin(only_what_is_open: bool) -> None:
@@ -19,8 +19,8 @@ def be_verbose(report: Callable[[str], None]) -> None:
     _report = report
 
 
-def show_progress(show: Callable[[str, int, int], None]) -> None:
-    """From now on `show` gets what is waited for: in words, how many are done, and of how many."""
+def show_progress(show: Callable[[str, int, int | None], None]) -> None:
+    """From now on `show` gets what is waited for: in words, how many are done, and of how many (None: nobody knows)."""
     global _show
     _show = show
 
@@ -30,7 +30,17 @@ def report(words: str) -> None:
         _report(words)
 
 
-def progress(what: str, done: int, total: int) -> None:
-    """Say how far something is that may last; with `done` = `total` it is over."""
+def progress(what: str, done: int, total: int | None) -> None:
+    """Say how far something is that may last; with `done` = `total` it is over.
+
+    What begins within it, as a look at one run within a look at many, is not shown.
+    """
     if _show is not None:
         _show(what, done, total)
+
+
+def over() -> None:
+    """The command has ended, however that came: nothing is waited for any more."""
+    global _show
+    progress("", 1, 1)
+    _show = None
