@@ -17,6 +17,7 @@ CONTRACT = CLICK | PYDANTIC  # reads a contract, or asks a check
 RECORD = CONTRACT | GIT  # looks into a repository
 SHOWN = RECORD | RICH  # and lays it out for people
 LOGS = {"ahocorasick_rs"}  # reads the job's log
+PAGE = {"jinja2", "markupsafe", "markdown_it", "mdurl"}  # writes the report
 
 COMMANDS = {
     "--version": CLICK,
@@ -35,6 +36,7 @@ STORY = {  # in this order, as a run goes
     f"status {SLUG}": SHOWN | LOGS,
     f"status {SLUG} --json": RECORD | LOGS,
     f"watch {SLUG} --json": RECORD,
+    f"report {SLUG} --json": RECORD | LOGS | PAGE,
     f"babysit {SLUG} --once": SHOWN | LOGS,
     f"babysit {SLUG} --once --json": RECORD | LOGS,
     f"note {SLUG} {NOTE}": RECORD,
