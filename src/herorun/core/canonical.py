@@ -13,9 +13,18 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
+
 
 def plain(value: Any) -> Any:
     """The JSON-able form of a value: dataclasses become objects, durations seconds."""
+    kind = type(value)
+    if (
+        kind in _AS_THEY_ARE
+    ):  # as nearly all that a tick keeps; subclasses, such as enums, are looked at below
+        return value
+    if kind is dict:
+        return {key if type(key) is str else str(plain(key)): plain(item) for key, item in value.items()}
     match value:
         case Enum():
             return value.value
