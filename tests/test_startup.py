@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from herorun import discover
 from stories import SLUG, Story
 
 # Each package with what it brings along.
@@ -76,6 +77,16 @@ def ours(modules: set[str]) -> set[str]:
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str) -> None:
     assert foreign(imported(COMMAND, tmp_path / "modules", *words.split())) == COMMANDS[words]
+
+
+def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(story: Story, tmp_path: Path) -> None:
+    assert story.init() == 0
+    words = ["-C", str(story.work), "preflight", SLUG, "--json"]
+    modules = ours(imported(COMMAND, tmp_path / "modules", *words))
+    for port, kind in {"schedulers": "local", "trackers": "jsonl", "stores": "local"}.items():
+        inside = {name.rpartition(".")[2] for name in modules if name.startswith(f"herorun.{port}.")}
+        assert {name for name in inside if name in discover.adapter_kinds(port)} == {kind}, port
+    assert {name.split(".")[2] for name in modules if name.startswith("herorun.checks.")} == {"launch"}
 
 
 @pytest.mark.thorough
