@@ -1,5 +1,6 @@
 """One look at a Ray cluster for all the runs that are watched together, and what stands beside them."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -137,3 +138,26 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(
     assert [(each.id, each.state) for each in seen.beside("tiny")] == [("a-tiny-probe", JobState.RUNNING)]
     assert [each.instance for each in seen.live("tiny")] == ["tiny-1", "tiny-2"]
     assert "GET /api/jobs/" not in stand.asked
+
+
+GANG = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text())[
+    "a task on a lost node"
+]
+
+
+def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
+    stand: Stand, tmp_path: Path
+) -> None:
+    """Not of every job that ever failed there; and where it is not answered, the job has failed all the same."""
+    mine = {**GANG["job"], "submission_id": "tiny-1"}
+    stand.answers["/api/jobs/"] = [mine, {**mine, "submission_id": "tiny-2"}]
+    stand.answers |= {"/api/v0/tasks": GANG["tasks"], "/api/v0/actors": GANG["actors"]}
+    scheduler = run_on(stand, tmp_path)
+    assert scheduler.live("tiny") == scheduler.beside("tiny") == ()
+    assert "GET /api/v0/tasks" not in stand.asked
+    lost = scheduler.find_all({"tiny-1": LONG_AGO})["tiny-1"]
+    assert isinstance(lost, Found) and lost.job.state is JobState.NODE_FAILED
+    assert stand.asked.count("GET /api/v0/tasks") == 1
+    stand.answers["/api/v0/tasks"] = (500, "no")
+    failed = run_on(stand, tmp_path).find_all({"tiny-1": LONG_AGO})["tiny-1"]
+    assert isinstance(failed, Found) and (failed.job.state, failed.job.exit_code) == (JobState.FAILED, 1)

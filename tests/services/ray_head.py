@@ -34,10 +34,10 @@ QUIET = {
 def main() -> None:
     folder, port = Path(sys.argv[1]), int(sys.argv[2])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    _prctl(SUBREAPER, 1)
+    prctl(SUBREAPER, 1)
     session = folder / "s"
     users = os.open(folder / "users", os.O_RDWR | os.O_CREAT, 0o600)
-    head = _start(session, port or _free(), folder / "head.log")
+    head = _start(session, port or free(), folder / "head.log")
     try:
         while head.poll() is None and not _alone(users):
             time.sleep(0.2)
@@ -46,12 +46,12 @@ def main() -> None:
     finally:
         with contextlib.suppress(FileNotFoundError):
             (folder / "address.json").unlink()
-        _end(head)
+        end(head)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
-    ports = {name: _free() for name in ("port", "ray-client-server-port", "dashboard-agent-listen-port")}
+    ports = {name: free() for name in ("port", "ray-client-server-port", "dashboard-agent-listen-port")}
     options = {
         **ports,
         "node-ip-address": "127.0.0.1",
@@ -64,37 +64,33 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
         "object-store-memory": 80_000_000,
         "temp-dir": session,
     }
-    # As a module: the script `ray` names the environment by the path where it was made.
-    argv = [
-        sys.executable,
-        "-m",
-        "ray.scripts.scripts",
-        "start",
-        "--head",
-        "--block",
-        "--disable-usage-stats",
-    ]
+    head = ray_start(["--head"], options, log)
+    url = f"http://127.0.0.1:{port}"
+    until = time.monotonic() + START
+    while not _takes_jobs(url):
+        if head.poll() is not None or time.monotonic() > until:
+            end(head)
+            sys.exit(f"ray did not start: see {log}")
+        time.sleep(0.1)
+    aside = log.with_name("address.new")
+    aside.write_text(json.dumps({"url": url, "pid": os.getpid(), "gcs": f"127.0.0.1:{ports['port']}"}))
+    aside.rename(log.with_name("address.json"))
+    return head
+
+
+def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subprocess.Popen[bytes]":
+    """As a module: the script `ray` names the environment by the path where it was made."""
+    argv = [sys.executable, "-m", "ray.scripts.scripts", "start", *flags, "--block", "--disable-usage-stats"]
     with log.open("ab") as said:
-        head = subprocess.Popen(
+        return subprocess.Popen(
             [*argv, *(f"--{name}={value}" for name, value in options.items())],
             env={**os.environ, **QUIET},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
             start_new_session=True,
-            preexec_fn=lambda: _prctl(DEATH_SIGNAL, signal.SIGTERM),
+            preexec_fn=lambda: prctl(DEATH_SIGNAL, signal.SIGTERM),
         )
-    url = f"http://127.0.0.1:{port}"
-    until = time.monotonic() + START
-    while not _takes_jobs(url):
-        if head.poll() is not None or time.monotonic() > until:
-            _end(head)
-            sys.exit(f"ray did not start: see {log}")
-        time.sleep(0.1)
-    aside = log.with_name("address.new")
-    aside.write_text(json.dumps({"url": url, "pid": os.getpid()}))
-    aside.rename(log.with_name("address.json"))
-    return head
 
 
 def _takes_jobs(url: str) -> bool:
@@ -119,13 +115,13 @@ def _alone(users: int) -> bool:
     return True
 
 
-def _end(head: "subprocess.Popen[bytes]") -> None:
+def end(head: "subprocess.Popen[bytes]") -> None:
     """The head by its process, then whatever it left behind: all of it has become our child."""
     head.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         head.wait(8)
     until = time.monotonic() + 10
-    while (left := _descendants(os.getpid())) and time.monotonic() < until:
+    while (left := descendants(os.getpid())) and time.monotonic() < until:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -135,7 +131,7 @@ def _end(head: "subprocess.Popen[bytes]") -> None:
         time.sleep(0.05)
 
 
-def _descendants(root: int) -> list[int]:
+def descendants(root: int) -> list[int]:
     parents = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -147,13 +143,13 @@ def _descendants(root: int) -> list[int]:
     return sorted(found)
 
 
-def _free() -> int:
+def free() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _prctl(what: int, value: int) -> None:
+def prctl(what: int, value: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(what, value, 0, 0, 0)
 
 

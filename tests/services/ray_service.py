@@ -25,6 +25,7 @@ START = 90.0  # seconds: the first start of all compiles Ray
 class Head:
     url: str
     pid: int  # of the process that started it, and ends with it
+    gcs: str  # where other nodes join it
 
     def get(self, path: str) -> Any:
         with urlopen(f"{self.url}{path}", timeout=30) as answer:
@@ -71,6 +72,29 @@ def own_head(folder: Path, port: int = 0, env: dict[str, str] | None = None) -> 
         process.send_signal(signal.SIGTERM)
         process.wait(30)
         os.close(users)
+
+
+@contextmanager
+def second_node(folder: Path, head: Head, resource: str, env: dict[str, str]) -> Iterator[int]:
+    """Another node of its cluster, which alone has the resource: the process id of its raylet, to be killed."""
+    argv = [str(PYTHON), str(HERE / "ray_node.py"), str(folder), head.gcs, resource]
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, env={**os.environ, **env})
+    try:
+        until = time.monotonic() + START
+        while not any(resource in node for node in _resources(head)):
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"ray_node did not start:\n{(folder / 'node.log').read_text()[-2000:]}")
+            time.sleep(0.1)
+        yield int((folder / "raylet").read_text())
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def _resources(head: Head) -> list[dict[str, float]]:
+    """Of each node that lives."""
+    nodes = head.get("/api/v0/nodes?detail=1")["data"]["result"]["result"]
+    return [node["resources_total"] for node in nodes if node["state"] == "ALIVE"]
 
 
 def _lock(path: Path, kind: int) -> int:

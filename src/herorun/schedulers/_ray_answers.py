@@ -23,8 +23,10 @@ ERRORS = {  # `error_type` of a FAILED job, where it says more than that
     "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE": JobState.UNSCHEDULABLE,
 }
 _MEMORY = re.compile(  # Ray's own monitor; an accelerator's memory is another matter, and so is Ray's list of guesses
-    r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold",
-    re.IGNORECASE,
+    r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold"
+    # The end of what the driver raised; lines that Ray passes on from others begin otherwise.
+    r"|^Refer to the documentation on how to address the out of memory issue",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NODE = re.compile(
     r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is dead|NodeDiedError|raylet (has )?(died|crashed)",
@@ -32,6 +34,9 @@ _NODE = re.compile(
 )
 _LOST = "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
 _LOGS = re.compile(r",? last available logs \(truncated.*", re.DOTALL)
+_NAMES = re.compile(
+    r"^\t(class_name|actor_id|pid|name|namespace|ip): "
+)  # of the supervisor, before the cause
 
 
 @dataclass(frozen=True)
@@ -147,8 +152,8 @@ def supervisor_lost(record: Record) -> bool:
 
 
 def _said(record: Record) -> str:
-    """Ray's own words, without the log that it appends to them."""
-    lines = _LOGS.sub("", record.message).strip().splitlines()
+    """Ray's own words, without the log that it appends to them and the names of its supervisor."""
+    lines = [line for line in _LOGS.sub("", record.message).strip().splitlines() if not _NAMES.match(line)]
     return " ".join(line.strip() for line in lines[:3] if line.strip())[:400]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
@@ -20,6 +20,7 @@ from herorun.schedulers._ray_answers import (
 )
 from herorun.schedulers._ray_call import Dashboard
 from herorun.schedulers._ray_cluster import Node, demand_of, lost_node, nodes_of, unplaced
+from herorun.schedulers._ray_losses import MAY_BE_LOST, Loss, asks_for_losses, loss_of, with_loss
 from herorun.system.clock import now
 
 LISTED = 10_000  # entries: the most that Ray's state API gives at once
@@ -88,4 +89,30 @@ class Look:
             why = self.demand
         if state is JobState.RUNNING and record.driver:
             why = unplaced(self._groups, record.driver)
-        return job_of(record, instance, stop, lost, why)
+        job = job_of(record, instance, stop, lost, why)
+        if job.state not in MAY_BE_LOST or not asks_for_losses(record):
+            return job
+        loss = self._loss(record)
+        return with_loss(job, loss, lost_node(self.nodes, loss.node) if loss else "")
+
+    def _loss(self, record: Record) -> Loss | None:
+        """None also where it could not be read: that the job failed is known all the same."""
+        try:
+            tasks, actors = (self.dashboard.read(each) for each in _of_driver(record.driver))
+        except CouldNotLook:
+            return None
+        return loss_of(record, tasks, actors)
+
+
+def _of_driver(driver: str) -> tuple[str, str]:
+    """What has failed of one driver's tasks, and its actors that are dead."""
+    found = []
+    for kind, state in (("tasks", "FAILED"), ("actors", "DEAD")):
+        filters = [("job_id", driver), ("state", state)]
+        words = [pair for key, value in filters for pair in _filter(key, value)]
+        found.append(f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(LISTED)), *words])}")
+    return found[0], found[1]
+
+
+def _filter(key: str, value: str) -> list[tuple[str, str]]:
+    return [("filter_keys", key), ("filter_predicates", "="), ("filter_values", value)]

@@ -18,11 +18,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from herorun.core.canonical import canonical
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.evidence import Job, JobState, Offered
+from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers._asked import must_be_instance
-from herorun.schedulers._ray_answers import Record, Stop
+from herorun.schedulers._ray_answers import Record, Stop, state_of
 from herorun.schedulers._ray_call import Dashboard
 from herorun.schedulers._ray_cluster import began, hardware_of
 from herorun.schedulers._ray_log import read_log
@@ -248,19 +248,18 @@ class Ray:
         jobs = [
             look.job(record, found[1], self._notes.stop(found[1]))
             for record in look.records
-            if record.submitted and (found := ours.fullmatch(record.name))
+            if record.submitted and (found := ours.fullmatch(record.name)) and not state_of(record).ended
         ]
-        alive = (job for job in jobs if job.state.live or job.state is JobState.UNKNOWN)
-        return tuple(sorted(alive, key=lambda job: (len(job.instance), job.instance)))
+        return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
 
     def beside(self, slug: str) -> tuple[Job, ...]:
         """Jobs that no herorun has submitted."""
         name, look = f"{self._options.prefix}{slug}-", self._look()
-        found = [each for each in look.records if each.name.startswith(name) and not each.instance]
+        found = [r for r in look.records if r.name.startswith(name) and not (r.instance or state_of(r).ended)]
         jobs = (
             look.job(each, each.name, None) for each in found if not each.name.removeprefix(name).isdigit()
         )
-        return tuple(sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance))
+        return tuple(sorted(jobs, key=lambda job: job.instance))
 
     def tail(self, instance: str, lines: int) -> str:
         """What the command wrote, with what Ray passes on of its tasks and actors; FileNotFoundError where there is none."""
