@@ -1,0 +1,108 @@
+"""A job that nobody planned, on a real Ray: submitted over its Jobs API by hand, watched by its submission id."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from herorun import cli
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Found, Place
+from herorun.schedulers.by_id import ray as by_id
+from services.ray_service import Head
+from stories import eventually, forget
+
+pytestmark = pytest.mark.back_end
+
+NOWHERE = Place("job", "/", "/", "/")
+EXPERIMENT = ("--experiment", "experiments/tiny.py")
+Submit = Callable[[str], str]
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "w").mkdir()
+    yield tmp_path / "w"
+    forget()
+
+
+@pytest.fixture
+def submit(ray_head: Head, work: Path) -> Iterator[Submit]:
+    """Its name; a job ends when the file `go` is there."""
+    names: list[str] = []
+
+    def by_hand(words: str) -> str:
+        names.append(f"loose-{uuid4().hex[:8]}")
+        script = f"echo step 7/20; until test -e {work}/go; do sleep 0.1; done; {words}"
+        ray_head.post("/api/jobs/", {"submission_id": names[-1], "entrypoint": script})
+        return names[-1]
+
+    yield by_hand
+    (work / "go").touch()
+    for name in names:
+        ray_head.post(f"/api/jobs/{name}/stop", {})
+
+
+def status(head: Head, name: str) -> str:
+    return str(head.get(f"/api/jobs/{name}")["status"])
+
+
+def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
+    ray_head: Head, work: Path, submit: Submit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = submit("echo 'ValueError: no such shard' >&2; exit 3")
+    words = [
+        "-C",
+        str(work),
+        "babysit",
+        "--job",
+        name,
+        "--scheduler",
+        "ray",
+        "--cluster",
+        ray_head.url,
+        *EXPERIMENT,
+    ]
+    eventually(lambda: status(ray_head, name) == "RUNNING", within=60)
+    code, said = cli.run([*words, "--once"]), capsys.readouterr()
+    assert code == 0 and "healthy" in said.out, said
+    told = json.loads(next((work / "scratch").iterdir()).read_text())
+    assert (told["job_id"], told["cluster"], told["restart_count"]) == (name, ray_head.url, 0)
+
+    (work / "go").touch()
+    eventually(lambda: status(ray_head, name) == "FAILED", within=60)
+    code, said = cli.run([*words, "--once"]), capsys.readouterr()
+    assert code == 1 and "is failed: exit code 3" in said.out and "~7/20" in said.out, said
+
+
+def test_the_end_of_its_log_is_read_and_it_is_stopped_by_its_id(
+    ray_head: Head, work: Path, submit: Submit
+) -> None:
+    name, adapter = submit("exit 0"), by_id.connect(by_id.Options(cluster=ray_head.url), NOWHERE)
+    eventually(lambda: status(ray_head, name) == "RUNNING", within=60)
+    eventually(lambda: adapter.tail(name, 5) == "step 7/20\n", within=30)
+    adapter.stop(name)
+    eventually(lambda: status(ray_head, name) == "STOPPED", within=60)
+    found = adapter.look(name)
+    assert isinstance(found, Found) and found.job.state is JobState.CANCELLED
+    assert adapter.look(name[:-1]) == Absent()
+    with pytest.raises(WrongUse, match="There is no job loose-none"):
+        adapter.stop("loose-none")
+
+
+def test_an_id_that_ray_does_not_know_is_wrong_use_and_a_head_that_is_not_there_could_not_be_asked(
+    ray_head: Head, work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def watched(cluster: str) -> tuple[int, str]:
+        words = ["--job", "loose-none", "--scheduler", "ray", "--cluster", cluster, *EXPERIMENT, "--once"]
+        code, said = cli.run(["-C", str(work), "babysit", *words]), capsys.readouterr()
+        return code, said.out + said.err
+
+    code, said = watched(ray_head.url)
+    assert code == 2 and "ray knows no job loose-none" in said
+    code, said = watched("http://127.0.0.1:9")
+    assert code == 3 and "cannot be reached: Connection refused" in said
