@@ -114,6 +114,8 @@ def _crowded(told: Walk) -> None:
     told.submit("preempting", "sleep 300", qos="high", **whole)
     told.submit("resources", "sleep 300", qos="high", **whole)
     told.submit("priority", "sleep 300", qos="low", **whole)
+    late = {"partition": "crowded", "arguments": ("--exclusive", "--deadline=now+65")}
+    told.submit("deadline", "true", qos="low", time_limit="1m", **late)
 
 
 def _on_a_breaking_node(told: Walk) -> None:
@@ -131,7 +133,11 @@ def _on_a_breaking_node(told: Walk) -> None:
     told.see(_runs, "on a lost node", "on a lost node, to start again")
     told.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     told.see(_waits, "on a lost node, to start again")
+    told.ask("scancel", told.seen["on a lost node, to start again"].id)
     # Its slurmd answers still, so the node comes back by itself: ReturnToService=2.
+    told.submit("on a node that does not boot", "true", partition="breaking", arguments=("--reboot",))
+    told.see(_is_made_ready, "on a node that does not boot")
+    told.seen["while the node boots"] = told.seen["on a node that does not boot"]
 
 
 def _by_hand(told: Walk) -> None:
@@ -170,6 +176,7 @@ def _over(told: Walk) -> None:
         "no program",
     )
     told.see(_ended, *ended, "stopped by us", "stopped by another", "preempted", "on a lost node")
+    told.see(_ended, "deadline", "on a node that does not boot")
 
 
 def _runs(job: Job) -> bool:
@@ -178,6 +185,10 @@ def _runs(job: Job) -> bool:
 
 def _waits(job: Job) -> bool:
     return job.raw == "PENDING"
+
+
+def _is_made_ready(job: Job) -> bool:
+    return job.raw == "CONFIGURING"
 
 
 def _has_reason(job: Job) -> bool:

@@ -204,6 +204,18 @@ def test_an_exit_code_from_sacct_alone_may_lack_128_and_says_so(code: str, told_
     assert found.exit_code == told_as and "sacct says exit code" in found.reason
 
 
+def test_a_job_that_a_deadline_took_from_the_queue_was_never_placed() -> None:
+    """Slurm 22.05 gives it an exit code of 1, and squeue a start at its end."""
+    waited = {"where": "", "reason": "DeadLine"}
+    books = [sacct("DEADLINE", code="1:0", started="None", where="None assigned")]
+    found = job([squeue("DEADLINE", code=256, **waited)], books)
+    assert (found.state, found.raw, found.reason) == (JobState.UNSCHEDULABLE, "DEADLINE", "DeadLine")
+    assert (found.started, found.exit_code) == (None, None)
+    assert job([], books).state is JobState.UNSCHEDULABLE
+    ran = job([squeue("DEADLINE", code=15)], [sacct("DEADLINE", code="0:15")])
+    assert (ran.state, ran.started) == (JobState.TIMED_OUT, AT + timedelta(seconds=5))
+
+
 def test_a_signal_from_sacct_is_a_signal() -> None:
     assert job([squeue("FAILED", code=9)], [sacct("FAILED", code="0:9")]).signal == "SIGKILL"
     assert job([squeue("FAILED", code=11)], [sacct("FAILED", code="0:11")]).signal == "SIGSEGV"

@@ -43,6 +43,7 @@ ENDED = {
     "stopped by another": (JobState.CANCELLED, "CANCELLED by 0", None, None),
     "preempted": (JobState.PREEMPTED, "PREEMPTED", None, None),
     "on a lost node": (JobState.NODE_FAILED, "NODE_FAIL", None, None),
+    "on a node that does not boot": (JobState.NODE_FAILED, "NODE_FAIL", None, None),
 }
 
 
@@ -84,6 +85,17 @@ def test_a_job_of_a_lost_node_that_is_to_start_again_waits(seen: dict[str, Job])
     """Accounting calls it NODE_FAIL or REQUEUED until it runs again."""
     job = seen["on a lost node, to start again"]
     assert (job.state, job.raw, job.ended) == (JobState.PENDING, "PENDING", None)
+
+
+def test_a_node_that_boots_for_a_job_is_no_start_of_it(seen: dict[str, Job]) -> None:
+    job = seen["while the node boots"]
+    assert (job.state, job.raw, job.running_tasks, job.ended) == (JobState.BUILDING, "CONFIGURING", 0, None)
+
+
+def test_a_job_that_waited_past_its_deadline_was_never_placed(seen: dict[str, Job]) -> None:
+    job = seen["deadline"]
+    assert (job.state, job.raw, job.reason) == (JobState.UNSCHEDULABLE, "DEADLINE", "DeadLine")
+    assert (job.started, job.exit_code) == (None, None) and job.submitted < job.ended
 
 
 @pytest.mark.parametrize(("name", "parts"), [("tiny-array", 3), ("tiny-mixed", 2)])

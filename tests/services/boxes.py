@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -80,8 +80,16 @@ def may_own() -> bool:
 class Box:
     """One box. `home` on it is a folder of its own disk. One that is not its own sees what this machine sees."""
 
-    def __init__(self, folder: Path, disk: str = SMALL, memory: int = 256, own: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        disk: str = SMALL,
+        memory: int = 256,
+        own: bool = True,
+        env: Mapping[str, str] | None = None,  # of every login on one that is not its own
+    ) -> None:
         self.folder = folder
+        self._env_there = env or {}
         self.name = f"hr{secrets.token_hex(3)}"
         self.own = own and may_own()
         self.config = folder / "ssh_config"
@@ -252,7 +260,8 @@ class Box:
         if not self.config.exists():
             self._describe("127.0.0.1", self._relay.port, str(self._etc), self._relay.target)
         sshd = shutil.which("sshd", path=_PATH) or "sshd"
-        words = ["-o", "ListenAddress=127.0.0.1", "-o", f"SetEnv=TMUX_TMPDIR={tmux}"]
+        env = " ".join(f"{name}={value}" for name, value in {"TMUX_TMPDIR": tmux, **self._env_there}.items())
+        words = ["-o", "ListenAddress=127.0.0.1", "-o", f"SetEnv={env}"]
         if not os.geteuid():
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         self._start([sshd, "-D", "-e", "-f", str(self._etc / "sshd_config"), *words])

@@ -164,6 +164,10 @@ def _ended(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
         return replace(told, exit_code=row.exit_code)
     if job.state is JobState.FAILED:
         return _failed(told, row, only_books=book is row)
+    if not row.node_list:
+        told, row = replace(told, started=None), replace(row, exit_code=None)  # it never ran
+        if job.state is JobState.TIMED_OUT:
+            return replace(told, state=JobState.UNSCHEDULABLE)
     told = replace(told, exit_code=row.exit_code or None, failed_on=_failed_on(job, row))
     return _cancelled(told, row, book, kept) if job.state is JobState.CANCELLED else told
 
