@@ -5,6 +5,8 @@ class TestMine(SchedulerSuite):
     @pytest.fixture
     def rig(self, tmp_path): return Rig(...)
 ```
+
+`ReadsLogsOn` and `SharesLooks` are for one that can do more.
 """
 
 import time
@@ -75,10 +77,8 @@ def long_ago() -> datetime:
 
 
 def reading(rig: Rig) -> Callable[..., LogPart]:
-    """Its `read_log`; an adapter without one is asked for the log's end instead."""
-    read = getattr(rig.connect(), "read_log", None)
-    if read is None:
-        pytest.skip("this scheduler reads no log from an offset")
+    """Its `read_log`."""
+    read: Callable[..., LogPart] = rig.connect().read_log
     return read
 
 
@@ -139,16 +139,6 @@ class SchedulerSuite:
     def test_nothing_is_live_before_the_first_launch(self, rig: Rig) -> None:
         assert rig.connect().live("tiny") == ()
 
-    def test_a_look_that_is_shared_answers_as_the_scheduler_itself(self, rig: Rig) -> None:
-        mine = rig.connect()
-        if not hasattr(mine, "look"):
-            pytest.skip("this scheduler is asked run by run")
-        rig.run(rig.job("exit 3"))
-        seen = mine.by(rig.connect().look({"tiny-1": long_ago(), "tiny-4": rig.settled()}))
-        assert seen.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
-        assert seen.find("tiny-4", rig.settled()) == Absent()
-        assert seen.live("tiny") == () and mine.cluster == rig.connect().cluster
-
     def test_stop_ends_it_and_says_who_asked(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30"))
         rig.connect().stop("tiny-1", "ada@box")
@@ -173,6 +163,53 @@ class SchedulerSuite:
     def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
         with pytest.raises(FileNotFoundError):
             rig.tail("tiny-1")
+
+    def test_each_instance_has_its_own_log(self, rig: Rig) -> None:
+        rig.run(rig.job("echo one"))
+        rig.run(rig.job("echo two", number=2))
+        assert (rig.tail("tiny-1"), rig.tail("tiny-2")) == ("one\n", "two\n")
+
+    def test_the_job_is_told_what_it_is(self, rig: Rig) -> None:
+        rig.run(rig.job('echo "$HERORUN_INSTANCE $HERORUN_ATTEMPT $HERORUN_ADMISSION"'))
+        assert rig.tail("tiny-1") == f"tiny-1 1 {rig.admission}\n"
+
+    def test_nothing_is_split_quoted_or_expanded_on_the_way(self, rig: Rig) -> None:
+        (rig.code / WEIRD).mkdir()
+        submission = rig.job("", argv=("sh", "-c", 'printf "%s|" "$1" "$ODD" "$PWD"', "sh", WEIRD), cwd=WEIRD)
+        rig.run(replace(submission, env={**submission.env, "ODD": WEIRD}))
+        assert rig.tail("tiny-1") == f"{WEIRD}|{WEIRD}|{rig.code.resolve() / WEIRD}|"
+
+    def test_a_secret_reaches_the_job_and_nothing_else(self, rig: Rig, monkeypatch, capfd) -> None:
+        monkeypatch.setenv("TRAINING_TOKEN", SECRET)
+        script = 'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && echo same'
+        submission = rig.job(script, secrets=("TRAINING_TOKEN",))
+        job = rig.run(submission)
+        assert rig.tail("tiny-1") == "same\n"
+        assert not [trace for trace in rig.traces() if SECRET.encode() in trace]
+        assert SECRET not in f"{submission} {job} {capfd.readouterr()}"
+
+    def test_a_missing_secret_is_named_before_anything_starts(self, rig: Rig, monkeypatch) -> None:
+        monkeypatch.delenv("TRAINING_TOKEN", raising=False)
+        with pytest.raises(WrongUse, match="TRAINING_TOKEN"):
+            rig.submit(rig.job("echo ran > ran", secrets=("TRAINING_TOKEN",)))
+        assert rig.connect().find("tiny-1", rig.settled()) == Absent()
+        assert not (rig.code / "ran").exists()
+
+    def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
+        scheduler, began = rig.blind(), time.monotonic()
+        assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+        for look in (
+            lambda: scheduler.live("tiny"),
+            lambda: scheduler.tail("tiny-1", 5),
+            lambda: scheduler.stop("tiny-1", "ada@box"),
+        ):
+            with pytest.raises((OSError, HerorunError)):
+                look()
+        assert time.monotonic() - began < rig.patience
+
+
+class ReadsLogsOn:
+    """The contract of a scheduler with `read_log`; one without is asked for the log's end instead."""
 
     def test_a_log_is_read_on_from_where_the_last_part_ended(self, rig: Rig) -> None:
         read = reading(rig)
@@ -217,45 +254,14 @@ class SchedulerSuite:
         with pytest.raises(FileNotFoundError):
             reading(rig)("tiny-1", 0, 100)
 
-    def test_each_instance_has_its_own_log(self, rig: Rig) -> None:
-        rig.run(rig.job("echo one"))
-        rig.run(rig.job("echo two", number=2))
-        assert (rig.tail("tiny-1"), rig.tail("tiny-2")) == ("one\n", "two\n")
 
-    def test_the_job_is_told_what_it_is(self, rig: Rig) -> None:
-        rig.run(rig.job('echo "$HERORUN_INSTANCE $HERORUN_ATTEMPT $HERORUN_ADMISSION"'))
-        assert rig.tail("tiny-1") == f"tiny-1 1 {rig.admission}\n"
+class SharesLooks:
+    """The contract of a scheduler with `look` and `by`; one without is asked run by run."""
 
-    def test_nothing_is_split_quoted_or_expanded_on_the_way(self, rig: Rig) -> None:
-        (rig.code / WEIRD).mkdir()
-        submission = rig.job("", argv=("sh", "-c", 'printf "%s|" "$1" "$ODD" "$PWD"', "sh", WEIRD), cwd=WEIRD)
-        rig.run(replace(submission, env={**submission.env, "ODD": WEIRD}))
-        assert rig.tail("tiny-1") == f"{WEIRD}|{WEIRD}|{rig.code.resolve() / WEIRD}|"
-
-    def test_a_secret_reaches_the_job_and_nothing_else(self, rig: Rig, monkeypatch, capfd) -> None:
-        monkeypatch.setenv("TRAINING_TOKEN", SECRET)
-        script = 'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && echo same'
-        submission = rig.job(script, secrets=("TRAINING_TOKEN",))
-        job = rig.run(submission)
-        assert rig.tail("tiny-1") == "same\n"
-        assert not [trace for trace in rig.traces() if SECRET.encode() in trace]
-        assert SECRET not in f"{submission} {job} {capfd.readouterr()}"
-
-    def test_a_missing_secret_is_named_before_anything_starts(self, rig: Rig, monkeypatch) -> None:
-        monkeypatch.delenv("TRAINING_TOKEN", raising=False)
-        with pytest.raises(WrongUse, match="TRAINING_TOKEN"):
-            rig.submit(rig.job("echo ran > ran", secrets=("TRAINING_TOKEN",)))
-        assert rig.connect().find("tiny-1", rig.settled()) == Absent()
-        assert not (rig.code / "ran").exists()
-
-    def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
-        scheduler, began = rig.blind(), time.monotonic()
-        assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
-        for look in (
-            lambda: scheduler.live("tiny"),
-            lambda: scheduler.tail("tiny-1", 5),
-            lambda: scheduler.stop("tiny-1", "ada@box"),
-        ):
-            with pytest.raises((OSError, HerorunError)):
-                look()
-        assert time.monotonic() - began < rig.patience
+    def test_a_look_that_is_shared_answers_as_the_scheduler_itself(self, rig: Rig) -> None:
+        mine = rig.connect()
+        rig.run(rig.job("exit 3"))
+        seen = mine.by(rig.connect().look({"tiny-1": long_ago(), "tiny-4": rig.settled()}))
+        assert seen.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
+        assert seen.find("tiny-4", rig.settled()) == Absent()
+        assert seen.live("tiny") == () and mine.cluster == rig.connect().cluster

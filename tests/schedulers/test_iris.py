@@ -17,7 +17,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.schedulers import _iris_ask, iris
-from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite, long_ago
+from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite, SharesLooks, long_ago
 
 STAND_IN = Path(__file__).parents[1] / "services" / "iris_stand_in.py"
 
@@ -91,7 +91,7 @@ def rig(cluster: Cluster, tmp_path: Path) -> Rig:
     )
 
 
-class IrisSuite(SchedulerSuite):
+class IrisSuite(SchedulerSuite, SharesLooks):
     def test_a_missing_secret_is_named_before_anything_starts(
         self, rig: Rig, cluster: Cluster, tmp_path, monkeypatch
     ) -> None:

@@ -22,7 +22,7 @@ from herorun.core.ports import Absent, Place, Unsure
 from herorun.schedulers import _processes, _supervise, local
 from herorun.schedulers._instance import NEVER_RAN, NO_RECORD, End, Folder, Sight, Started, judge
 from herorun.system.files import is_locked
-from ports.scheduler_suite import WEIRD, Rig, SchedulerSuite, long_ago
+from ports.scheduler_suite import WEIRD, ReadsLogsOn, Rig, SchedulerSuite, long_ago
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 WAITS = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"
@@ -110,7 +110,7 @@ def jobs(state: Path) -> Path:
     return state / "jobs"
 
 
-class TestLocal(SchedulerSuite):
+class TestLocal(SchedulerSuite, ReadsLogsOn):
     """The contract, with a state folder of an awful name."""
 
 

@@ -9,7 +9,7 @@ import pytest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
-from herorun.schedulers import nel
+from herorun.schedulers import _nel_slurm, nel
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._nel_judge import judge, local_part, slurm_part
 from herorun.schedulers._nel_options import config_and_overrides
@@ -281,6 +281,15 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(tm
 SLURM_LINE = "\x1f".join(
     ("71", "j", "ada", "{}", "{}", "0", "1795303317", "1795303317", "1795303317", "1", "n1", "", "None")
 )
+
+
+def test_the_jobs_that_nels_own_job_has_submitted_are_known_by_their_logs() -> None:
+    """Those that wait come first, so that none of them starts when the one before it ends."""
+    rows = ["70 RUNNING /out/t/logs/slurm-70.log", "71 PENDING /out/t/logs/slurm-%A.log"]
+    others = ["72 RUNNING /out/t2/logs/slurm-72.log", "73 PENDING /out/elsewhere.log", "no job at all"]
+    text = "\n".join(row.replace(" ", "\x1f") + "\x1f" for row in (*rows, *others))
+    assert _nel_slurm.below(text, ["/out/t"]) == ["71", "70"]
+    assert _nel_slurm.below(text, [""]) == _nel_slurm.below("", ["/out/t"]) == []
 
 
 def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import ray
-from ports.scheduler_suite import Rig, SchedulerSuite, long_ago
+from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from services.ray_service import Head, own_head
 from services.servers import PYTHON
 
@@ -89,7 +89,7 @@ def rig(ray_head: Head, tmp_path: Path, silent: str) -> Iterator[RayRig]:
         an_adapter(ray_head.url, state, **mine).stop(job.instance, "the test")
 
 
-class TestRay(SchedulerSuite):
+class TestRay(SchedulerSuite, SharesLooks):
     def test_a_missing_secret_is_named_before_anything_starts(self, rig: RayRig, monkeypatch) -> None:
         """No secret travels to a cluster, so what nobody vouches for is missing, set here or not."""
         super().test_a_missing_secret_is_named_before_anything_starts(rig.at(), monkeypatch)

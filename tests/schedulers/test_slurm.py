@@ -18,7 +18,15 @@ from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import slurm
 from herorun.schedulers._road import Here, Ssh
 from herorun.system.process import Answer
-from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago, read_or_none
+from ports.scheduler_suite import (
+    SECRET,
+    ReadsLogsOn,
+    Rig,
+    SchedulerSuite,
+    SharesLooks,
+    long_ago,
+    read_or_none,
+)
 from services.boxes import Box
 from services.relay import free_port
 from services.slurm import Cluster
@@ -69,7 +77,7 @@ def rig(cluster: Cluster, state: Path, tmp_path: Path) -> Rig:
     )
 
 
-class TestSlurm(SchedulerSuite):
+class TestSlurm(SchedulerSuite, ReadsLogsOn, SharesLooks):
     """What every scheduler must do."""
 
 

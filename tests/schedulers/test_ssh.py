@@ -17,7 +17,7 @@ from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.core.reach import Login
 from herorun.schedulers import ssh
 from herorun.system.road import Ssh
-from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, long_ago
+from ports.scheduler_suite import SECRET, ReadsLogsOn, Rig, SchedulerSuite, SharesLooks, long_ago
 from services.boxes import Box
 from services.fixtures import skip_or_fail
 from services.relay import free_port
@@ -101,7 +101,7 @@ def rig(box: Box, folder: str, shared: Path) -> Rig:
     )
 
 
-class TestSsh(SchedulerSuite):
+class TestSsh(SchedulerSuite, ReadsLogsOn, SharesLooks):
     """The contract, on a real box."""
 
 

@@ -92,6 +92,8 @@ class NelJobs:
 
     def _kill(self, invocation: str) -> None:
         """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""
+        jobs = [job for job in self._entries() if invocation in (job.invocation, job.id)]
+        self._slurm.end([job for job in jobs if job.executor == "slurm" and job.slurm_id])
         answer = self._nel.ask(["kill", invocation])
         if answer.code:
             raise CouldNotLook(f"nel kill failed: {said_by(answer)}")

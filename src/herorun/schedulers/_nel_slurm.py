@@ -13,13 +13,27 @@ from herorun.schedulers._nel_rows import Entry, last_ids
 from herorun.schedulers._road import Road, road_to
 from herorun.schedulers._slurm_ask import Programs
 from herorun.schedulers._slurm_judge import Books, judge
-from herorun.schedulers._slurm_rows import Row, sacct_rows, sacct_words
+from herorun.schedulers._slurm_rows import PARTED, Row, sacct_rows, sacct_words
 
 _ABSENT = 44
 _NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
 _EACH = f"while [ $# -gt 0 ]; do {_NOTED}; done; exit 0"
 _READ = f'test -e "$1" || exit {_ABSENT}; head -c "$2" -- "$1"'
 _TAIL = f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail -n "$2" -- "$f"'
+
+
+OUTPUTS = ["squeue", "-h", "-O", f"JobID:{PARTED},State:{PARTED},STDOUT:{PARTED}"]
+
+
+def below(text: str, folders: Sequence[str]) -> list[str]:
+    """The numbers of the jobs whose log lies below one of nel's task folders; those that wait come first.
+
+    >>> below("7\x1fRUNNING\x1f/o/t/logs/slurm-7.log\x1f\n8\x1fPENDING\x1f/o/t/logs/slurm-%A.log\x1f\n", ["/o/t"])
+    ['8', '7']
+    """
+    rows = [line.split(PARTED) for line in text.splitlines() if line.count(PARTED) >= 3]
+    mine = [row for row in rows if any(row[2].startswith(f"{folder}/") for folder in folders if folder)]
+    return [row[0].strip() for row in sorted(mine, key=lambda row: row[1] != "PENDING")]
 
 
 class SlurmJobs:
@@ -56,6 +70,17 @@ class SlurmJobs:
 
     def _programs(self, job: Entry) -> Programs:
         return Programs(self._road(job), self._timeout, self._options.programs, self._options.slurm_conf)
+
+    def end(self, jobs: Sequence[Entry]) -> None:
+        """Cancel all that Slurm has of them. nel cancels the number that it submitted, and knows none of those that
+        the job has submitted itself: the one that runs again since a time limit, and the one that waits for its end."""
+        for host in dict.fromkeys(_login(job) for job in jobs):
+            mine = [job for job in jobs if _login(job) == host]
+            slurm = self._programs(mine[0])
+            numbers = below(slurm.told(OUTPUTS), [job.folder for job in mine])
+            answer = slurm.ask(["scancel", *numbers]) if numbers else None
+            if answer and answer.code:
+                raise slurm.trouble("scancel", answer)
 
     def tail(self, job: Entry, lines: int) -> str | None:
         """None where it has no log yet."""
