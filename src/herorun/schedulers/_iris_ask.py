@@ -1,24 +1,37 @@
 """Iris' own command line, each question one bounded call, and what its failures mean."""
 
 import os
+import re
 from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook
-from herorun.schedulers._iris_options import Options
-from herorun.schedulers._iris_rows import Generation, Listing, generation_of, list_words, listing
-from herorun.schedulers._iris_submit import FORWARDED, selector
+from herorun.core.evidence import JobState
+from herorun.schedulers._iris_rows import (
+    Generation,
+    Listing,
+    Row,
+    detail_words,
+    detailed,
+    generation_of,
+    list_words,
+    listing,
+    log_text,
+)
+from herorun.schedulers._iris_submit import FORWARDED
+from herorun.schedulers._iris_words import state_of
 from herorun.schedulers._said import said_by
 from herorun.system.process import Answer, run
 
+NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
 USAGE = 2  # exit code of a command line that iris does not take
 
 
 class CommandLine:
     """The program, of whichever generation it turns out to be."""
 
-    def __init__(self, options: Options) -> None:
-        self.program = [*options.program, *selector(options)]
-        self._bare, self._timeout = options.program, options.timeout.total_seconds()
+    def __init__(self, program: Sequence[str], selector: Sequence[str], timeout: float) -> None:
+        self.program = [*program, *selector]
+        self._bare, self._timeout = program, timeout
         self._known: Generation | None = None
 
     @property
@@ -39,6 +52,26 @@ class CommandLine:
         if answer.code:
             raise self.trouble("job list", answer)
         return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
+
+    def in_detail(self, row: Row) -> Row:
+        """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
+        state = state_of(row.word)
+        if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
+            return row
+        if (row.exit_code is not None) if state.ended else row.counts:
+            return row
+        answer = self.ask(detail_words(self.generation, row.id))
+        return detailed(self.generation, row, answer.text) if answer.code == 0 else row
+
+    def log(self, words: Sequence[str], job: str, lines: int) -> str | None:
+        """The end of it; None where there is no such job."""
+        answer = self.ask(words)
+        if answer.code and NO_JOB.search(said_by(answer)):
+            return None
+        if answer.code:
+            raise self.trouble("job logs", answer)
+        told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
+        return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
 
     def ask(self, words: Sequence[str], timeout: float | None = None, folder: str | None = None) -> Answer:
         env = environment()

@@ -65,7 +65,7 @@ class SlurmJobs:
         asked = sorted(set(ids.values()))
         queue = slurm.queue()
         since = min(job.at for job in known) - timedelta(days=1)
-        books = sacct_rows(slurm.told([*sacct_words((), since)[:-1], f"--jobs={','.join(asked)}"]))
+        books = sacct_rows(slurm.told(sacct_words(since, ids=asked)))
         return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
 
     def _programs(self, job: Entry) -> Programs:

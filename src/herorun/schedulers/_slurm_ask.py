@@ -27,15 +27,19 @@ _REFUSED = re.compile(
 _IN_DOUBT = re.compile(
     r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
 )
+MISSING = "must [scheduler] programs name its folder"
 _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
 
 
 class Programs:
     """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty list."""
 
-    def __init__(self, road: Road, timeout: float, folder: str | None, conf: str | None) -> None:
+    def __init__(
+        self, road: Road, timeout: float, folder: str | None, conf: str | None, missing: str = MISSING
+    ) -> None:
+        """`missing` is what a person may have left out where a program is not found."""
         self.road, self.timeout = road, timeout
-        self._folder, self._conf = folder, conf
+        self._folder, self._conf, self._missing = folder, conf, missing
         self._users: dict[str, str] = {}
 
     def ask(self, words: Sequence[str]) -> Answer:
@@ -43,9 +47,12 @@ class Programs:
 
     def told(self, words: Sequence[str]) -> str:
         """What it prints; `CouldNotLook` where it fails."""
-        answer = self.ask(words)
+        return self.whole(words[0], self.ask(words))
+
+    def whole(self, program: str, answer: Answer) -> str:
+        """Its answer's text; `CouldNotLook` where it has failed."""
         if _failed(answer):
-            raise self.trouble(words[0], answer)
+            raise self.trouble(program, answer)
         return answer.text
 
     def queue(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
@@ -54,20 +61,21 @@ class Programs:
         return squeue_rows(self.told(squeue_words(few)))
 
     def books(self, names: Iterable[str], since: datetime) -> Books:
-        """What accounting has of them; where it is silent, or kept none, it says so."""
+        return self.accounting(sacct_words(since - timedelta(days=1), names=sorted(names)))
+
+    def accounting(self, words: Sequence[str]) -> Books:
+        """What accounting has; where it is silent, or kept none, it says so."""
         try:
-            answer = self.ask(sacct_words(sorted(names), since - timedelta(days=1)))
+            answer = self.ask(words)
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
                 return Books(none_kept=True)
-            if _failed(answer):
-                raise self.trouble("sacct", answer)
-            return Books(sacct_rows(answer.text))
+            return Books(sacct_rows(self.whole("sacct", answer)))
         except CouldNotLook as error:
             return Books(silent=str(error).rstrip("."))
 
     def trouble(self, program: str, answer: Answer) -> CouldNotLook:
         if answer.code == NO_PROGRAM:
-            return _missing(program, self.road.where)
+            return _missing(program, self.road.where, self._missing)
         said = answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
         return CouldNotLook(f"{program} on {self.road.where} failed: {said}")
 
@@ -87,10 +95,8 @@ def _failed(answer: Answer) -> bool:
     return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
 
 
-def _missing(program: str, place: str) -> CouldNotLook:
-    return CouldNotLook(
-        f"{program} was not found on {place}: is Slurm there, or must [scheduler] programs name its folder?"
-    )
+def _missing(program: str, place: str, missing: str = MISSING) -> CouldNotLook:
+    return CouldNotLook(f"{program} was not found on {place}: is Slurm there, or {missing}?")
 
 
 def refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:

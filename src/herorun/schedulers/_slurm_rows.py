@@ -80,12 +80,12 @@ def squeue_words(names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str
     return words + ([f"--jobs={','.join(ids)}"] if ids else [])
 
 
-def sacct_words(names: Iterable[str], since: datetime) -> list[str]:
-    """Of all users, since a time: without one, sacct tells of today only."""
+def sacct_words(since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+    """Of all users, since a time: without one, sacct tells of today only. Of these names, or of these ids."""
     form = ",".join(SACCT.split())
     start = f"uts{int(since.timestamp())}"
     words = ["sacct", "-a", "-X", "-n", "-P", f"--delimiter={PARTED}", f"--format={form}", "-S", start]
-    return [*words, f"--name={','.join(names)}"]
+    return [*words, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
 
 
 def squeue_rows(text: str) -> tuple[Row, ...]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.evidence import Job, JobState
+from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job, taken_after
@@ -25,9 +25,6 @@ from herorun.schedulers._iris_rows import (
     Listing,
     Row,
     beginning_of,
-    detail_words,
-    detailed,
-    log_text,
     log_words,
     stop_words,
     submitted_id,
@@ -36,6 +33,7 @@ from herorun.schedulers._iris_submit import (
     bundled,
     must_be_sound,
     run_words,
+    selector,
     shown,
     unknown_flags,
 )
@@ -47,7 +45,6 @@ from herorun.system.files import locked
 
 _TAKEN = re.compile(r"already exists", re.IGNORECASE)
 _DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
-_NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 
 
@@ -73,7 +70,7 @@ class Iris:
 
     def __init__(self, options: Options, folder: Path) -> None:
         self._options, self._folder = options, folder
-        self._iris = CommandLine(options)
+        self._iris = CommandLine(options.program, selector(options), options.timeout.total_seconds())
         self._sight: Sight | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
@@ -122,8 +119,8 @@ class Iris:
         gang = gang_of(told.rows, root.id, self._options.gang)
         live = [row for row in gang if state_of(row.word).live]
         if not state_of(root.word).live or not live:
-            root = self._in_detail(root)
-        gang = [self._in_detail(row) if row in live else row for row in gang]
+            root = self._iris.in_detail(root)
+        gang = [self._iris.in_detail(row) if row in live else row for row in gang]
         return judge(instance, root, gang, kept, intended_at, self._options.gang)
 
     def _nowhere(
@@ -141,16 +138,6 @@ class Iris:
         if asked_at - intended_at > self._options.forgets:
             return Unsure(f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets")
         return Absent()
-
-    def _in_detail(self, row: Row) -> Row:
-        """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
-        state = state_of(row.word)
-        if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
-            return row
-        if (row.exit_code is not None) if state.ended else row.counts:
-            return row
-        answer = self._iris.ask(detail_words(self._iris.generation, row.id))
-        return detailed(self._iris.generation, row, answer.text) if answer.code == 0 else row
 
     def live(self, slug: str) -> tuple[Job, ...]:
         """What is called as an instance of the run: other jobs whose names begin alike, diagnostics say, are not its."""
@@ -177,15 +164,10 @@ class Iris:
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
         job = self._id(must_be_instance(instance))
-        answer = self._iris.ask(log_words(job, lines))
-        if answer.code and not _NO_JOB.search(said_by(answer)):
-            raise self._iris.trouble("job logs", answer)
-        if answer.code or (
-            not answer.out.strip() and root_of(self._list(instance, whole=True).rows, job) is None
-        ):
+        told = self._iris.log(log_words(job, lines), job, lines)
+        if told is None or (not told.strip() and root_of(self._list(instance, whole=True).rows, job) is None):
             raise FileNotFoundError(2, "Iris has no such job", job)
-        told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
-        return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
+        return told
 
     # --- acting ----------------------------------------------------------------------------------
 

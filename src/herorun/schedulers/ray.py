@@ -8,15 +8,12 @@ import os
 import re
 from collections.abc import Hashable, Mapping
 from copy import copy
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import quote, urlsplit
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from typing import Any
+from urllib.parse import quote
 
 from herorun.core.canonical import canonical
-from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
@@ -28,67 +25,13 @@ from herorun.schedulers._ray_cluster import began, hardware_of
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_look import Look
 from herorun.schedulers._ray_notes import Notes, Sent
+from herorun.schedulers._ray_options import Options as Options
 from herorun.schedulers._ray_package import package, plan_of
 from herorun.schedulers._ray_request import PLAN, Needs, Where, request_of
 from herorun.system.clock import now
 
 UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
 _TAKEN = re.compile(r"submission_id .* already exists")
-
-
-def _address(text: str) -> str:
-    parts = urlsplit(text)
-    plain = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
-    if not plain or parts.username or parts.path not in ("", "/") or parts.port == 0:
-        raise ValueError('it must be "http://host:port" or "https://host:port" of the dashboard, and no more')
-    return text.rstrip("/")
-
-
-class Options(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    address: Annotated[str, AfterValidator(_address)] = Field(
-        description="The cluster's dashboard, `http://host:8265`. It is never taken from the environment."
-    )
-    ca_file: str | None = Field(
-        None, description="Certificate authorities for `https`, as a PEM file; none: the system's."
-    )
-    token_env: str | None = Field(
-        None,
-        description="Environment variable that holds the cluster's token, sent as `Authorization: Bearer`.",
-    )
-    header_env: dict[str, str] = Field(
-        {}, description="Further HTTP headers: the environment variable that holds each one's value."
-    )
-    prefix: str = Field(
-        "",
-        pattern=r"^[A-Za-z0-9_.-]*$",
-        description="Put before the instance's name to make the submission id, where several repositories share a cluster.",
-    )
-    code: Literal["upload", "shared"] = Field(
-        "upload",
-        description='"upload" packs the code for the cluster, at most 100 MiB; "shared" if every node sees the state folder '
-        "under the same path.",
-    )
-    secrets: Literal["on-cluster"] | None = Field(
-        None,
-        description='"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; else a run with secrets is blocked.',
-    )
-    num_cpus: float | None = Field(None, ge=0, description="CPUs for the entrypoint itself.")
-    num_gpus: float | None = Field(None, ge=0, description="GPUs for the entrypoint itself.")
-    memory: int | None = Field(None, ge=0, description="Memory for the entrypoint itself, in bytes.")
-    resources: dict[str, float] = Field({}, description="Custom resources for the entrypoint itself.")
-    logs: str | None = Field(
-        None, description="Folder of the session's logs, where it can be read from here; none: over HTTP."
-    )
-    settle: Duration = Field(
-        timedelta(seconds=30), description='Time after an intent before "there is no such job" counts.'
-    )
-    timeout: Duration = Field(timedelta(seconds=20), description="Time that one question may take.")
-    upload_within: Duration = Field(
-        timedelta(minutes=5), description="Time that the upload of the code may take."
-    )
-    grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
 
 
 def connect(options: Options, place: Place) -> "Ray":

@@ -15,65 +15,21 @@ import time
 from collections.abc import Hashable, Mapping, Set
 from copy import copy
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Any
 
-from pydantic import AfterValidator, ConfigDict, Field
-
-from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
-from herorun.core.reach import Login, Name, Reach
+from herorun.core.reach import Login, Reach
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._logs import part_there
+from herorun.schedulers._ssh_options import Options as Options
 from herorun.schedulers._ssh_seen import asked_for, job_seen
-from herorun.schedulers._words import Absolute
 from herorun.system.clock import now
 from herorun.system.far import far_to
 from herorun.system.road import ssh_argv
-
-
-def _no_top(value: str) -> str:
-    if value.endswith("/"):
-        raise ValueError("must be a folder, without a slash at its end")
-    return value
-
-
-Folder = Annotated[Absolute, AfterValidator(_no_top)]
-
-
-class Options(Login):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    host: Name = Field(
-        description="The box, as ssh knows it: a name of your ssh configuration, or an address."
-    )
-    folder: Folder = Field(
-        description="Absolute path on the box, on a disk that outlives a restart: instances, code and logs lie there.",
-    )
-    code: Literal["ship", "there"] = Field(
-        "ship",
-        description="`there`: the box sees this machine's folders under the same paths; nothing is sent.",
-    )
-    tmux: str = Field(
-        "herorun",
-        pattern=r"^[A-Za-z0-9_-]*$",
-        description="Name of the tmux server's socket (`tmux -L`); empty, or where tmux is missing: a session of its own.",
-    )
-    python: str = Field(
-        "python3", min_length=1, description="Python 3.8 or newer on the box: it supervises the job."
-    )
-    settle: Duration = Field(
-        timedelta(seconds=60),
-        description='Time after an intent before "there is no such job" counts; a submission arrives within it or not at all.',
-    )
-    grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
-    connect_within: Duration = Field(timedelta(seconds=15), description="Time for a new connection.")
-    look_within: Duration = Field(timedelta(seconds=20), description="Time for a look, once connected.")
-    start_within: Duration = Field(timedelta(seconds=20), description="Time that a start may take.")
-    send_within: Duration = Field(timedelta(minutes=10), description="Time for sending the code.")
 
 
 def connect(options: Options, place: Place) -> "Ssh":

@@ -1,6 +1,5 @@
 """An Iris job by its canonical name `/user/job`, asked of Iris' own command line."""
 
-import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -14,29 +13,20 @@ from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.outside import read_json
 from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.schedulers._iris_ask import CommandLine
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_rows import (
-    Generation,
     Listing,
-    Row,
     detail_words,
-    detailed,
-    generation_of,
-    list_words,
-    listing,
-    log_text,
     log_words,
     stop_words,
 )
-from herorun.schedulers._iris_submit import FORWARDED
 from herorun.schedulers._iris_words import state_of
 from herorun.schedulers._kept import Kept
-from herorun.system.process import Answer, run
 
 TIMEOUT = 60.0  # seconds of one question, its tunnel included
 SINCE = 900  # seconds of the log that a look reads
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
-_NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
 _TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
 _MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
 _TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
@@ -58,9 +48,8 @@ class IrisById:
     def __init__(self, options: Options) -> None:
         program = ["iris"] if shutil.which("iris") else ["uv", "run", "iris"]
         which = ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
-        self._program = [*program, *which]
+        self._iris = CommandLine(program, which, TIMEOUT)
         self._user = options.user
-        self._known: Generation | None = None
         self._log_flags: str | None = None
 
     def look(self, job: str) -> Search:
@@ -72,43 +61,28 @@ class IrisById:
             gang = gang_of(told.rows, job, None)
             live = [row for row in gang if state_of(row.word).live]
             if not state_of(root.word).live or not live:
-                root = self._in_detail(root)
-            gang = [self._in_detail(row) if row in live else row for row in gang]
+                root = self._iris.in_detail(root)
+            gang = [self._iris.in_detail(row) if row in live else row for row in gang]
             return judge(job, root, gang, Kept(), _EVER, None)
         except (CouldNotLook, OSError) as error:
             return Unsure(in_words(error))
 
     def _list(self, job: str) -> Listing:
         user, name = job.strip("/").split("/", 1)
-        answer = self._ask(list_words(self._generation(), user, name, whole=True))
-        if answer.code:
-            raise self._trouble("job list", answer)
-        return listing(self._generation(), answer.text, answer.err.decode("utf-8", "replace"))
-
-    def _in_detail(self, row: Row) -> Row:
-        state = state_of(row.word)
-        if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
-            return row
-        if (row.exit_code is not None) if state.ended else row.counts:
-            return row
-        answer = self._ask(detail_words(self._generation(), row.id))
-        return detailed(self._generation(), row, answer.text) if answer.code == 0 else row
+        return self._iris.list(user, name, whole=True)
 
     def tail(self, job: str, lines: int) -> str:
         """Of a job that may live the last 15 minutes, its children's too, where this Iris takes those words."""
         words = self._recent(job) or log_words(job, lines)
-        answer = self._ask(words)
-        if answer.code and not _NO_JOB.search(answer.err.decode("utf-8", "replace")):
-            raise self._trouble("job logs", answer)
-        if answer.code:
+        told = self._iris.log(words, job, lines)
+        if told is None:
             raise FileNotFoundError(2, "Iris has no such job", job)
-        told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
-        return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
+        return told
 
     def _recent(self, job: str) -> list[str]:
         """The seed's words; none where they are not known, or where the job has ended: then its whole end is read."""
         if self._log_flags is None:
-            answer = self._ask(["job", "logs", "--help"])
+            answer = self._iris.ask(["job", "logs", "--help"])
             self._log_flags = answer.text if answer.code == 0 else ""
         if "--since-seconds" not in self._log_flags:
             return []
@@ -124,31 +98,15 @@ class IrisById:
         return Origin(user, user == self._user if self._user else None)
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
-        answer = self._ask(detail_words(self._generation(), job))
+        answer = self._iris.ask(detail_words(self._iris.generation, job))
         if answer.code:
             return ()
         return summary_tasks(answer.text) or described_tasks(answer.text)
 
     def stop(self, job: str) -> None:
-        answer = self._ask(stop_words(self._generation(), job))
+        answer = self._iris.ask(stop_words(self._iris.generation, job))
         if answer.code:
-            raise self._trouble("job stop", answer)
-
-    def _generation(self) -> Generation:
-        if self._known is None:
-            answer = self._ask(["job", "list", "--help"])
-            if answer.code:
-                raise self._trouble("job list --help", answer)
-            self._known = generation_of(answer.text)
-        return self._known
-
-    def _ask(self, words: Sequence[str]) -> Answer:
-        without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
-        env = {name: value for name, value in os.environ.items() if name not in without}
-        return run([*self._program, *words], TIMEOUT, env=env)
-
-    def _trouble(self, what: str, answer: Answer) -> CouldNotLook:
-        return CouldNotLook(f"`iris {what}` failed: {answer.complaint}")
+            raise self._iris.trouble("job stop", answer)
 
 
 def summary_tasks(text: str) -> tuple[TaskEnd, ...]:

@@ -13,19 +13,11 @@ from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Login, road_to
+from herorun.schedulers._slurm_ask import Programs
 from herorun.schedulers._slurm_judge import Books, judge
-from herorun.schedulers._slurm_rows import (
-    NO_ACCOUNTING,
-    Row,
-    programs,
-    sacct_rows,
-    sacct_words,
-    squeue_rows,
-    squeue_words,
-)
+from herorun.schedulers._slurm_rows import Row, sacct_words, squeue_rows, squeue_words
 from herorun.schedulers._slurm_words import state_of
 from herorun.system.clock import now
-from herorun.system.process import Answer
 
 LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
 TIMEOUT = 40.0  # seconds of one question
@@ -54,12 +46,14 @@ def connect(options: Options, place: Place) -> "SlurmById":
 class SlurmById:
     def __init__(self, options: Options) -> None:
         self._options, self._road = options, road_to(options)
+        told = (options.programs, options.slurm_conf)
+        self._slurm = Programs(self._road, TIMEOUT, *told, missing="is --host missing")
 
     def look(self, job: str) -> Search:
         number, part = _parts(job)
         try:
             queue = _of(self._queue(number), number, part)
-            books = self._books(number)
+            books = self._slurm.accounting(sacct_words(now() - LONG_AGO, ids=[number]))
         except CouldNotLook as error:
             return Unsure(str(error))
         told = _of(books.rows, number, part)
@@ -70,21 +64,10 @@ class SlurmById:
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
     def _queue(self, number: str) -> Sequence[Row]:
-        answer = self._ask(squeue_words(ids=[number]))
+        answer = self._slurm.ask(squeue_words(ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
-        if answer.code or (b"error" in answer.err and not answer.out.strip()):
-            raise self._trouble("squeue", answer)
-        return squeue_rows(answer.text)
-
-    def _books(self, number: str) -> Books:
-        words = [*sacct_words((), now() - LONG_AGO)[:-1], f"--jobs={number}"]
-        answer = self._ask(words)
-        if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
-            return Books(none_kept=True)
-        if answer.code or (b"error" in answer.err and not answer.out.strip()):
-            return Books(silent=str(self._trouble("sacct", answer)).rstrip("."))
-        return Books(sacct_rows(answer.text))
+        return squeue_rows(self._slurm.whole("squeue", answer))
 
     def tail(self, job: str, lines: int) -> str:
         path = self._options.log or self._log_of(job)
@@ -99,19 +82,19 @@ class SlurmById:
 
     def _log_of(self, job: str) -> str:
         """As the controller tells while it remembers the job, else sbatch's own default in the job's folder."""
-        answer = self._ask(["scontrol", "show", "job", job])
+        answer = self._slurm.ask(["scontrol", "show", "job", job])
         found = re.search(r"^ *StdOut=(.*?)\n *\w+=", answer.text, re.MULTILINE | re.DOTALL)
         if found and found[1].strip():
             return found[1].strip().replace("%%", "%")
-        told = self._ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
+        told = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
         folder = told.text.strip().partition("\n")[0]
         return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
 
     def origin(self, job: str) -> Origin:
         """As the controller tells. Its `Command` is the script that was submitted, not what that runs."""
-        answer = self._ask(["scontrol", "show", "job", job])
+        answer = self._slurm.ask(["scontrol", "show", "job", job])
         if answer.code:
-            raise self._trouble("scontrol", answer)
+            raise self._slurm.trouble("scontrol", answer)
         us = self._road.run(["id", "-u"], TIMEOUT)
         if us.code:
             raise CouldNotLook(f"id -u on {self._road.where} failed: {us.complaint}")
@@ -119,36 +102,28 @@ class SlurmById:
 
     def results(self, job: str) -> str:
         """State, exit code and elapsed time, as accounting has them."""
-        answer = self._ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
+        answer = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
         told = answer.text.strip().partition("\n")[0].split("|")
         return f"{told[0]}, exit code {told[1]}, elapsed {told[2]}" if len(told) == 3 else ""
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
         """Its parts, each with the largest peak of its steps."""
-        answer = self._ask(["sacct", "-n", "-P", "-j", job, f"--format={','.join(_STEPS.split())}"])
+        answer = self._slurm.ask(["sacct", "-n", "-P", "-j", job, f"--format={','.join(_STEPS.split())}"])
         return task_ends(answer.text) if answer.code == 0 else ()
 
     def stop(self, job: str) -> None:
-        answer = self._ask(["scancel", job])
+        answer = self._slurm.ask(["scancel", job])
         if answer.code:
-            raise self._trouble("scancel", answer)
+            raise self._slurm.trouble("scancel", answer)
 
     def mine(self) -> tuple[tuple[str, str, str], ...]:
         """The user's jobs that Slurm has now: id, word and name."""
         user = ["-u", self._options.user] if self._options.user else ["--me"]
-        answer = self._ask(["squeue", "-h", *user, "-o", "%i|%T|%j"])
+        answer = self._slurm.ask(["squeue", "-h", *user, "-o", "%i|%T|%j"])
         if answer.code:
-            raise self._trouble("squeue", answer)
+            raise self._slurm.trouble("squeue", answer)
         rows = [line.split("|", 2) for line in answer.text.splitlines() if line.count("|") >= 2]
         return tuple((row[0].strip(), row[1].strip(), row[2].strip()) for row in rows)
-
-    def _ask(self, words: list[str]) -> Answer:
-        return self._road.run(programs(self._options.programs, self._options.slurm_conf, *words), TIMEOUT)
-
-    def _trouble(self, program: str, answer: Answer) -> CouldNotLook:
-        if answer.code == 127:
-            return CouldNotLook(f"{program} was not found on {self._road.where}: is Slurm there, or is --host missing?")  # fmt: skip
-        return CouldNotLook(f"{program} on {self._road.where} failed: {answer.complaint}")
 
 
 def _parts(job: str) -> tuple[str, str]:
