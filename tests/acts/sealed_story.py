@@ -1,0 +1,74 @@
+"""One story of a seal, the same wherever the job runs and wherever its rows lie, told by the real commands."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from herorun.core.ports import Found
+from stories import SLUG, TAG, Story, eventually
+
+CAPTURE = pytest.CaptureFixture[str]
+PATIENCE = 120.0  # seconds: a real cluster takes its time
+
+
+@dataclass(frozen=True)
+class World:
+    """A run that is begun. `go` lets its job come to its end; `blocks` are the checks that hold the seal back until then."""
+
+    story: Story
+    go: Callable[[], object]
+    blocks: frozenset[str]
+    begun: Callable[[], object]  # true once what is to block is there
+    root: str
+
+
+def seal_json(story: Story, capsys: CAPTURE, code: int) -> tuple[dict[str, Any], set[str]]:
+    """What `herorun seal` tells, and the checks that are open."""
+    capsys.readouterr()
+    found = story.herorun("seal", SLUG, "--json")
+    out, err = capsys.readouterr()
+    assert found == code, (found, out, err)
+    told: dict[str, Any] = json.loads(out)
+    return told, {f["check"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
+
+
+def ended(story: Story) -> bool:
+    run = story.run
+    found = run.scheduler.find("tiny-1", run.record.memory().launchings["tiny-1"].at)
+    return isinstance(found, Found) and found.job.state.ended and not found.job.running_tasks
+
+
+def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:
+    """Launched; held back, with nothing tagged; ended; told; sealed; proven by a fresh clone. The statement's own facts."""
+    story = world.story
+    assert story.init() == 0
+    assert story.launch() == 0, capsys.readouterr()
+    eventually(world.begun, PATIENCE)
+
+    told, blocked = seal_json(story, capsys, 1)
+    assert (told["verdict"], told["tag"], story.tags()) == ("blocked", None, [])
+    assert world.blocks <= blocked, blocked
+
+    world.go()
+    eventually(lambda: ended(story), PATIENCE)
+    assert [story.tick(), story.tick()] == [0, 0], capsys.readouterr()
+    told, _ = seal_json(story, capsys, 0)
+    assert (told["verdict"], told["tag"]) == ("clear", TAG)
+    assert story.herorun("seal", SLUG) == 0
+    assert story.tags() == story.tags(story.origin)
+
+    elsewhere = story.clone("elsewhere")
+    capsys.readouterr()
+    assert elsewhere.herorun("verify-seal", TAG, "--json") == 0, capsys.readouterr()
+    proof = json.loads(capsys.readouterr().out)
+    assert (proof["verdict"], proof["faults"], proof["unproven"]) == ("clear", [], [])
+    assert story.herorun("logbook", "verify", SLUG) == 0
+
+    facts = story.stated
+    assert facts["final_checkpoint"] == f"{world.root}/step-4"
+    assert (facts["reached_step"], facts["final_step"], facts["manifest"]["files"]) == (4, 4, 2)
+    assert facts["final_metrics"]["train/loss"] == 2.5
+    return facts
