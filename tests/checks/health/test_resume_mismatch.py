@@ -79,8 +79,21 @@ def test_what_cannot_be_compared_is_said_aloud():
     gap = asked()
     assert gap.outcome is Outcome.UNKNOWN and gap.message.startswith("not comparable: no step up to 60")
 
+    early = asked(after=49, noise=0.001)
+    assert early.outcome is Outcome.UNKNOWN
+
     reset = asked(compared=9, median=1.0, counter_reset=True)
     assert reset.outcome is Outcome.UNKNOWN and "began anew" in reset.message
+
+
+def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_up():
+    """A trainer that saves when it is preempted logs no step twice, and its run must be sealed all the same."""
+    sound = asked(offset=0.004, after=50, noise=0.001)
+    assert sound.outcome is Outcome.PASS
+    assert sound.message == (
+        "no step was logged twice, and the loss is +0.40% from the trend 50 rows after the warm-up"
+    )
+    assert asked(offset=0.011, after=50, noise=0.001).outcome is Outcome.FAIL
 
 
 def test_it_says_where_and_which_way():

@@ -40,9 +40,13 @@ def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdi
         return unknown("not comparable: the step count began anew and the loss did not", subject=where)
     if _catch_up(resume, limits):
         return failed(_differs(resume), subject=where)
+    level = (
+        f"the loss is {math.expm1(resume.offset):+.2%} from the trend {resume.after} rows after the warm-up"
+    )
     if resume.after >= limits.least_after and _level(resume, limits):
-        said = f"{math.expm1(resume.offset):+.2%} from the trend {resume.after} rows after the warm-up"
-        return failed(f"the loss is {said}", subject=where)
+        return failed(level, subject=where)
+    if not resume.overlapped and resume.after >= limits.least_after:
+        return passed(f"no step was logged twice, and {level}", subject=where)
     if not resume.overlapped:
         return unknown(f"not comparable: no step up to {resume.high_water} was logged twice", subject=where)
     return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median", subject=where)
