@@ -289,8 +289,8 @@ class Story:
 
     @property
     def published(self) -> bool:
-        """Whether the newest intent to launch or to tag is in the record on the remote."""
-        intents = [line for line in self.lines if line.event.kind == "Launching" or _tags(line)]
+        """Whether the newest intent to launch, to tag or to delete is in the record on the remote."""
+        intents = [line for line in self.lines if line.event.kind == "Launching" or _is_final(line)]
         return f'"id":"{intents[-1].id}"' in self.journal_there
 
     @property
@@ -372,8 +372,8 @@ def copy(source: Path, target: Path) -> None:
     shutil.copytree(source, target, symlinks=True)
 
 
-def _tags(line: Line) -> bool:
-    return line.event.kind == "Intended" and line.event.key.startswith("tag/")
+def _is_final(line: Line) -> bool:
+    return line.event.kind == "Intended" and line.event.key.startswith(("tag/", "prune/"))
 
 
 def _text(path: Path) -> str:

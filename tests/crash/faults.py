@@ -26,7 +26,7 @@ POINTS: tuple[tuple[Any, str], ...] = (
     *((Local, name) for name in ("submit", "find", "live", "stop")),
     *((LocalIssue, name) for name in ("open", "post", "edit", "find")),
     *((GitHubIssue, name) for name in ("open", "post", "edit", "find")),
-    *((LocalStore, name) for name in ("create", "swap", "delete")),
+    *((LocalStore, name) for name in ("create", "swap", "delete", "delete_folder")),
     (Terminal, "post"),
     (AppriseChannel, "post"),
     (record, "push"),

@@ -1,6 +1,9 @@
 """Each command before it runs, the way on after it was interrupted, and what must hold at the end."""
 
+import io
+import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,9 +40,15 @@ class Stage:
     good: tuple[int, ...] = (0,)  # exit codes with which the command has nothing left to do
     rest: Callable[[Story], object] = lambda story: None
     ready: Callable[[Story], object] = lambda story: None  # what a copied world cannot hold: a live job
+    typed: Callable[[Story], str] = lambda story: ""  # what a person types when asked
 
     def act(self, story: Story) -> int:
-        return story.herorun(*self.words)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", io.StringIO(self.typed(story)))
+            return story.herorun(*self.said(story))
+
+    def said(self, story: Story) -> list[str]:
+        return [word.replace("HOME", str(story.home)) for word in self.words]
 
     def again(self, story: Story) -> None:
         codes = []
@@ -106,6 +115,25 @@ def _paused(story: Story) -> None:
     assert story.herorun("pause", SLUG, "--until", LATER) == 0
 
 
+def _planned(story: Story) -> None:
+    """Ended and told, with two temporary checkpoints that a printed plan names."""
+    story.sign(checkpoints={"keep": 1})
+    _ready_to_seal(story)
+    for step in (1, 3):
+        folder = story.data / "tiny-temporary" / f"step-{step}"
+        (folder / "model").mkdir(parents=True)
+        (folder / "model" / "0").write_text("weights")
+        told = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": True}
+        (folder / "metadata.json").write_text(json.dumps(told))
+    assert story.herorun("checkpoints", "plan", SLUG, "--out", str(story.home / "prune.json")) == 0
+
+
+def _digest(story: Story) -> str:
+    told = json.loads((story.home / "prune.json").read_text())
+    assert len(told["victims"]) == 2
+    return f"{told['digest']}\n"
+
+
 def _live(story: Story) -> None:
     assert story.launch() == 0
     story.reaches(2)
@@ -130,6 +158,7 @@ STAGES = (
     Stage("deny", _asked, ("deny", SLUG)),
     Stage("pause", _asked, ("pause", SLUG, "--until", LATER)),
     Stage("resume", _paused, ("resume", SLUG)),
+    Stage("prune", _planned, ("checkpoints", "prune", SLUG, "--plan", "HOME/prune.json"), typed=_digest),
 )
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
@@ -205,7 +234,13 @@ def outcome(story: Story) -> dict[str, Any]:
         "entries": sorted(timeless(line) for line in entries if "action failed" not in line),
         "sealed": memory.sealed.tag if memory.sealed else None,
         "lease": [owner_of(story)],
+        "checkpoints": _files(story),
     }
+
+
+def _files(story: Story) -> list[str]:
+    """All that is left of the checkpoints, folders too."""
+    return sorted(str(path.relative_to(story.data)) for path in story.data.glob("tiny*/step-*/**/*"))
 
 
 def owner_of(story: Story) -> str:

@@ -24,7 +24,7 @@ from crash.stages import (
     outcome,
     undisturbed,
 )
-from herorun.acts import sealing
+from herorun.acts import pruning, sealing
 from herorun.schedulers.local import Local
 from stories import Story, copy
 
@@ -38,7 +38,7 @@ SLICES = [  # so that several processes can share the longest
         marks=() if part == TODAY % parts and is_of_the_day(n) else pytest.mark.thorough,
     )
     for n, (stage, parts) in enumerate(
-        zip(STAGES, (1, 4, 8, 1, 6, 6, 4, 4, 3, 6, 1, 3, 1, 1, 1), strict=True)
+        zip(STAGES, (1, 4, 8, 1, 6, 6, 4, 4, 3, 6, 1, 3, 1, 1, 1, 8), strict=True)
     )
     for part in (range(parts) if EVERY or stage.name not in SAMPLED else [TODAY % parts])
 ]
@@ -61,7 +61,7 @@ def witness(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return act
 
-    for owner, name in ((Local, "submit"), (sealing, "annotated_tag")):
+    for owner, name in ((Local, "submit"), (sealing, "annotated_tag"), (pruning, "_delete")):
         monkeypatch.setattr(owner, name, after_the_record(getattr(owner, name)))
 
 

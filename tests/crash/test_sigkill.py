@@ -16,7 +16,7 @@ from crash.faults import Fault, is_read
 from crash.stages import EVERY, STAGES, TODAY, Stage, must_hold, of_the_day, outcome, undisturbed
 from stories import Story, copy
 
-SAMPLE = {"launch": 2, "tick": 3, "relaunch": 2, "seal": 2}  # the others: one
+SAMPLE = {"launch": 2, "tick": 3, "relaunch": 2, "seal": 2, "prune": 2}  # the others: one
 SOURCES = Path(__file__).parents[2]
 
 
@@ -55,7 +55,8 @@ def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
 
 def kill(stage: Stage, story: Story, at: int, moment: str) -> None:
     assert killed.__file__
-    argv = [sys.executable, killed.__file__, str(at), moment, "-C", str(story.work), *stage.words]
+    argv = [sys.executable, killed.__file__, str(at), moment, "-C", str(story.work), *stage.said(story)]
     path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))
-    done = subprocess.run(argv, capture_output=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+    env, typed = {**os.environ, "PYTHONPATH": path}, stage.typed(story).encode()
+    done = subprocess.run(argv, input=typed, capture_output=True, env=env, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
