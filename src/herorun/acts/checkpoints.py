@@ -8,7 +8,7 @@ from typing import Any
 from herorun.acts.holding import held
 from herorun.acts.manifest import read_manifest
 from herorun.core.canonical import canonical, plain
-from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
 from herorun.core.evidence import Candidate, FinalStep
 from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable
@@ -86,7 +86,7 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[Listed]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise CouldNotLook(f"The root {root} could not be read: {scrub(in_words(error))}.") from None
+        raise CouldNotLook(sentence(f"The root {root} could not be read: {scrub(in_words(error))}")) from None
 
 
 def sized(run: Run, one: Listed) -> Sized | None:

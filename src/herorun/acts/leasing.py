@@ -6,7 +6,7 @@ root refused the very first owner. Which of them it is stands in the journal fro
 
 import errno
 
-from herorun.core.errors import Blocked, CouldNotLook, in_words
+from herorun.core.errors import Blocked, CouldNotLook, in_words, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
@@ -67,7 +67,7 @@ def _take_in_root(run: Run) -> Lease:
     except OSError as error:
         if error.errno in _REFUSED and not run.record.memory().launchings:
             return _take_on_record(run)
-        raise CouldNotLook(f"The lease {path} could not be written: {in_words(error)}.") from None
+        raise CouldNotLook(sentence(f"The lease {path} could not be written: {in_words(error)}")) from None
     lease = read_lease(found)
     if lease is None:
         raise Blocked(

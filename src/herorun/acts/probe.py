@@ -1,6 +1,6 @@
 """The write probe of the output roots: the one thing that reading cannot prove."""
 
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.workspace import Run
 
 
@@ -12,5 +12,5 @@ def probe_roots(run: Run) -> None:
             run.store.probe(root.rstrip("/"))
         except OSError as error:
             raise CouldNotLook(
-                f"The output root {root} cannot be written as a trainer would: {in_words(error)}."
+                sentence(f"The output root {root} cannot be written as a trainer would: {in_words(error)}")
             ) from None

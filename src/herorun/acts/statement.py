@@ -7,7 +7,7 @@ from typing import Any
 from herorun import __version__
 from herorun.acts.manifest import read_manifest
 from herorun.core.canonical import canonical, plain, timestamp
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.core.event import CheckedIn
 from herorun.core.evidence import (
     Candidate,
@@ -151,7 +151,7 @@ def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
         return read_manifest(run.store, checkpoint.path)
     except OSError as error:
         raise CouldNotLook(
-            f"Nothing was tagged: {checkpoint.path} could not be listed: {in_words(error)}."
+            sentence(f"Nothing was tagged: {checkpoint.path} could not be listed: {in_words(error)}")
         ) from None
 
 
