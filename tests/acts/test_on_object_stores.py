@@ -37,6 +37,13 @@ WRITTEN = "ent/proj/tiny"
 
 @pytest.fixture
 def wandb(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
+    with serving(monkeypatch) as service:
+        yield service
+
+
+@contextlib.contextmanager
+def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
+    """W&B with another run in the project."""
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     with running() as service:
         service.put(
@@ -47,6 +54,10 @@ def wandb(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
 
 @pytest.fixture
 def told(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
+    return begun(story, gcs, s3, wandb)
+
+
+def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
     """A world in which the parent run has left its checkpoint, and the run is begun and not launched."""
     bucket = bucket_of(story)
     gcs.tell("bucket", name=bucket, location="US-CENTRAL1")
