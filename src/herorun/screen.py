@@ -242,6 +242,9 @@ def show_turn(slug: str, turn: Any) -> None:
         return
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
     out = console()
+    if turn.sealed:
+        out.print(f"{slug}: sealed by {turn.sealed}: nothing to watch")
+        return
     out.print(f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
     for alert in told["alerts"]:
         out.print(f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: {clean(alert['message'])}")

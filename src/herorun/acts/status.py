@@ -15,7 +15,7 @@ from herorun.core.check import Gate
 from herorun.core.evidence import Evidence
 from herorun.core.glance import Glance
 from herorun.core.journal import Memory
-from herorun.core.news import progress_of
+from herorun.core.news import progress, progress_of
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth
 from herorun.gates import finding_json
@@ -57,7 +57,7 @@ def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[
         quiet = {
             "run": "finished" if memory.sealed else "unknown",
             "monitor": "fresh",
-            "progress": "~unknown/unknown",
+            "progress": memory.last_decided.progress if memory.last_decided else progress(None, None),
         }
         glance = Glance(run.slug, stage_of(run), quiet["run"])
         empty: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}

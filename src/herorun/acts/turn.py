@@ -68,6 +68,7 @@ class Turn:
     push: str = ""
     paused: bool = False
     pause: timedelta | None = None  # until the next one
+    sealed: str = ""  # the tag of the seal that ended it
 
     @property
     def step(self) -> int | None:
@@ -86,7 +87,9 @@ class Turn:
 
     @property
     def progress(self) -> str:
-        return progress_of(self.evidence)
+        """Of a sealed run as it was last seen."""
+        last = self.run.record.memory().last_decided if self.sealed else None
+        return last.progress if last else progress_of(self.evidence)
 
     def as_json(self) -> dict[str, Any]:
         """The promised shape."""
@@ -157,7 +160,7 @@ def take_turn(
         run.record.must_understand()
         memory = run.record.memory()
         if memory.sealed:
-            return Turn(run, None, {})
+            return Turn(run, None, {}, sealed=memory.sealed.tag)
         must_be_launched(run, memory)
         must_be_ours(run, memory)
         unsure = _settle(run)
