@@ -27,8 +27,8 @@ from herorun import cli, gather
 from herorun.core.codec import read
 from herorun.core.event import Noted
 from herorun.core.journal import Line
+from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
-from herorun.core.sealing.words import statement_of
 from herorun.notifiers import channel, terminal
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now

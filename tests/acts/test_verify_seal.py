@@ -84,6 +84,75 @@ def test_what_is_no_seal_is_wrong_use_or_a_fault(sealed: Story, capsys: CAPTURE)
     assert "holds no statement" in verify(sealed, capsys, code=1, tag="v1")["faults"][0]
 
 
+# --- what somebody else wrote ---------------------------------------------------------------------------
+
+HOSTILE = {
+    "nested": '{"a":' * 100_000,
+    "deep enough to be read and not to be written": '{"a":' * 900 + "1" + "}" * 900,
+    "no number": '{"a": NaN}',
+    "twice": '{"schema": 1, "schema": 2}',
+    "a list": "{}[1]",
+    "large": '{"a": "' + "x" * (17 << 20) + '"}',
+}
+
+
+def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = story.herorun(*words)
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err and "internal error" not in told.err, told.err
+    return code, told.out + told.err
+
+
+def retag(story: Story, message: str) -> None:
+    """The tag with another message, as whoever may push could make it."""
+    head = git(story.work, "cat-file", "tag", TAG).partition("\n\n")[0]
+    oid = git(story.work, "hash-object", "-t", "tag", "-w", "--stdin", stdin=f"{head}\n\n{message}").strip()
+    git(story.work, "update-ref", f"refs/tags/{TAG}", oid)
+
+
+def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CAPTURE) -> None:
+    for what, text in HOSTILE.items():
+        retag(sealed, f"Seal of hero run tiny\n\n- Status: sealed\n\n{text}\n")
+        code, told = said(sealed, capsys, "verify-seal", TAG)
+        assert (code, len(told)) < (2, 400), (what, code, told[:400])
+        assert said(sealed, capsys, "logbook", "verify", SLUG)[0] in (0, 1), what
+    whole = git(sealed.origin, "cat-file", "tag", TAG).partition("\n\n")[2]
+    for old, new in (
+        (f'"launch_commit": "{sealed.events("Sealed")[0].commit}"', '"launch_commit": "--all"'),
+        ('"run": "tiny"', '"run": "../../tiny"'),
+        ('"record": "', '"record": "-'),
+    ):
+        assert old in whole
+        retag(sealed, whole.replace(old, new))
+        code, told = said(sealed, capsys, "verify-seal", TAG)
+        assert code == 1 and "it is no whole statement of a seal" in told, told
+
+
+def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys: CAPTURE) -> None:
+    retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
+    code, told = said(sealed, capsys, "verify-seal", TAG)
+    assert code == 3 and "the flat form that herorun made before the statements of in-toto" in told
+    assert told.endswith("unknown: 0 faults, 1 not proven\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[" * 100_000, '{"files": [], "files": [], "path": ""}', "[1]", '{"files": 5}']
+)
+def test_a_manifest_or_statement_in_the_record_that_was_changed_is_a_fault(
+    sealed: Story, capsys: CAPTURE, text: str
+) -> None:
+    names = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    for part, fault in (
+        ("/manifest-", "is not the manifest that the seal names"),
+        ("/seal-", "another statement"),
+    ):
+        (path,) = [name for name in names if part in name]
+        sealed.tamper(path, lambda _: text)
+        code, told = said(sealed, capsys, "verify-seal", TAG, "--offline")
+        assert code == 1 and fault in told, told
+
+
 # --- signatures -----------------------------------------------------------------------------------------
 
 

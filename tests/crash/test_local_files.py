@@ -10,7 +10,7 @@ import pytest
 
 from herorun import record
 from herorun.core.errors import CouldNotLook
-from herorun.core.sealing.words import statement_of
+from herorun.core.sealing.reading import statement_of
 from herorun.schedulers import _kept
 from stories import SLUG, WAIT, Story
 

@@ -8,8 +8,8 @@ from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Failed
 from herorun.core.evidence import Sealing
 from herorun.core.journal import Memory
+from herorun.core.sealing.reading import parse_statement, statement_of
 from herorun.core.sealing.statement import facts_of
-from herorun.core.sealing.words import parse_statement, statement_of
 from herorun.system.clock import now
 from herorun.system.plumbing import tag_text
 from herorun.workspace import Run

@@ -9,8 +9,8 @@ from typing import Any
 
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
-from herorun.core.sealing.words import statement_of
 from herorun.core.verify import judge
 from herorun.record import Record
 from herorun.system.git import Repository, find_repository

@@ -1,8 +1,12 @@
 """JSON that somebody else wrote: a value, or one kind of error, whatever was put there to bring the reader down."""
 
 import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
+
+DEEPEST = 100  # levels of what is to be written again: Python's own writers go by recursion
 
 
 def read_json(data: str | bytes) -> Any:
@@ -11,6 +15,52 @@ def read_json(data: str | bytes) -> Any:
         return json.loads(data)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def read_strict_json(data: str | bytes) -> Any:
+    """As `read_json`, of what must have one reading: a ValueError too for a key that stands there twice, for a number
+    that is none or infinite, and for more than `DEEPEST` levels.
+
+    >>> read_strict_json('{"run": "a", "run": "b"}')
+    Traceback (most recent call last):
+    ValueError: the key 'run' stands there twice
+    """
+    try:
+        found = json.loads(data, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [inside for each in level for inside in _inside(each)]
+        if not level:
+            return found
+    raise ValueError("it is nested too deeply")
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:40]!r} stands there twice")
+    return found
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")
+
+
+def _finite(word: str) -> float:
+    if not math.isfinite(found := float(word)):
+        raise ValueError(f"{word[:40]} is no finite number")
+    return found
 
 
 def whole_number(value: Any) -> int:

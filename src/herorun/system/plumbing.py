@@ -195,8 +195,16 @@ def annotated_tag(repository: Repository, name: str, commit: str, message: str, 
     return oid
 
 
+LARGEST_TAG = 16 << 20  # bytes; the seal of a run with thousands of instances has one of them
+
+
 def tag_text(repository: Repository, name: str) -> str | None:
-    """An annotated tag as git keeps it, head and message; None if there is no such tag."""
+    """An annotated tag as git keeps it, head and message; None if there is no such tag. One of `LARGEST_TAG` is refused."""
+    size = repository.git("cat-file", "-s", f"refs/tags/{name}", ok=(0, 128))
+    if size.code == 0 and int(size.text) > LARGEST_TAG:
+        raise HerorunError(
+            f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: somebody else made it. A person must look."
+        )
     answer = repository.git("cat-file", "tag", f"refs/tags/{name}", ok=(0, 128))
     return answer.text if answer.code == 0 else None
 

@@ -132,6 +132,12 @@ def facts_of(told: Mapping[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
+def checkpoint_of(told: Mapping[str, Any]) -> str | None:
+    """The digest of the checkpoint's manifest among the subjects; None where there is none."""
+    found = (each["digest"]["sha256"] for each in told["subject"] if "sha256" in each["digest"])
+    return next((f"sha256:{oid}" for oid in found), None)
+
+
 def commit_of(told: Mapping[str, Any]) -> str:
     """The commit that a statement is about."""
     return next(str(each["digest"]["gitCommit"]) for each in told["subject"] if "gitCommit" in each["digest"])

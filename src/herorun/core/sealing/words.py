@@ -1,12 +1,11 @@
-"""A statement in people's words, and as the message of a tag and back. Pure."""
+"""A statement in people's words, and as the message of a tag. Pure."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.outside import read_json
 from herorun.core.sealing.kinds import SealKind
-from herorun.core.sealing.statement import commit_of, facts_of
+from herorun.core.sealing.statement import facts_of
 
 SIGNATURES = (
     "-----BEGIN PGP SIGNATURE-----",
@@ -93,26 +92,3 @@ def split_tag(text: str) -> tuple[dict[str, str], str, str]:
     fields = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
     at = min((found for mark in SIGNATURES if (found := rest.find(f"\n{mark}")) >= 0), default=-1)
     return fields, *((rest[: at + 1], rest[at + 1 :]) if at >= 0 else (rest, ""))
-
-
-def statement_of(tag_text: str) -> dict[str, Any] | None:
-    """The statement in a tag; None where there is none."""
-    _, message, _ = split_tag(tag_text)
-    try:
-        return parse_statement(message[message.index("\n{") :])
-    except ValueError:
-        return None
-
-
-def parse_statement(text: str | bytes) -> dict[str, Any]:
-    """A whole statement; a ValueError for anything else."""
-    found = read_json(text)
-    facts = facts_of(found)
-    try:
-        seal_lines(found, "")
-        [instance["name"] for instance in facts["instances"]]
-        commit_of(found)
-        dict(facts["edits"])
-    except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
-        raise ValueError(f"it is no whole statement of a seal ({error})") from None
-    return dict(found)

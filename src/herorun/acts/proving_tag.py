@@ -1,0 +1,99 @@
+"""What a seal's tag proves by itself, in a clone, and on the remote."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.contract import Contract, parse_contract
+from herorun.core.scrub import scrub
+from herorun.core.sealing.proof import Proof
+from herorun.core.sealing.statement import checkpoint_of, commit_of, facts_of
+from herorun.core.sealing.words import tag_message
+from herorun.system.git import Repository
+from herorun.system.signing import signature_of
+
+
+@dataclass(frozen=True)
+class SealedTag:
+    """The tag taken apart; its statement has the shape that herorun writes."""
+
+    repository: Repository
+    tag: str
+    head: dict[str, str]
+    message: str
+    signature: str
+    statement: dict[str, Any]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return facts_of(self.statement)
+
+
+def contract_of(seal: SealedTag) -> Contract | None:
+    """As it was when the newest instance was launched; None where that commit is not here, or has none."""
+    path = f"runs/{seal.facts['run']}.toml"
+    data = seal.repository.read(seal.facts["launch_commit"], [path])[path]
+    return None if data is None else parse_contract(data.decode("utf-8", "replace"), path)
+
+
+def ask_words(seal: SealedTag, proof: Proof) -> None:
+    facts, statement = seal.facts, seal.statement
+    found = [
+        ("its own name", seal.head.get("tag") == seal.tag, f"it calls itself {seal.head.get('tag')}"),
+        (
+            "the commit that it states",
+            seal.head.get("object") == commit_of(statement) == facts["commit"],
+            f"it points at {seal.head.get('object')}, and states {commit_of(statement)}",
+        ),
+        (
+            "the checkpoint that it states",
+            checkpoint_of(statement) == (facts["manifest"] or {}).get("digest"),
+            f"its subjects name the manifest {checkpoint_of(statement)}, and its facts another",
+        ),
+        (
+            "its words, which say what its statement says",
+            seal.message == tag_message(statement, seal.tag),
+            "the words of its message are not those of its statement",
+        ),
+    ]
+    proof.proven += [f"the tag has {what}" for what, holds, _ in found if holds]
+    proof.faults += [f"the tag: {why}" for _, holds, why in found if not holds]
+
+
+def ask_signature(seal: SealedTag, proof: Proof) -> None:
+    if not seal.signature:
+        proof.notes.append("the tag is not signed: who made it is not proven")
+        return
+    found = signature_of(seal.repository, seal.tag)
+    if found.good is None:
+        proof.unproven.append(f"the signature: this machine cannot check it: {scrub(found.words)}")
+    elif found.good:
+        proof.proven.append(f"the signature: {scrub(found.words)}")
+    else:
+        proof.faults.append(f"the signature does not fit the tag: {scrub(found.words)}")
+
+
+def ask_commit(seal: SealedTag, proof: Proof) -> None:
+    edits = seal.facts["edits"]
+    for what, commit in {
+        "the commit": seal.facts["commit"],
+        **{f"the edits of {k}": v for k, v in edits.items()},
+    }.items():
+        if seal.repository.has(commit):
+            proof.proven.append(f"{what} {commit[:9]} is in this clone")
+        else:
+            proof.unproven.append(f"{what} {commit[:9]} is not in this clone: fetch it")
+
+
+def ask_remote(seal: SealedTag, proof: Proof) -> None:
+    if "origin" not in seal.repository.remotes():
+        proof.unproven.append("the remote: this clone has none called origin")
+        return
+    ref = f"refs/tags/{seal.tag}"
+    there = seal.repository.remote_tips("origin", ref).get(ref)
+    here = seal.repository.git("rev-parse", "--verify", ref).text.strip()
+    if there == here:
+        proof.proven.append("origin has the very same tag")
+    elif there is None:
+        proof.faults.append("origin has no such tag: it was never pushed, or somebody took it away")
+    else:
+        proof.faults.append(f"origin has another tag of that name ({there[:9]})")

@@ -1,0 +1,119 @@
+"""A tag's statement that somebody wrote by hand, or to bring its reader down: one sentence each, and never another error."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from herorun.core.sealing.manifest import FileSeen, Manifest
+from herorun.core.sealing.reading import OtherForm, parse_statement, statement_in, statement_of
+from herorun.core.sealing.statement import Found, statement
+from herorun.core.sealing.words import tag_message
+
+COMMIT = "a" * 40
+MANIFEST = Manifest("/data/step-4", (FileSeen("weights", 8),))
+FACTS = {
+    **{
+        "run": "tiny",
+        "kind": "final",
+        "name": "",
+        "commit": COMMIT,
+        "launch_commit": COMMIT,
+        "record": "b" * 40,
+    },
+    **{"edits": {}, "instances": [{"name": "tiny-1"}], "plan_digest": "sha256:c", "launch_command": ["true"]},
+    **{"output_root": "/data", "tracker": {"id": "tiny", "name": None}, "tracker_links": [], "waivers": []},
+    **{"final_checkpoint": "/data/step-4", "final_checkpoint_temporary": False, "final_step": 4},
+    **{"reached_step": 4, "final_metrics": {"loss": 2.5}, "manifest": MANIFEST.facts, "caveats": []},
+}
+
+
+def made(**changes: Any) -> dict[str, Any]:
+    """A whole statement with some facts changed."""
+    told: dict[str, Any] = json.loads(json.dumps(statement(Found(FACTS, {}, COMMIT, manifest=MANIFEST))))
+    told["predicate"]["herorun_seal"] |= changes
+    return told
+
+
+def in_tag(text: str) -> str:
+    return (
+        f"object {COMMIT}\ntag herorun/tiny/seal-1\n\nSeal of hero run tiny\n\n- Status: sealed\n\n{text}\n"
+    )
+
+
+def why(text: str) -> str:
+    with pytest.raises(ValueError, match=r"it is|it holds") as raised:
+        statement_in(in_tag(text))
+    said = str(raised.value)
+    assert "\n" not in said and len(said) < 300, said
+    return said
+
+
+def test_what_was_written_is_read() -> None:
+    told = made()
+    assert statement_of(f"object {COMMIT}\n\n{tag_message(told, 'herorun/tiny/seal-1')}") == told
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it holds no statement of a seal"),
+        ("{", "it holds no statement of a seal"),
+        ("[" * 200_000, "it holds no statement of a seal"),
+        ('{"a":' * 200_000, "nested too deeply"),
+        ('{"a":' * 500 + "1" + "}" * 500, "nested too deeply"),
+        ('{"a": ' + "9" * 5_000 + "}", "no statement of a seal"),
+        ('{"a": NaN}', "NaN is no number"),
+        ('{"a": -Infinity}', "-Infinity is no number"),
+        ('{"a": 1e999}', "1e999 is no finite number"),
+        ('{"run": "a", "run": "b"}', "the key 'run' stands there twice"),
+        ("{}", "it is no statement of a seal, or of a form that this herorun does not know"),
+        ('{"_type": [], "predicate": []}', "it is no statement of a seal"),
+    ],
+)
+def test_what_states_nothing_is_one_sentence(text: str, said: str) -> None:
+    assert said in why(text)
+
+
+@pytest.mark.parametrize("name", FACTS)
+@pytest.mark.parametrize("value", [[["x"]], {"x": {}}, 7, True, "-x", "../x\n"])
+def test_no_fact_of_another_type_is_used(name: str, value: Any) -> None:
+    """A text where a text belongs is no fault of shape; what git or a path would read otherwise is."""
+    texts = {"name", "plan_digest", "output_root", "final_checkpoint"}
+    told = made(**{name: value})
+    fits = (isinstance(value, str) and name in texts) or (
+        (name, type(value))
+        in {("final_step", int), ("reached_step", int), ("final_checkpoint_temporary", bool)}
+    )
+    if name == "final_metrics" and isinstance(value, dict):
+        fits = True
+    if fits:
+        assert parse_statement(json.dumps(told)) == told
+    else:
+        assert "it is no whole statement of a seal" in why(json.dumps(told))
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_no_fact_is_lacking(name: str) -> None:
+    told = made()
+    del told["predicate"]["herorun_seal"][name]
+    assert "it is no whole statement of a seal" in why(json.dumps(told))
+
+
+@pytest.mark.parametrize("subject", [None, [], {}, [{}], [{"digest": 5}], [{"digest": {"gitCommit": 5}}]])
+def test_a_statement_without_its_subjects_is_none(subject: Any) -> None:
+    told = {**copy.deepcopy(made()), "subject": subject}
+    assert "it is no whole statement of a seal" in why(json.dumps(told))
+
+
+def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
+    flat = {"schema": 1, "run": "tiny", "commit": COMMIT, "final_checkpoint": "/data/step-4"}
+    with pytest.raises(
+        OtherForm, match=f"the flat form .* the commit {COMMIT} and the checkpoint /data/step-4"
+    ):
+        statement_in(in_tag(json.dumps(flat)))
+    newer = made()
+    newer["predicate"]["herorun_seal"]["schema"] = 2
+    with pytest.raises(OtherForm, match=r"a newer herorun's seal \(form 2, known is 1\): upgrade"):
+        statement_in(in_tag(json.dumps(newer)))
