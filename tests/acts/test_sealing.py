@@ -223,7 +223,7 @@ def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> Non
 
 
 def test_a_caveat_after_an_intent_is_stated(done: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted(done, monkeypatch, "annotated_tag")
+    interrupted(done, monkeypatch, "make_tag")
     done.herorun(*NOTE, "mixed")
     assert done.seal() == 0
     assert done.stated["caveats"] == ["mixed"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from herorun import record
-from herorun.acts import sealing
+from herorun.acts import seal_tag
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.local import LocalIssue
@@ -30,8 +30,8 @@ POINTS: tuple[tuple[Any, str], ...] = (
     (Terminal, "post"),
     (AppriseChannel, "post"),
     (record, "push"),
-    (sealing, "push"),
-    (sealing, "annotated_tag"),
+    (seal_tag, "push"),
+    (seal_tag, "annotated_tag"),
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from herorun import record
-from herorun.acts import launching, paging, perform, sealing
+from herorun.acts import launching, paging, perform, seal_tag
 from herorun.core import decide
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
@@ -44,7 +44,7 @@ ACTS: tuple[tuple[Any, str], ...] = (
     (Terminal, "post"),
     (AppriseChannel, "post"),
     (record, "push"),
-    (sealing, "push"),
+    (seal_tag, "push"),
 )
 READS: tuple[tuple[Any, str], ...] = (
     *((Local, name) for name in ("find", "live", "tail", "read_log")),
@@ -58,11 +58,11 @@ OURS: tuple[
     tuple[Any, str], ...
 ] = (  # on this machine: they fail or go through, and nothing comes twice or late
     (Record, "append"),
-    (sealing, "annotated_tag"),
+    (seal_tag, "annotated_tag"),
 )
-GIT = frozenset({"record.push", "record.fetch", "sealing.push", "Repository.remote_tips"}) | {
+GIT = frozenset({"record.push", "record.fetch", "seal_tag.push", "Repository.remote_tips"}) | {
     "Record.append",
-    "sealing.annotated_tag",
+    "seal_tag.annotated_tag",
 }
 
 

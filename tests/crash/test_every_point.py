@@ -24,7 +24,7 @@ from crash.stages import (
     outcome,
     undisturbed,
 )
-from herorun.acts import pruning, sealing
+from herorun.acts import pruning, seal_tag
 from herorun.schedulers.local import Local
 from stories import Story, copy
 
@@ -61,7 +61,7 @@ def witness(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return act
 
-    for owner, name in ((Local, "submit"), (sealing, "annotated_tag"), (pruning, "_delete")):
+    for owner, name in ((Local, "submit"), (seal_tag, "annotated_tag"), (pruning, "_delete")):
         monkeypatch.setattr(owner, name, after_the_record(getattr(owner, name)))
 
 

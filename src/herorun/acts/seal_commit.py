@@ -7,8 +7,8 @@ in an index of its own. The same content gives the same commit.
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.acts.seal_tag import tag_here, tag_there
 from herorun.acts.snapshots import admitted_snapshot
-from herorun.acts.unfinished_seal import tag_here, tag_there
 from herorun.core.codec import read
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Instance

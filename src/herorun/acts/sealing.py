@@ -6,8 +6,9 @@ from typing import Any
 from herorun.acts.judged import look
 from herorun.acts.posting import say
 from herorun.acts.seal_commit import keep_edits
+from herorun.acts.seal_tag import make_tag, push_tag, tag_here, tag_name
 from herorun.acts.statement import make_statement, remembered
-from herorun.acts.unfinished_seal import begun, tag_here, tag_name, tag_there
+from herorun.acts.unfinished_seal import begun
 from herorun.acts.winding_down import wind_down
 from herorun.core.canonical import canonical, digest
 from herorun.core.check import GateVerdict
@@ -33,8 +34,6 @@ from herorun.gates import Report, ask_seal
 from herorun.record import Pushed
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.system.plumbing import annotated_tag, push
-from herorun.system.signing import Signing, signing_of
 from herorun.workspace import Run, known_slugs
 
 FINAL = Sealing()
@@ -144,8 +143,8 @@ def _tag(
     _must_push(run, key)
     attempt = run.record.memory().intended[key].attempt
     try:
-        oid, unsigned = _made(run, tag, commit, tag_message(statement, tag))
-        _push_tag(run, tag, oid)
+        oid, unsigned = make_tag(run, tag, commit, tag_message(statement, tag))
+        push_tag(run, tag, oid)
     except HerorunError as error:
         run.record.append(Failed(now(), key, attempt, scrub(in_words(error))))
         raise
@@ -160,22 +159,6 @@ def _tag(
     warnings += [*unsigned, *_tell(run, told)]
     run.record.push()
     return Seal(report, tag, commit, statement, tuple(warnings))
-
-
-def _made(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[str]]:
-    """The tag, signed where git is set up to sign; and why it is not, where only a key is set and cannot be used."""
-    signing = signing_of(run.repository)
-    if signing is Signing.OFF:
-        return annotated_tag(run.repository, tag, commit, message), []
-    try:
-        return annotated_tag(run.repository, tag, commit, message, sign=True), []
-    except CouldNotLook as error:
-        if signing is Signing.DEMANDED:
-            raise CouldNotLook(
-                f"Nothing was tagged: git is set up to sign tags and could not: {error}"
-            ) from None
-        why = f"the tag is not signed: user.signingkey is set, and git could not sign with it: {in_words(error)}"
-        return annotated_tag(run.repository, tag, commit, message), [why]
 
 
 def _tell(run: Run, sealed: Sealed) -> list[str]:
@@ -199,26 +182,13 @@ def _must_push(run: Run, key: str) -> None:
         raise CouldNotLook(f"Nothing was tagged: the record could not be pushed: {pushed.why}")
 
 
-def _push_tag(run: Run, tag: str, oid: str) -> None:
-    """Create-only: a tag of that name that says something else is never moved."""
-    remote = run.contract.code.remote
-    if remote not in run.repository.remotes():
-        return
-    there = tag_there(run, tag)
-    if there == oid:
-        return
-    if there is not None:
-        raise Blocked(f"{remote} has another tag {tag} already: it is never moved. A person must look.")
-    push(run.repository, remote, oid, f"refs/tags/{tag}", None)
-
-
 def _again(run: Run, sealed: Sealed) -> Seal:
     """Sealed before: whatever of it did not reach the world yet goes out now."""
     oid = tag_here(run, sealed.tag)
     warnings = []
     if oid is not None:
         try:
-            _push_tag(run, sealed.tag, oid)
+            push_tag(run, sealed.tag, oid)
         except CouldNotLook as error:
             warnings.append(f"the tag is not pushed: {in_words(error)}")
     else:

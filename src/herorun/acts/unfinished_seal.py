@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.acts.seal_tag import tag_here, tag_there
 from herorun.acts.statement import remembered
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Failed
@@ -13,11 +14,6 @@ from herorun.core.sealing.statement import facts_of
 from herorun.system.clock import now
 from herorun.system.plumbing import tag_text
 from herorun.workspace import Run
-
-
-def tag_name(run: Run, memory: Memory) -> str:
-    """The next seal's: milestones are counted, and the seal that ends the run comes after them."""
-    return f"herorun/{run.slug}/seal-{len(memory.milestones) + 1}"
 
 
 def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:
@@ -84,17 +80,3 @@ def _stated(run: Run, memory: Memory, tag: str, text: str, sealing: Sealing) -> 
 
 def _same_instances(statement: Mapping[str, Any], memory: Memory) -> bool:
     return [i["name"] for i in facts_of(statement)["instances"]] == [i.name for i in memory.instances]
-
-
-def tag_there(run: Run, tag: str) -> str | None:
-    """A tag on the remote; None if it is not there, or if there is no remote."""
-    remote, ref = run.contract.code.remote, f"refs/tags/{tag}"
-    if remote not in run.repository.remotes():
-        return None
-    return run.repository.remote_tips(remote, ref).get(ref)
-
-
-def tag_here(run: Run, tag: str) -> str | None:
-    """A tag in this clone."""
-    answer = run.repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{tag}", ok=(0, 1))
-    return answer.text.strip() if answer.code == 0 else None

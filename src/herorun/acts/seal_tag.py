@@ -1,0 +1,55 @@
+"""A seal's tag: its name, the making with a signature where git is set up to sign, and the push that creates only."""
+
+from herorun.core.errors import Blocked, CouldNotLook, in_words
+from herorun.core.journal import Memory
+from herorun.system.plumbing import annotated_tag, push
+from herorun.system.signing import Signing, signing_of
+from herorun.workspace import Run
+
+
+def tag_name(run: Run, memory: Memory) -> str:
+    """The next seal's: milestones are counted, and the seal that ends the run comes after them."""
+    return f"herorun/{run.slug}/seal-{len(memory.milestones) + 1}"
+
+
+def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[str]]:
+    """The tag, signed where git is set up to sign; and why it is not, where only a key is set and cannot be used."""
+    signing = signing_of(run.repository)
+    if signing is Signing.OFF:
+        return annotated_tag(run.repository, tag, commit, message), []
+    try:
+        return annotated_tag(run.repository, tag, commit, message, sign=True), []
+    except CouldNotLook as error:
+        if signing is Signing.DEMANDED:
+            raise CouldNotLook(
+                f"Nothing was tagged: git is set up to sign tags and could not: {error}"
+            ) from None
+        why = f"the tag is not signed: user.signingkey is set, and git could not sign with it: {in_words(error)}"
+        return annotated_tag(run.repository, tag, commit, message), [why]
+
+
+def push_tag(run: Run, tag: str, oid: str) -> None:
+    """Create-only: a tag of that name that says something else is never moved."""
+    remote = run.contract.code.remote
+    if remote not in run.repository.remotes():
+        return
+    there = tag_there(run, tag)
+    if there == oid:
+        return
+    if there is not None:
+        raise Blocked(f"{remote} has another tag {tag} already: it is never moved. A person must look.")
+    push(run.repository, remote, oid, f"refs/tags/{tag}", None)
+
+
+def tag_there(run: Run, tag: str) -> str | None:
+    """A tag on the remote; None if it is not there, or if there is no remote."""
+    remote, ref = run.contract.code.remote, f"refs/tags/{tag}"
+    if remote not in run.repository.remotes():
+        return None
+    return run.repository.remote_tips(remote, ref).get(ref)
+
+
+def tag_here(run: Run, tag: str) -> str | None:
+    """A tag in this clone."""
+    answer = run.repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{tag}", ok=(0, 1))
+    return answer.text.strip() if answer.code == 0 else None
