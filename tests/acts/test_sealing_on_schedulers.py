@@ -13,12 +13,12 @@ from uuid import uuid4
 import pytest
 import tomli_w
 
-from acts.sealed_story import World, is_sealed_after_its_end
+from acts.sealed_story import PATIENCE, World, ended, is_sealed_after_its_end, seal_json
 from services.boxes import Box
 from services.fixtures import skip_or_fail
 from services.ray_service import Head
 from services.slurm import Cluster
-from stories import WAIT, Story, contract_of
+from stories import WAIT, Story, contract_of, eventually
 
 CAPTURE = pytest.CaptureFixture[str]
 LIVES = frozenset(
@@ -122,6 +122,23 @@ def on_iris(story: Story) -> Iterator[World]:
         if not (pid.parent / "exit").exists():
             with suppress(ProcessLookupError):
                 os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
+@pytest.mark.back_end
+def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
+    on_ssh: World, box: Box, capsys: CAPTURE
+) -> None:
+    story = on_ssh.story
+    assert story.init() == 0
+    assert story.launch() == 0
+    on_ssh.go()
+    eventually(lambda: ended(story), PATIENCE)
+    box.cut()
+    told, unseen = seal_json(story, capsys, 3)
+    assert (told["verdict"], told["tag"]) == ("unknown", None) and unseen >= LIVES
+    assert {f["outcome"] for f in told["findings"] if f["check"] in LIVES} == {"unknown"}
+    box.mend()
+    assert story.seal() == 0
 
 
 REAL = [pytest.param(name, marks=pytest.mark.back_end) for name in ("on_slurm", "on_ray", "on_ssh", "on_nel")]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from herorun.core.sealing.manifest import Manifest, manifest_from
+from herorun.core.sealing.words import tag_message
 from herorun.system.files import is_locked
 from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, git
 
@@ -61,6 +62,36 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
     assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote"]
     told = verify(other, capsys, "--offline", code=3)
     assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote", "the checkpoint"]
+
+
+def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CAPTURE) -> None:
+    one = Story(sealed.home / "one-branch")
+    git(
+        sealed.home, "clone", "-q", "--single-branch", "--template=", f"file://{sealed.origin}", str(one.work)
+    )
+    told = verify(one, capsys, code=3)
+    assert (told["faults"], len(told["unproven"])) == ([], 2)
+    fetch = told["unproven"][0].split("`")[1]
+    assert fetch.startswith("git fetch origin ")
+    git(one.work, *fetch.split()[1:])
+    assert verify(one, capsys)["verdict"] == "clear"
+
+
+def test_a_record_on_a_branch_of_its_own_name_is_found(story: Story, capsys: CAPTURE) -> None:
+    story.sign(logbook={"branch": "records/tiny"})
+    story.launched()
+    assert story.seal() == 0
+    assert any("on records/tiny" in words for words in verify(story.clone("elsewhere"), capsys)["proven"])
+
+
+def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    told = sealed.statement_in_tag
+    told["subject"][1]["digest"]["sha256"] = "0" * 64
+    retag(sealed, tag_message(told, TAG))
+    faults = verify(sealed, capsys, code=1)["faults"]
+    assert faults[0].startswith(
+        f"the tag: its subjects name the manifest sha256:{'0' * 64}, and its facts sha256:"
+    )
 
 
 def test_a_checkpoint_that_is_not_what_it_was_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:

@@ -37,6 +37,7 @@ def contract_of(seal: SealedTag) -> Contract | None:
 
 def ask_words(seal: SealedTag, proof: Proof) -> None:
     facts, statement = seal.facts, seal.statement
+    subject, stated = checkpoint_of(statement), (facts["manifest"] or {}).get("digest")
     found = [
         ("its own name", seal.head.get("tag") == seal.tag, f"it calls itself {seal.head.get('tag')}"),
         (
@@ -45,9 +46,9 @@ def ask_words(seal: SealedTag, proof: Proof) -> None:
             f"it points at {seal.head.get('object')}, and states {commit_of(statement)}",
         ),
         (
-            "the checkpoint that it states",
-            checkpoint_of(statement) == (facts["manifest"] or {}).get("digest"),
-            f"its subjects name the manifest {checkpoint_of(statement)}, and its facts another",
+            "one checkpoint in its subjects and its facts" if stated else "no checkpoint, and says so",
+            subject == stated,
+            f"its subjects name the manifest {subject or 'of no checkpoint'}, and its facts {stated or 'none'}",
         ),
         (
             "its words, which say what its statement says",
