@@ -12,11 +12,9 @@ from stories import SLUG, Story
 # Each package with what it brings along.
 CLICK = {"click"}
 PYDANTIC = {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"}
-GIT = {"git", "gitdb", "smmap"}
 RICH = {"rich"}
-CONTRACT = CLICK | PYDANTIC  # reads a contract, or asks a check
-RECORD = CONTRACT | GIT  # looks into a repository
-SHOWN = RECORD | RICH  # and lays it out for people
+CONTRACT = CLICK | PYDANTIC  # reads a contract or a record, or asks a check
+SHOWN = CONTRACT | RICH  # and lays it out for people
 LOGS = {"ahocorasick_rs"}  # reads the job's log
 PAGE = {"jinja2", "markupsafe", "markdown_it", "mdurl"}  # writes the report
 
@@ -30,21 +28,21 @@ COMMANDS = {
 }
 NOTE = "--status seen --evidence row --decision go-on --next look"
 STORY = {  # in this order, as a run goes
-    f"init {SLUG}": RECORD,
+    f"init {SLUG}": CONTRACT,
     f"preflight {SLUG}": SHOWN,
-    f"preflight {SLUG} --json": RECORD,
+    f"preflight {SLUG} --json": CONTRACT,
     f"launch {SLUG} --no-babysit": SHOWN,
     f"status {SLUG}": SHOWN | LOGS,
-    f"status {SLUG} --json": RECORD | LOGS,
-    f"watch {SLUG} --json": RECORD,
-    f"report {SLUG} --json": RECORD | LOGS | PAGE,
+    f"status {SLUG} --json": CONTRACT | LOGS,
+    f"watch {SLUG} --json": CONTRACT,
+    f"report {SLUG} --json": CONTRACT | LOGS | PAGE,
     f"babysit {SLUG} --once": SHOWN | LOGS,
-    f"babysit {SLUG} --once --json": RECORD | LOGS,
-    f"note {SLUG} {NOTE}": RECORD,
+    f"babysit {SLUG} --once --json": CONTRACT | LOGS,
+    f"note {SLUG} {NOTE}": CONTRACT,
     f"seal {SLUG}": SHOWN | LOGS,
-    f"seal {SLUG} --json": RECORD,
-    f"logbook show {SLUG}": RECORD,
-    f"logbook verify {SLUG}": RECORD,
+    f"seal {SLUG} --json": CONTRACT,
+    f"logbook show {SLUG}": CONTRACT,
+    f"logbook verify {SLUG}": CONTRACT,
 }
 PROBE = """
 import sys

@@ -251,30 +251,46 @@ def find_repository(start: Path) -> Repository:
 
 @lru_cache(maxsize=256)
 def _found(start: Path) -> Repository:
-    """Looked for once a process: a babysitter of a thousand runs asks as often, round after round."""
+    """Looked for once a process: a babysitter of a thousand runs asks as often, round after round.
+
+    GitPython takes longer to import than git to answer, so it is asked only for what git's answer leaves open.
+    """
+    words = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
+    answer = run(words, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment())
+    if answer.code:
+        raise WrongUse(_why_not(start, _complaint(answer)))
+    told = answer.text.splitlines()
+    top, common = told if len(told) == 2 else _with_line_breaks(start)
+    return Repository(Path(top).resolve(), (start / common).resolve())
+
+
+def _with_line_breaks(start: Path) -> tuple[str, str]:
+    """The two folders, where a name in them holds a line break."""
+    from git import Repo
+
+    with Repo(start, search_parent_directories=True) as found:
+        return str(found.working_tree_dir), str(found.common_dir)
+
+
+def _is_bare(start: Path) -> bool:
     from git import Repo
     from git.exc import GitError
 
     try:
         with Repo(start, search_parent_directories=True) as found:
-            bare, top, common = found.bare, found.working_tree_dir, found.common_dir
-    except (GitError, ValueError, OSError) as error:
-        raise WrongUse(_why_not(start, error)) from None
-    if bare or top is None:
-        raise WrongUse(f"{start} is in a bare git repository: run herorun in a work tree.")
-    repository = Repository(Path(top).resolve(), Path(common).resolve())
-    answer = run(("git", "rev-parse", "--show-toplevel"), LOCAL, cwd=str(start), env=environment())
-    if answer.code:
-        raise WrongUse(_why_not(start, ValueError(_complaint(answer))))
-    return repository
+            return found.bare
+    except (GitError, ValueError, OSError):
+        return False
 
 
-def _why_not(start: Path, error: Exception) -> str:
-    if "dubious ownership" in str(error):
-        told = _DISTRUSTED.search(str(error))
+def _why_not(start: Path, complaint: str) -> str:
+    if "dubious ownership" in complaint:
+        told = _DISTRUSTED.search(complaint)
         top = told[1] if told else start
         return (
             f"git does not trust {top}, because another user owns it. If you do: "
             f"`git config --global --add safe.directory {top}`."
         )
+    if _is_bare(start):
+        return f"{start} is in a bare git repository: run herorun in a work tree."
     return f"{start} is not in a git repository: run herorun in the repository of the training code, or name it with -C."
