@@ -1,9 +1,14 @@
 """Fixtures that several folders of tests share."""
 
 import os
+import signal
 
 # A test is nobody's session: its launches register with no agent and start no watch of one.
 for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION"):
     os.environ.pop(variable, None)
+
+# A shell's background jobs ignore interruptions, and would hand that down to all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["services.fixtures", "services.github", "services.slurm", "stories"]

@@ -124,7 +124,7 @@ class Terminal:
         argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "watch", "--every", "0.2"]
         env = {**os.environ, "PYTHONPATH": SOURCES, "TERM": "xterm", "COLUMNS": "120", "LINES": "20"}
         self.process = subprocess.Popen(
-            argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True, preexec_fn=_heeds
+            argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True
         )
         os.close(other)
 
@@ -158,11 +158,6 @@ class Terminal:
         self.process.kill()
         self.process.wait()
         os.close(self._end)
-
-
-def _heeds() -> None:
-    """A shell's background jobs ignore interruptions, and hand that down."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture

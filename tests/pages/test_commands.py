@@ -29,6 +29,7 @@ NOT_RUN = {
     'herorun jobs add slurm 4711 --host login --description "calibration"': "needs a cluster: tests/acts/test_jobs_on_slurm.py",
     "herorun jobs watch": "goes on until those jobs have ended: tests/acts/test_registered.py",
     "herorun jobs find --host login": "needs a login node: tests/acts/test_registered.py",
+    "herorun launch grug --adopt 4711": "needs a job that was started by hand: tests/acts/test_adopting.py",
     "ray start --head": "needs a Ray cluster: tests/acts/test_on_ray.py starts one, where Ray is installed",
     "herorun demo --scheduler ray --address http://127.0.0.1:8265": "needs a Ray cluster, see above",
 }

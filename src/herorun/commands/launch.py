@@ -26,7 +26,7 @@ def command(
     contract's scheduler gave it. It must be live, and yours; what nobody can prove of it is said and recorded.
 
     \b
-    Examples:
+    Example:
       herorun launch grug --plan .herorun/plan.json
       herorun launch grug --adopt 4711
     """

@@ -4,7 +4,7 @@ Chunks of rows are judged whole; only where that changes an alert is the chunk h
 long calm curve costs one pass, and what is found does not depend on the chunks.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -15,7 +15,6 @@ from herorun.core.contract import Contract, contract_from
 from herorun.core.evidence import Excursion, History, Instance, Metrics
 from herorun.core.finding import Outcome
 from herorun.core.fold import MetricsState, Names, fold_rows, summarise
-from herorun.core.fold.order import WAITING
 from herorun.core.ports import Row
 
 CHUNK = 512
@@ -49,7 +48,9 @@ class Backtest:
     alerts: list[Fired] = field(default_factory=list)
     _firing: dict[Key, Fired] = field(default_factory=dict)
     _muted: set[Key] = field(default_factory=set)
-    _ended: dict[Key, int] = field(default_factory=dict)
+    _told: set[tuple[str, str, int]] = field(
+        default_factory=set
+    )  # excursions that are over: kind, metric, first step
 
     def run(self, rows: Iterable[Row]) -> list[Fired]:
         """All alerts, in the order in which they fired."""
@@ -65,24 +66,21 @@ class Backtest:
         assert metrics is not None
         first = self.rows + offset
         open_now = self._failing(only_open(metrics))
-        seen = self._failing(metrics)
-        if len(chunk) == 1:  # in several rows an excursion may have begun and ended anew
-            seen = {
-                key: said for key, said in seen.items() if key in open_now or not self._just_ended(key, first)
-            }
+        seen = self._failing(self._news(metrics))
         if seen.keys() == open_now.keys() == self._firing.keys() | self._muted:
+            self._told |= _over(metrics)
             return after
         if len(chunk) == 1:
+            self._told |= _over(metrics)
             self._settle(first, chunk[0].step, seen, open_now)
             return after
         middle = len(chunk) // 2
         between = self._walk(state, chunk[:middle], offset)
         return self._walk(between, chunk[middle:], offset + middle)
 
-    def _just_ended(self, key: Key, row: int) -> bool:
-        """The rows that wait for their order tell an excursion's end once more."""
-        known = key in self._firing or key in self._muted
-        return not known and row - self._ended.get(key, -WAITING - 1) <= WAITING
+    def _news(self, metrics: Metrics) -> Metrics:
+        """The rows that wait for their order tell an excursion's end once more: without those that were told."""
+        return _only(metrics, lambda excursion: excursion.open or _name(excursion) not in self._told)
 
     def _settle(self, row: int, step: int, seen: Mapping[Key, str], open_now: Mapping[Key, str]) -> None:
         numeric = any(self._topic(key) is Topic.NUMERIC for key in seen)
@@ -96,7 +94,6 @@ class Backtest:
             if key in self._firing:
                 self._firing.pop(key).until_row = row
             self._muted.discard(key)
-            self._ended[key] = row
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:
         check = self._by_name[key[0]]
@@ -122,16 +119,25 @@ class Backtest:
 
 def only_open(metrics: Metrics) -> Metrics:
     """What is still going on at the newest row."""
+    return _only(metrics, lambda excursion: excursion.open)
 
-    def still(excursions: tuple[Excursion, ...]) -> tuple[Excursion, ...]:
-        return tuple(excursion for excursion in excursions if excursion.open)
 
+def _only(metrics: Metrics, wanted: Callable[[Excursion], bool]) -> Metrics:
     return replace(
         metrics,
-        spikes=still(metrics.spikes),
-        non_finite=still(metrics.non_finite),
-        excursions=still(metrics.excursions),
+        spikes=tuple(filter(wanted, metrics.spikes)),
+        non_finite=tuple(filter(wanted, metrics.non_finite)),
+        excursions=tuple(filter(wanted, metrics.excursions)),
     )
+
+
+def _over(metrics: Metrics) -> set[tuple[str, str, int]]:
+    every = (*metrics.spikes, *metrics.non_finite, *metrics.excursions)
+    return {_name(excursion) for excursion in every if not excursion.open}
+
+
+def _name(excursion: Excursion) -> tuple[str, str, int]:
+    return excursion.kind, excursion.metric, excursion.first_step
 
 
 def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
