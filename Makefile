@@ -40,7 +40,7 @@ demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 test: $(DEV) $(SERVICES) $(NODE)  ## Run the tests.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
 
-test-thorough: $(DEV) $(SERVICES)  ## Run the long tests: on real Slurm, Ray, ssh boxes, nel and object stores, and of every crash point.
+test-thorough: $(DEV) $(SERVICES)  ## Run the long tests: long stories, real Slurm, Ray, ssh boxes, nel and object stores, and crash points.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "back_end or thorough"
 
 services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.

@@ -62,6 +62,7 @@ def test_the_new_check_is_found_without_another_edit(copy: Path) -> None:
     assert re.search(r"^launch +detached-head +The launch is from no branch\.$", listed, re.MULTILINE)
 
 
+@pytest.mark.thorough
 def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
     asked = "from herorun import discover; print([discover.adapter_kinds(p) for p in discover.ADAPTERS])"
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}

@@ -201,6 +201,7 @@ def test_the_printed_pages_are_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path) -> None:
     for part in (TOP / "docs").glob("*.py"):
         shutil.copy(part, tmp_path)

@@ -147,6 +147,7 @@ def test_every_target_sets_itself_up(target: str) -> None:
     assert "--editable ." in said
 
 
+@pytest.mark.thorough
 def test_the_demo_needs_none_of_the_developers_tools() -> None:
     assert "requirements-dev" not in rehearsed("demo")
     assert "requirements-dev" in rehearsed("test")

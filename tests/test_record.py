@@ -78,6 +78,7 @@ def two(story: Story) -> tuple[Record, Record]:
 # --- two clones -------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_whoever_pushes_second_puts_their_events_on_top(two: tuple[Record, Record]) -> None:
     first, second = two
     first.append(note("one"))
@@ -140,6 +141,7 @@ class Dead(BaseException):
 STEPS = ("push", "fetch", "commit_files", "move_ref")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_an_interrupted_adoption_loses_nothing(story: Story, after: bool) -> None:
     """The process ends at every git step of a push that has to adopt; then it is simply pushed again."""
@@ -393,6 +395,7 @@ def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
     assert len(opened.lines()) == 25 and is_well(opened)
 
 
+@pytest.mark.thorough
 def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REMEMBER", 1)
     story.finished()
@@ -475,6 +478,7 @@ def _cost(story: Story, work: Work, event: Event) -> Work:
     return work - before
 
 
+@pytest.mark.thorough
 def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: Work) -> None:
     """Counted in git's calls and in bytes. An entry costs its page of the logbook too."""
     mine, day = record(story), timedelta(days=1)

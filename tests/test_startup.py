@@ -77,6 +77,7 @@ def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str
     assert foreign(imported(COMMAND, tmp_path / "modules", *words.split())) == COMMANDS[words]
 
 
+@pytest.mark.thorough
 def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(story: Story, tmp_path: Path) -> None:
     assert story.init() == 0
     words = ["-C", str(story.work), "preflight", SLUG, "--json"]

@@ -239,6 +239,7 @@ PAGES: dict[str, tuple[Callable[[Story], object], str]] = {
 }
 
 
+@pytest.mark.thorough
 def test_whoever_clones_finds_what_was_forged_on_a_later_page(long: Story) -> None:
     told = verify_record(open_record(SLUG, long.clone("honest").work))
     assert (told.verdict, told.entries) == ("clear", 16)
@@ -281,6 +282,7 @@ def test_a_remote_that_was_rewritten_is_found(kept: Story) -> None:
     assert "the branch on origin" in faults(kept)
 
 
+@pytest.mark.thorough
 def test_what_another_clone_added_since_is_judged_too(kept: Story) -> None:
     other = kept.clone("elsewhere")
     other.init()
@@ -298,6 +300,7 @@ def test_a_merge_is_found(kept: Story) -> None:
     assert "has 2 parents" in faults(kept)
 
 
+@pytest.mark.thorough
 def test_a_history_of_two_machines_is_clear(kept: Story) -> None:
     other = kept.clone("elsewhere")
     other.init()

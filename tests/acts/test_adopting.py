@@ -111,6 +111,7 @@ def test_it_is_watched_from_then_on(story: Story, job: "subprocess.Popen[bytes]"
     eventually(lambda: "tell/tiny-1/first-step" in story.comments)
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_adopted_leaves_nothing_behind(
     story: Story,
     capsys: pytest.CaptureFixture[str],

@@ -63,6 +63,7 @@ def test_a_milestone_leaves_the_timers_unmentioned(timers: Story, capsys: CAPTUR
     assert "timer" not in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_the_watchdog_is_silent_however_long_nobody_looks(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ def test_the_watchdog_is_silent_however_long_nobody_looks(
     assert story.comments == comments
 
 
+@pytest.mark.thorough
 def test_a_babysitter_says_that_there_is_nothing_to_watch(story: Story, capsys: CAPTURE) -> None:
     story.finished()
     assert story.seal() == 0

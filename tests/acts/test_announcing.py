@@ -81,6 +81,7 @@ def test_while_the_issue_is_away_that_word_is_queued(story: Story, monkeypatch: 
     assert "requested" in comment(story, "post/submit/tiny-1")
 
 
+@pytest.mark.thorough
 def test_a_relaunch_under_the_same_policy_is_one_comment(story: Story) -> None:
     story.launched(CRASH)
     story.tick()
@@ -88,6 +89,7 @@ def test_a_relaunch_under_the_same_policy_is_one_comment(story: Story) -> None:
     assert [key for key in story.comments if "retention" in key] == []
 
 
+@pytest.mark.thorough
 def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
     story.launched(CRASH)
     story.sign(checkpoints={"keep": 3})

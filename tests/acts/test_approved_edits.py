@@ -88,6 +88,7 @@ def test_it_is_kept_before_the_job_is_submitted(edited: Story) -> None:
     assert order == sorted(order)
 
 
+@pytest.mark.thorough
 def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.sign(waiver=[WAIVED], final_step="trainer.steps")
     story.init()
@@ -143,6 +144,7 @@ def test_a_waiver_in_an_uncommitted_contract_takes_no_snapshot(story: Story) -> 
     assert git(story.work, "count-objects", "-v") == before
 
 
+@pytest.mark.thorough
 def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
     edited: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,6 +206,7 @@ def test_too_much_blocks_and_no_waiver_helps(story: Story, capsys: pytest.Captur
     assert (refs(story.origin), story.starts) == ({}, [])
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_pushed_is_not_launched(edited: Story, capsys: pytest.CaptureFixture[str]) -> None:
     only_snapshots = (
         f"#!/bin/sh\nwhile read -r a b ref; do case $ref in {SNAPSHOTS}*)\n{REFUSE_ALL}\nesac; done\n"
@@ -271,6 +274,7 @@ def test_a_small_diff_is_kept_beside_the_record(edited: Story) -> None:
     assert edited.herorun("logbook", "verify", SLUG) == 0
 
 
+@pytest.mark.thorough
 def test_a_large_diff_is_not(edited: Story) -> None:
     (edited.work / "table.csv").write_text("".join(f"{n}\n" for n in range(60_000)))
     assert edited.launch() == 0
@@ -284,6 +288,7 @@ def crashed(story: Story) -> Story:
     return story
 
 
+@pytest.mark.thorough
 def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checkout(edited: Story) -> None:
     crashed(edited)
     (edited.work / "train.sh").write_text("exit 1\n")
@@ -296,6 +301,7 @@ def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checko
     assert "patch identity tree:" in first == second
 
 
+@pytest.mark.thorough
 def test_another_clone_relaunches_the_same_edits(edited: Story) -> None:
     crashed(edited)
     other = edited.clone("elsewhere")
@@ -361,6 +367,7 @@ def test_a_snapshot_that_is_lost_everywhere_is_put_to_a_person(edited: Story) ->
     assert any("neither in this clone nor on the remote" in e.why for e in edited.events("Failed"))
 
 
+@pytest.mark.thorough
 def test_the_seal_names_it(edited: Story) -> None:
     assert edited.launch() == 0
     edited.ended()
@@ -380,6 +387,7 @@ def test_the_seal_names_it(edited: Story) -> None:
         assert git(where, "rev-parse", f"{edits}^{{commit}}").strip() == patch["commit"]
 
 
+@pytest.mark.thorough
 def test_the_seal_commit_is_made_again_from_the_diff_in_the_record(
     edited: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -396,6 +404,7 @@ def test_the_seal_commit_is_made_again_from_the_diff_in_the_record(
     assert git(edited.work, "status", "--porcelain") == before
 
 
+@pytest.mark.thorough
 def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
     story.finished()
     assert story.seal() == 0
@@ -410,6 +419,7 @@ def in_place(story: Story) -> Story:
     return crashed(approved(story, code={"in_place": True}))
 
 
+@pytest.mark.thorough
 def test_in_place_the_checkout_runs_as_it_is_and_again_while_it_stands(in_place: Story) -> None:
     in_place.tick()
     in_place.ended("tiny-2")
@@ -418,6 +428,7 @@ def test_in_place_the_checkout_runs_as_it_is_and_again_while_it_stands(in_place:
     assert "patch identity tree:" in entry and "the checkout is run as it is" in entry
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [JOB, EDITED + "# more\n"])
 def test_in_place_other_edits_than_were_approved_are_not_relaunched(in_place: Story, content: str) -> None:
     (in_place.work / "train.sh").write_text(content)
@@ -425,6 +436,7 @@ def test_in_place_other_edits_than_were_approved_are_not_relaunched(in_place: St
     assert len(in_place.starts) == 1
 
 
+@pytest.mark.thorough
 def test_in_place_notes_do_not_keep_it_from_a_relaunch(story: Story) -> None:
     story.sign(code={"in_place": True})
     story.launched(CRASH)
@@ -437,6 +449,7 @@ def test_in_place_notes_do_not_keep_it_from_a_relaunch(story: Story) -> None:
 # --- the check-in -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_job_checks_in_with_the_edited_code(story: Story) -> None:
     """In a real process: the edited file is what was admitted, and the committed one is not."""
     (story.work / "train.py").write_text("print('as committed')\n")

@@ -50,6 +50,7 @@ def waiting(story: Story) -> Story:
     return quiet(story).launched(WAIT)
 
 
+@pytest.mark.thorough
 def test_each_thing_ends_its_sentinel(waiting: Story, capsys: CAPTURE) -> None:
     marker = waiting.data / "EVAL_DONE"
     marker.touch()
@@ -77,6 +78,7 @@ def test_a_crash_ends_it_at_once_with_what_is_to_be_done(story: Story, capsys: C
     assert told.code == 1 and "it is down before step 4" in told.out and "relaunch tiny" in told.out
 
 
+@pytest.mark.thorough
 def test_a_new_sentinel_retires_the_one_before_it_and_no_other(waiting: Story, state: Path) -> None:
     with begin(waiting) as first:
         eventually(lambda: len(list(state.glob("*.json"))) == 1)
@@ -88,6 +90,7 @@ def test_a_new_sentinel_retires_the_one_before_it_and_no_other(waiting: Story, s
     assert list(state.glob("*.json")) == []
 
 
+@pytest.mark.thorough
 def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
     waiting: Story, state: Path, capsys: CAPTURE
 ) -> None:

@@ -62,6 +62,7 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +114,7 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
 # --- when it looks --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_loop_that_is_started_again_goes_on_when_the_one_before_meant_to(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +133,7 @@ def test_a_loop_that_is_started_again_goes_on_when_the_one_before_meant_to(
     assert story.herorun("babysit", SLUG) == 0 and max(rests, default=0) < 0.5
 
 
+@pytest.mark.thorough
 def test_an_order_wakes_the_loop(story: Story) -> None:
     story.sign(babysit={"recovery": "ask"})
     story.launched(CRASH)
@@ -142,6 +145,7 @@ def test_an_order_wakes_the_loop(story: Story) -> None:
     assert len(story.starts) == 2
 
 
+@pytest.mark.thorough
 def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,6 +169,7 @@ def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -
     eventually(lambda: not is_locked(lock(story)))
 
 
+@pytest.mark.thorough
 def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,6 +103,7 @@ def test_before_the_record_is_begun_no_page_is_opened(story: Story) -> None:
 # --- a record of a newer herorun ------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTURE) -> None:
     story.finished()
     story.tamper(".jsonl", lambda text: text + '{"v":2,"kind":"Rewound","event":{"to":7}}\n')

@@ -78,6 +78,7 @@ def test_what_was_refused_and_what_it_costs_is_told(story: Story, capsys: pytest
     assert "discarded: 16 steps, 64.0 accelerator-hours" in page
 
 
+@pytest.mark.thorough
 def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +97,7 @@ def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
     assert outcomes["tainted-start-checkpoint"] == "pass"
 
 
+@pytest.mark.thorough
 def test_a_relaunch_passes_it_over_too(story: Story) -> None:
     story.sign(final_step=40)
     story.launched(WAIT)

@@ -123,6 +123,7 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
     assert json.loads(done.stdout)["heavy"] == []
 
 
+@pytest.mark.thorough
 def test_all_that_is_told_and_right_passes(admitted: Admitted) -> None:
     root = f"{admitted.story.root}/"
     ended = admitted.run(config={"trainer": {"seed": 7}}, output_root=root, tracker_id=SLUG, loaded=None)
@@ -152,6 +153,7 @@ def test_a_difference_refuses_with_78_before_anything_else_runs(admitted: Admitt
     assert admitted.receipts["tiny-1.2.json"]["outcome"] == "fail"
 
 
+@pytest.mark.thorough
 def test_an_edited_code_file_is_named(admitted: Admitted) -> None:
     code = admitted.copy()
     assert admitted.run(code=code).code == 0
@@ -161,6 +163,7 @@ def test_an_edited_code_file_is_named(admitted: Admitted) -> None:
     assert "train.py" in ended.err
 
 
+@pytest.mark.thorough
 def test_a_missing_code_file_is_named_and_prose_is_not_code(admitted: Admitted) -> None:
     code = admitted.copy()
     (code / "README.md").write_text("other words\n")
@@ -176,6 +179,7 @@ def test_an_edited_config_file_is_named(admitted: Admitted) -> None:
     assert ended.code == 78 and "config" in ended.refusals and "config.toml" in ended.err
 
 
+@pytest.mark.thorough
 def test_other_arguments_are_refused(admitted: Admitted) -> None:
     """A launcher's workers have their own: only the submitted process is held to what was admitted."""
     assert admitted.run(*ARGV[:-1], "8").refusals == ["argv"]
@@ -233,6 +237,7 @@ def test_without_an_admission_it_says_one_line_and_goes_on(home: Path) -> None:
     assert (refused.returncode, refused.stdout) == (78, "")
 
 
+@pytest.mark.thorough
 def test_a_refused_job_is_not_relaunched_and_the_reason_is_told(story: Story) -> None:
     """The whole way: the job's own exit code and receipt, seen by the babysitter."""
     (story.work / "train.py").write_text(JOB)

@@ -48,6 +48,7 @@ def test_a_command_that_fails_is_told_and_the_record_is_begun(story: Story, caps
     assert story.run.record.tip
 
 
+@pytest.mark.thorough
 def test_two_preflights_are_one_plan_and_check_in_does_not_mind(story: Story, capsys: CAPTURE) -> None:
     printing(story, volatile=["run.*"])
     story.init()

@@ -31,6 +31,7 @@ def test_the_next_launch_names_each_key(story: Story, capsys: CAPTURE) -> None:
     assert found["details"] == ["checkpoints.keep: 10 -> 3"]
 
 
+@pytest.mark.thorough
 def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert drift(story, capsys, "babysit", SLUG, "--once")["outcome"] == "pass"

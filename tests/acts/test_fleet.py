@@ -58,6 +58,7 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
     assert codes == [0] and sorted(set(out)) == [OTHER, SLUG]
 
 
+@pytest.mark.thorough
 def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     pushed: list[int] = []
     real = pushing.push_many
@@ -78,6 +79,7 @@ def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatc
         assert record.pushed == record.tip
 
 
+@pytest.mark.thorough
 def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     seen: list[str] = []
@@ -99,6 +101,7 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
     assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)
 
 
+@pytest.mark.thorough
 def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
     two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +113,7 @@ def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
     assert "herorun: nowhere: There is no contract" in said.err and "tiny: finished" in said.out
 
 
+@pytest.mark.thorough
 def test_what_ends_us_ends_the_loops(story: Story) -> None:
     story.launched(WAIT)
     argv = [sys.executable, "-m", "herorun", "babysit", SLUG, "nowhere"]

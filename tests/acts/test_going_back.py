@@ -78,6 +78,7 @@ def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
     assert len(crashed.starts) == 1
 
 
+@pytest.mark.thorough
 def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert story.herorun(*BACK) == 1
@@ -90,6 +91,7 @@ def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> N
     assert len(story.starts) == 2
 
 
+@pytest.mark.thorough
 def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
     crashed: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +114,7 @@ def _dies(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.thorough
 def test_under_resume_never_it_goes_on_only_as_another_run(story: Story, capsys: CAPTURE) -> None:
     story.sign(tracker={"resume": "never"})
     story.launched(CRASH)

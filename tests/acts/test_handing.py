@@ -111,6 +111,7 @@ def test_whether_it_is_stale_is_not_known_at_the_first_sight(
     assert lease(story) == before
 
 
+@pytest.mark.thorough
 def test_a_lease_that_stood_still_for_two_cadences_is_taken(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +152,7 @@ def test_wrong_words_are_one_sentence(story: Story, capsys: CAPTURE, words: tupl
 # --- the lease on the record's branch -------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_where_the_contract_says_so_the_record_is_the_lease(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"lease": "record"})
     story.launched(WAIT)

@@ -49,6 +49,7 @@ def test_nothing_is_wrong_with_a_healthy_run(story: Story, capsys: pytest.Captur
     assert "missing-artefacts" in asked(told)["pass"]
 
 
+@pytest.mark.thorough
 def test_a_success_without_its_final_checkpoint_is_no_end(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +63,7 @@ def test_a_success_without_its_final_checkpoint_is_no_end(
 ONE_STEP_MORE = f'echo "{{\\"step\\": 3, \\"train/loss\\": 2.5}}" >> "$root/metrics.jsonl"; {CRASH}'
 
 
+@pytest.mark.thorough
 def test_nearly_the_same_step_twice_is_not_relaunched_a_third_time(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,6 +114,7 @@ for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "step $n"; 
 {WAIT}"""
 
 
+@pytest.mark.thorough
 def test_a_running_job_whose_log_fails_is_told_and_never_relaunched_and_steps_end_it(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

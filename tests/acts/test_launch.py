@@ -101,6 +101,7 @@ def test_it_runs_the_commit_and_not_the_checkout(story: Story) -> None:
     assert launched.entry["Dirty tree"] == "no"
 
 
+@pytest.mark.thorough
 def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_run_of_another_name_in_the_same_root_is_blocked(story: Story) -> None
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_of_two_clones_that_launch_at_once_one_submits(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

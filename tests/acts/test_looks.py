@@ -161,6 +161,7 @@ def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slu
 # --- the commands --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_babysit_and_status_of_all_look_once(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,6 +91,7 @@ def _leaks(told: dict[str, tuple[str, str]], texts: Iterator[tuple[str, str]]) -
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", ["one", "two", "three"])
 def test_what_is_planted_in_any_field_stays_there(
     home: Path, seed: str, capfd: pytest.CaptureFixture[str]

@@ -42,6 +42,7 @@ def asked(story: Story) -> Story:
 # --- stop -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert ask(story, capsys, "stop", SLUG, "--reason", "wrong data").code == 0
@@ -89,6 +90,7 @@ def test_an_end_that_does_not_come_starts_nothing(
 # --- relaunch by hand -------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"recovery": "observe"})
     story.launched(CRASH)
@@ -104,6 +106,7 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
     assert requested.why == "relaunch after tiny-1: ordered by Dri: new switch"
 
 
+@pytest.mark.thorough
 def test_a_running_job_is_relaunched_only_when_told_to_stop_it(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     blocked = ask(story, capsys, "relaunch", SLUG)
@@ -123,6 +126,7 @@ def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
     story: Story, capsys: CAPTURE
 ) -> None:
@@ -155,6 +159,7 @@ def test_a_yes_relaunches_at_the_next_tick_and_only_once(asked: Story, capsys: C
     assert "recoverable: approved by Dri: go on" in asked.events("Launching")[1].why
 
 
+@pytest.mark.thorough
 def test_a_no_is_kept_and_not_asked_again(asked: Story, capsys: CAPTURE) -> None:
     assert ask(asked, capsys, "deny", SLUG, "--reason", "we stop here").code == 0
     before = asked.comments
@@ -171,6 +176,7 @@ def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTUR
         assert answer.code == 2 and "Nothing is asked" in answer.err
 
 
+@pytest.mark.thorough
 def test_where_the_contract_only_observes_no_yes_relaunches(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"recovery": "observe"})
     story.launched(CRASH)
@@ -180,6 +186,7 @@ def test_where_the_contract_only_observes_no_yes_relaunches(story: Story, capsys
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_an_answer_holds_for_its_instance_alone(asked: Story) -> None:
     asked.order("tiny-2", f"save 3; {CRASH}")
     asked.herorun("approve", SLUG)
@@ -193,6 +200,7 @@ def test_an_answer_holds_for_its_instance_alone(asked: Story) -> None:
 # --- pause ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE) -> None:
     story.order("tiny-1", f"{WAIT}; {CRASH}")
     story.init()
@@ -211,6 +219,7 @@ def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE)
     assert len(story.starts) == 2
 
 
+@pytest.mark.thorough
 def test_a_pause_ends_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.launched(CRASH)
     story.herorun("pause", SLUG, "--until", "1h")
@@ -238,6 +247,7 @@ def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
     monkeypatch.setattr(turn, "now", lambda: moment)
 
 
+@pytest.mark.thorough
 def test_what_is_not_recovered_is_said_again_until_somebody_takes_note(
     asked: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +268,7 @@ def test_what_is_not_recovered_is_said_again_until_somebody_takes_note(
     )
 
 
+@pytest.mark.thorough
 def test_an_ack_without_a_name_is_of_all_and_once(asked: Story, capsys: CAPTURE) -> None:
     assert "crashed[tiny-1]@" in ask(asked, capsys, "ack", SLUG).out
     assert "already" in ask(asked, capsys, "ack", SLUG).out
@@ -266,6 +277,7 @@ def test_an_ack_without_a_name_is_of_all_and_once(asked: Story, capsys: CAPTURE)
     assert unknown.code == 2 and "Did you mean crashed?" in unknown.err
 
 
+@pytest.mark.thorough
 def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None:
     orders = (("ack",), ("approve",), ("stop",), ("relaunch",), ("resume",), ("pause", "--until", "1h"))
     for name, *rest in orders:
@@ -280,6 +292,7 @@ def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None
 # --- recovery ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_same_failure_twice_without_a_new_checkpoint_is_put_to_a_person(story: Story) -> None:
     story.order("tiny-2", CRASH)
     story.launched(CRASH)
@@ -292,6 +305,7 @@ def test_the_same_failure_twice_without_a_new_checkpoint_is_put_to_a_person(stor
     assert keys(story, "escalate/")[0].startswith("escalate/repeated-crash%5Btiny-2%5D@")
 
 
+@pytest.mark.thorough
 def test_another_failure_without_a_new_checkpoint_waits_a_minute(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,6 +323,7 @@ def test_another_failure_without_a_new_checkpoint_waits_a_minute(
     assert "recoverable: unknown, relaunch 2 of 3 in 24 h" in story.events("Launching")[2].why
 
 
+@pytest.mark.thorough
 def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story) -> None:
     story.launched(CRASH)
     story.tick()
@@ -326,6 +341,7 @@ def test_beyond_its_accelerator_hours_a_relaunch_is_a_question(story: Story) -> 
     assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/hours"]
 
 
+@pytest.mark.thorough
 def test_a_check_that_the_contract_names_stops_a_running_job(story: Story) -> None:
     story.sign(babysit={"stop_on": ["not-finite"]})
     story.launched(WAIT)
@@ -348,6 +364,7 @@ def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> N
 # --- interruptions ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["stop_once", "relaunch_once"])
 def test_an_interrupted_order_goes_on_where_it_was(
     story: Story, monkeypatch: pytest.MonkeyPatch, where: str
@@ -367,6 +384,7 @@ def _interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.thorough
 def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +404,7 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
     assert len(story.starts) == 2 and json.loads((story.jobs / "tiny-2" / "started.json").read_text())
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_back(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_launch_starts_one_where_the_owner_is_this_machine(story: Story, capsys:
     assert held is not None and held.owner == host.owner()
 
 
+@pytest.mark.thorough
 def test_a_line_to_paste_is_only_printed_where_it_helps(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"owner": THERE})
     story.init()

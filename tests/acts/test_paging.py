@@ -79,6 +79,7 @@ def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
     assert "Issue: " in words
 
 
+@pytest.mark.thorough
 def test_somebody_else_launches_and_the_dri_is_told_before(paged: Story, service: WebService) -> None:
     paged.sign(**TOLD, dri="@other")
     assert paged.init() == 0
@@ -93,6 +94,7 @@ def test_somebody_else_launches_and_the_dri_is_told_before(paged: Story, service
     assert "tiny: Hero launch requested: tiny-1" not in said(service)  # it never was
 
 
+@pytest.mark.thorough
 def test_a_channel_that_fails_is_followed_by_the_next(
     paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +105,7 @@ def test_a_channel_that_fails_is_followed_by_the_next(
     assert [e.key.split("/")[1] for e in sendings(paged) if isinstance(e, Failed)] == ["ALERTS"]
 
 
+@pytest.mark.thorough
 def test_what_reaches_nobody_is_a_finding_and_is_sent_later(
     paged: Story, service: WebService, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +140,7 @@ def eventually_ticked(story: Story, service: WebService) -> None:
     raise AssertionError(f"still waiting after {service.asked} requests")
 
 
+@pytest.mark.thorough
 def test_an_interrupted_sending_is_repeated_once_and_says_so(
     paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +159,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.thorough
 def test_one_that_was_interrupted_once_says_that_it_may_be_a_repeat(
     paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +172,7 @@ def test_one_that_was_interrupted_once_says_that_it_may_be_a_repeat(
     assert all("may be a repeat" not in body["message"] for _, body in service.taken[1:])
 
 
+@pytest.mark.thorough
 def test_no_address_reaches_the_record_the_issue_the_state_or_the_screen(
     paged: Story, service: WebService, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,6 +187,7 @@ def test_no_address_reaches_the_record_the_issue_the_state_or_the_screen(
     assert "ALERTS" in record
 
 
+@pytest.mark.thorough
 def test_without_channels_nothing_is_paged(story: Story) -> None:
     story.launched(CRASH)
     story.tick()
@@ -207,6 +214,7 @@ def test_a_channel_that_cannot_be_used_stops_a_launch(
     assert HIDDEN not in out
 
 
+@pytest.mark.thorough
 def test_repeats_beyond_the_budget_are_told_of_later(paged: Story, service: WebService) -> None:
     paged.sign(**ASKING | {"notify": {"targets": ["ALERTS"], "pages_per_hour": 1}})
     paged.launched(CRASH)

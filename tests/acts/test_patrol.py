@@ -24,6 +24,7 @@ def states(answer: Answer) -> tuple[int, str, list[str]]:
     return answer.code, told["state"], [each["row"] for each in told["advice"]]
 
 
+@pytest.mark.thorough
 def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> None:
     """Alive; then gone without its marker; then done, with its numbers word for word."""
     marker, result = story.data / "EVAL_DONE", story.data / "results.csv"
@@ -69,6 +70,7 @@ def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsy
     assert states(ask(told, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
 
 
+@pytest.mark.thorough
 def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(story: Story, capsys: CAPTURE) -> None:
     source, copy = story.data / "set", story.data / "copied set"
     for folder in (source, copy):
@@ -87,6 +89,7 @@ def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(story: Story, caps
     assert states(ask(told, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
 
 
+@pytest.mark.thorough
 def test_a_damaged_memory_of_the_tick_before_is_none(story: Story, capsys: CAPTURE) -> None:
     told = patrolled(story).launched(WAIT)
     for text in ("", "{", '{"at": "noon"}', "[1]"):

@@ -221,6 +221,7 @@ def test_a_tip_that_moved_is_named(story: Story, plan: Path, capsys: pytest.Capt
     assert f"tips.refs/heads/main: {seen['refs/heads/main']} -> {tip}" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
     story: Story, plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +241,7 @@ def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
 # --- masked values --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_plan_with_a_masked_value_is_compared_as_it_is_shown(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:

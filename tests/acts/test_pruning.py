@@ -174,6 +174,7 @@ def test_without_a_complete_one_that_stays_nothing_goes(
     assert there(ended) == ALL
 
 
+@pytest.mark.thorough
 def test_a_link_is_never_followed(ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = save(ended, 2, "archive")
     (ended.data / "tiny-temporary/step-1/linked").symlink_to(elsewhere)
@@ -199,6 +200,7 @@ sys.exit(cli.run(sys.argv[1:]))
 """
 
 
+@pytest.mark.thorough
 def test_a_killed_one_is_finished_by_the_same_plan(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,6 +158,7 @@ def test_of_a_half_written_registry_the_rest_is_read_said_and_kept(
     assert b'"slu' in damaged.read_bytes()
 
 
+@pytest.mark.thorough
 def test_what_nobody_could_see_is_no_change_and_stays(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,7 @@ def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(story: Stor
     assert "10.0.0.7" in intended.what and "us-east5-a" in intended.what
 
 
+@pytest.mark.thorough
 def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) -> None:
     perform(story.run, ACTION)
     again = DeleteNode("node/tiny-2", "tiny-2", "the same again", "10.0.0.7", "us-east5-a")

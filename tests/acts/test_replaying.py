@@ -69,6 +69,7 @@ def evidence(story: Story) -> Path:
     return evidence_file(story.run, story.events("Observed")[0].at)
 
 
+@pytest.mark.thorough
 def test_under_the_same_rules_everything_is_the_same(recorded: Story, capsys: CAPTURE) -> None:
     answer = replay(recorded, capsys)
     assert (answer.code, results(answer)) == (0, ["same"] * 4)
@@ -84,6 +85,7 @@ def test_nothing_is_written(recorded: Story, capsys: CAPTURE) -> None:
     assert (recorded.run.record.tip, evidence(recorded).read_bytes()) == before
 
 
+@pytest.mark.thorough
 def test_another_process_under_another_hash_seed_and_another_clock_says_the_same_bytes(
     recorded: Story,
 ) -> None:

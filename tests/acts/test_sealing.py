@@ -68,6 +68,7 @@ def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFix
     assert (told["verdict"], told["tag"], story.tags()) == ("blocked", None, [])
 
 
+@pytest.mark.thorough
 def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(done: Story) -> None:
     hook = done.refuse_pushes(NO_TAGS)
     assert done.seal() == 3
@@ -80,6 +81,7 @@ def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(done: Story) -
     assert done.herorun("logbook", "verify", SLUG) == 0
 
 
+@pytest.mark.thorough
 def test_what_is_not_on_the_remote_is_not_tagged(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
     done.refuse_pushes()
     assert done.herorun(*NOTE, "late") == 0
@@ -88,6 +90,7 @@ def test_what_is_not_on_the_remote_is_not_tagged(done: Story, capsys: pytest.Cap
     assert (done.tags(), done.events("Sealed")) == ([], [])
 
 
+@pytest.mark.thorough
 def test_a_left_over_tag_of_another_state_is_never_taken_for_the_seal(
     done: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +103,7 @@ def test_a_left_over_tag_of_another_state_is_never_taken_for_the_seal(
     assert done.seal() == 0
 
 
+@pytest.mark.thorough
 def test_another_tag_on_the_remote_is_never_moved(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
     git(done.work, "push", "-q", "origin", f"HEAD:refs/tags/{TAG}")
     before = done.tags(done.origin)
@@ -108,6 +112,7 @@ def test_another_tag_on_the_remote_is_never_moved(done: Story, capsys: pytest.Ca
     assert done.tags(done.origin) == before
 
 
+@pytest.mark.thorough
 def test_a_sealed_run_is_told_of_while_the_remote_is_away(
     done: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +136,7 @@ def test_a_loss_that_nobody_has_judged_blocks(story: Story, capsys: pytest.Captu
     assert (story.tags(), story.events("Observed", "Decided")) == ([], [])
 
 
+@pytest.mark.thorough
 def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +172,7 @@ SHORT = (
 )
 
 
+@pytest.mark.thorough
 def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
     story.launched(CRASH)
     waive(story, *SHORT)
@@ -177,6 +184,7 @@ def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
     assert sealed.lines["Evidence"] == f"final checkpoint {story.root}/step-2; step 3 of 4; train/loss 2.5"
 
 
+@pytest.mark.thorough
 def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
     story.launched(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
     waive(story, *SHORT)
@@ -198,6 +206,7 @@ def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Sto
 # --- what was noted in between ------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_caveat_after_a_tag_that_never_got_out_asks_to_remove_it(
     done: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,6 +231,7 @@ def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> Non
         assert story.seal() == 130
 
 
+@pytest.mark.thorough
 def test_a_caveat_after_an_intent_is_stated(done: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(done, monkeypatch, "make_tag")
     done.herorun(*NOTE, "mixed")
@@ -231,6 +241,7 @@ def test_a_caveat_after_an_intent_is_stated(done: Story, monkeypatch: pytest.Mon
     assert done.herorun("logbook", "verify", SLUG) == 0
 
 
+@pytest.mark.thorough
 def test_a_caveat_after_the_tag_is_out_is_told_of(
     done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -244,6 +255,7 @@ def test_a_caveat_after_the_tag_is_out_is_told_of(
     assert done.stated["caveats"] == []
 
 
+@pytest.mark.thorough
 def test_another_clone_fetches_the_tag_of_an_interrupted_seal(
     done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

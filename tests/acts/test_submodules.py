@@ -65,6 +65,7 @@ def test_what_differs_in_it_blocks(story: Story, lib: Path, capsys: pytest.Captu
     assert story.launch() == 1
 
 
+@pytest.mark.thorough
 def test_a_commit_of_it_that_is_not_published_blocks_although_ours_is(
     story: Story, lib: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,7 @@ def argv_of(unit: str) -> list[str]:
     return [word.replace("%%", "%").replace("$$", "$") for word in words]
 
 
+@pytest.mark.thorough
 def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environment(
     watched: Story, capsys: CAPTURE
 ) -> None:
@@ -50,6 +51,7 @@ def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environmen
     assert str(done.returncode) in allowed
 
 
+@pytest.mark.thorough
 def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_written_before(
     watched: Story, capsys: CAPTURE
 ) -> None:

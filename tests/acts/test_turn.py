@@ -50,6 +50,7 @@ def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
     assert len(keys(story, "tell/not-finite")) == 1
 
 
+@pytest.mark.thorough
 def test_what_an_interrupted_tick_saw_is_told_by_the_next(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_quiet_tick_says_what_was_reached_and_nothing_else(story: Story) -> No
     story.ended()
 
 
+@pytest.mark.thorough
 def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
     story.launched()
     receipts = story.root / "_herorun" / "receipts"
@@ -111,6 +113,7 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: S
     assert (len(keys(story, "tell/crashed")), len(keys(story, "post/submit/tiny-2"))) == (1, 1)
 
 
+@pytest.mark.thorough
 def test_a_rejected_lineage_is_never_gone_on_from(story: Story) -> None:
     story.sign(final_step=20, start={"rejected": [str(story.root / "step-9")]})
     story.launched(CRASH)
@@ -120,6 +123,7 @@ def test_a_rejected_lineage_is_never_gone_on_from(story: Story) -> None:
     assert story.starts[1] == f"tiny-2 {story.root / 'step-2'}"
 
 
+@pytest.mark.thorough
 def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
@@ -139,6 +143,7 @@ def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str
     assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/recovery"]
 
 
+@pytest.mark.thorough
 def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
     story.sign(babysit={"budgets": {"relaunches": 1}})
     story.order("tiny-2", f"save 3; {CRASH}")
@@ -173,6 +178,7 @@ def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixtur
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_says(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,6 +331,7 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
     assert done.count("tell/tiny-1/finished") == 1
 
 
+@pytest.mark.thorough
 def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.launched(WAIT)
     day_two = datetime.now(UTC) + timedelta(hours=30)
@@ -334,6 +341,7 @@ def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch
     assert keys(story, "tell/tiny-1/day") == ["tell/tiny-1/day-1"]
 
 
+@pytest.mark.thorough
 def test_the_digest_shows_the_curves_that_are_kept_here(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +357,7 @@ def test_the_digest_shows_the_curves_that_are_kept_here(
     assert "mermaid" not in story.run.record.logbook()
 
 
+@pytest.mark.thorough
 def test_what_a_process_remembers_is_only_the_journal(story: Story) -> None:
     """A tick after everything was forgotten decides as the one before would have."""
     story.launched(CRASH)

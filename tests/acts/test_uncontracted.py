@@ -145,6 +145,7 @@ def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
     assert said in failed.why
 
 
+@pytest.mark.thorough
 def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:

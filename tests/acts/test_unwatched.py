@@ -25,6 +25,7 @@ def test_a_babysitter_that_does_not_start_hides_no_launch(
     assert told["warnings"][0] in said.err
 
 
+@pytest.mark.thorough
 def test_a_babysitter_ends_with_what_fires(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     story.launched()

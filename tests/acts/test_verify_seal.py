@@ -28,6 +28,7 @@ def sealed(story: Story) -> Story:
     return story
 
 
+@pytest.mark.thorough
 def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects(sealed: Story) -> None:
     told = sealed.statement_in_tag
     assert (told["_type"], told["predicateType"]) == (
@@ -64,6 +65,7 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
     assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote", "the checkpoint"]
 
 
+@pytest.mark.thorough
 def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CAPTURE) -> None:
     one = Story(sealed.home / "one-branch")
     git(
@@ -77,6 +79,7 @@ def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CA
     assert verify(one, capsys)["verdict"] == "clear"
 
 
+@pytest.mark.thorough
 def test_a_record_on_a_branch_of_its_own_name_is_found(story: Story, capsys: CAPTURE) -> None:
     story.sign(logbook={"branch": "records/tiny"})
     story.launched()
@@ -84,6 +87,7 @@ def test_a_record_on_a_branch_of_its_own_name_is_found(story: Story, capsys: CAP
     assert any("on records/tiny" in words for words in verify(story.clone("elsewhere"), capsys)["proven"])
 
 
+@pytest.mark.thorough
 def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
     told = sealed.statement_in_tag
     told["subject"][1]["digest"]["sha256"] = "0" * 64
@@ -94,12 +98,14 @@ def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(sealed: Story, c
     )
 
 
+@pytest.mark.thorough
 def test_a_checkpoint_that_is_not_what_it_was_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
     (sealed.root / "step-4/weights").write_text("other weights")
     told = verify(sealed, capsys, code=1)
     assert told["faults"] == ["the checkpoint: weights has 13 bytes and had 8"]
 
 
+@pytest.mark.thorough
 def test_a_tag_whose_words_were_changed_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
     text = git(sealed.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
     oid = git(sealed.work, "mktag", stdin=text).strip()
@@ -109,6 +115,7 @@ def test_a_tag_whose_words_were_changed_is_a_fault(sealed: Story, capsys: CAPTUR
     assert any("origin has another tag of that name" in fault for fault in told["faults"])
 
 
+@pytest.mark.thorough
 def test_what_is_no_seal_is_wrong_use_or_a_fault(sealed: Story, capsys: CAPTURE) -> None:
     assert sealed.herorun("verify-seal", "herorun/tiny/seal-9") == 2
     git(sealed.work, "tag", "-a", "v1", "-m", "by hand")
@@ -142,6 +149,7 @@ def retag(story: Story, message: str) -> None:
     git(story.work, "update-ref", f"refs/tags/{TAG}", oid)
 
 
+@pytest.mark.thorough
 def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CAPTURE) -> None:
     for what, text in HOSTILE.items():
         retag(sealed, f"Seal of hero run tiny\n\n- Status: sealed\n\n{text}\n")
@@ -160,6 +168,7 @@ def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CA
         assert code == 1 and "it is no whole statement of a seal" in told, told
 
 
+@pytest.mark.thorough
 def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys: CAPTURE) -> None:
     retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
     code, told = said(sealed, capsys, "verify-seal", TAG)
@@ -167,6 +176,7 @@ def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys
     assert told.endswith("unknown: 0 faults, 1 not proven\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text", ["{", "[" * 100_000, '{"files": [], "files": [], "path": ""}', "[1]", '{"files": 5}']
 )
@@ -187,6 +197,7 @@ def test_a_manifest_or_statement_in_the_record_that_was_changed_is_a_fault(
 # --- signatures -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(story: Story, capsys: CAPTURE) -> None:
     key = story.home / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
@@ -208,6 +219,7 @@ def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(story: Story, 
     assert any("the signature does not fit" in fault for fault in verify(story, capsys, code=1)["faults"])
 
 
+@pytest.mark.thorough
 def test_the_tag_is_signed_with_an_openpgp_key(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +238,7 @@ def test_the_tag_is_signed_with_an_openpgp_key(
         subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False)
 
 
+@pytest.mark.thorough
 def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(story: Story, capsys: CAPTURE) -> None:
     for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(story.home / "none"))):
         git(story.work, "config", name, value)
@@ -243,6 +256,7 @@ def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(story: Story, ca
 # --- kinds ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_milestone_is_sealed_while_the_run_goes_on_and_the_end_after_it(
     story: Story, capsys: CAPTURE
 ) -> None:
@@ -292,6 +306,7 @@ def test_a_living_job_is_not_aborted(story: Story, capsys: CAPTURE) -> None:
 # --- what ends with it ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_babysitter_ends_with_the_run(story: Story) -> None:
     story.sign(babysit={"cadence": "2s"})
     story.order("tiny-1", WAIT)

@@ -41,6 +41,7 @@ def force_pushed(story: Story) -> None:
     git(other.work, "push", "-q", "-f", str(story.origin), f"{REF}:{BRANCH}")
 
 
+@pytest.mark.thorough
 def test_a_remote_that_another_machine_rewrote_is_a_fault(kept: Story) -> None:
     force_pushed(kept)
     told = verified(kept)
@@ -54,6 +55,7 @@ def test_also_where_the_contract_is_gone(kept: Story) -> None:
     assert "the branch on origin" in str(verified(kept).faults)
 
 
+@pytest.mark.thorough
 def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Story) -> None:
     story.sign(logbook={"branch": "logs"})
     story.launched()

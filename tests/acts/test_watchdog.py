@@ -56,6 +56,7 @@ def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
     assert len(story.lines) > lines
 
 
+@pytest.mark.thorough
 def test_an_outsider_sees_what_is_published_and_not_what_its_clone_has(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_tick_that_could_not_see_is_no_sign_of_life(
         (story.jobs / "tiny-1").chmod(0o700)
 
 
+@pytest.mark.thorough
 def test_what_nobody_needs_to_watch_is_quiet(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

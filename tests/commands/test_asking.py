@@ -82,6 +82,7 @@ def state(folder: Path) -> Any:
     return json.loads(path.read_text())
 
 
+@pytest.mark.thorough
 def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(at: Start, tmp_path: Path) -> None:
     terminal = at("--job", "ray-run-1")
     terminal.answers(r"scheduler \(iris, .*slurm\): ", "rey\n")
@@ -98,6 +99,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(at: Start,
     assert asked == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")
 
 
+@pytest.mark.thorough
 def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path: Path) -> None:
     config = tmp_path / "lib" / "iris" / "examples" / "marin-dev.yaml"
     config.parent.mkdir(parents=True)

@@ -81,6 +81,7 @@ def test_a_wrong_option_is_named_and_nothing_is_started(told: Told, capsys: CAPT
     assert told.story.starts == []
 
 
+@pytest.mark.thorough
 def test_a_back_end_that_cannot_be_asked_is_neither_launched_on_nor_judged_nor_stopped(
     told: Told, capsys: CAPTURE
 ) -> None:

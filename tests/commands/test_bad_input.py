@@ -204,6 +204,7 @@ def test_not_a_number_and_a_torn_last_line_in_the_metrics(story: Story, capsys: 
     assert [alert["check"] for alert in status["alerts"] if alert["state"] == "firing"] == ["not-finite"]
 
 
+@pytest.mark.thorough
 def test_a_file_name_that_is_not_utf8(story: Story, capsys: CAPTURE) -> None:
     story.init()
     odd = story.work / os.fsdecode(b"data-\xff.txt")
@@ -296,6 +297,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
     assert unlaunched.code == 1 and unlaunched.document["tag"] is None
 
 
+@pytest.mark.thorough
 def test_a_sealed_run_admits_no_instance(story: Story, capsys: CAPTURE) -> None:
     story.finished()
     assert story.seal() == 0
@@ -344,6 +346,7 @@ def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
     assert "`slug`" in answer.err and "missing key `command`" in answer.err
 
 
+@pytest.mark.thorough
 def test_a_reader_that_goes_away_ends_it_quietly(story: Story) -> None:
     """As `herorun logbook show tiny | head -1` does; and a gate that nobody heard has not said "clear"."""
     story.init()
@@ -355,6 +358,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(story: Story) -> None:
         assert (answer.code, answer.err) == (141, "")
 
 
+@pytest.mark.thorough
 def test_a_full_disk_under_the_output_is_said(story: Story) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     answer = herorun(story, "status", SLUG, stdout=full)

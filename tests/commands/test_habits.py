@@ -233,6 +233,7 @@ def test_what_may_last_shows_a_bar_on_a_terminal(
     assert json.loads(capsys.readouterr().out)["schema"] == 1
 
 
+@pytest.mark.thorough
 def test_nothing_is_drawn_where_nobody_looks(story: Story) -> None:
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "status", SLUG]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60)

@@ -100,6 +100,7 @@ def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(told: Story, caps
     assert len(answer.document["instances"]) == 2
 
 
+@pytest.mark.thorough
 def test_a_sealed_run_is_shown_and_judged_no_more(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     story.tick()

@@ -111,6 +111,7 @@ def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE
     assert [f["outcome"] for f in told if f["check"] == "unused-waiver"] == ["pass"]
 
 
+@pytest.mark.thorough
 def test_the_seal_tells_of_its_own(story: Story, capsys: CAPTURE) -> None:
     story.sign(waiver=[signed("open-alerts"), signed("dirty-tree")])
     story.finished()

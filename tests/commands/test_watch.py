@@ -173,6 +173,7 @@ def test_in_a_terminal_it_goes_on_until_q(terminal: Terminal) -> None:
     assert terminal.ended() == 0
 
 
+@pytest.mark.thorough
 def test_an_interruption_ends_it_with_130(terminal: Terminal) -> None:
     terminal.shows("3/4")
     terminal.process.send_signal(signal.SIGINT)

@@ -62,6 +62,7 @@ def test_a_cache_that_cannot_be_read_is_a_lost_cache(watched: Story, capsys: CAP
     assert said(watched, capsys, "logbook", "verify", SLUG)[0] == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested"))
 def test_no_file_of_this_machine_brings_a_command_down(watched: Story, capsys: CAPTURE, word: str) -> None:
     for path in kept(watched):

@@ -43,6 +43,7 @@ def must_hold(story: Story, github: GitHub, *starts: str) -> None:
     assert story.herorun("logbook", "verify", SLUG) == 0
 
 
+@pytest.mark.thorough
 def test_a_launch_whose_comment_arrived_while_its_answer_was_lost_says_it_once(
     on_github: Story, github: GitHub
 ) -> None:

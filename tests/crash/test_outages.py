@@ -134,6 +134,7 @@ def _under(outage: Outage, stage: Stage, story: Story) -> tuple[Outage, int]:
     return outage, code
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Local.find", "LocalStore.entries"])
 def test_what_gives_no_answer_is_unknown_and_nothing_is_done_on_a_guess(
     name: str, story: Story, capsys: pytest.CaptureFixture[str]

@@ -88,6 +88,7 @@ def survives(story: Story, points: list[tuple[str, str]], kept: Path) -> None:
         must_be_clean(story, theirs)
 
 
+@pytest.mark.thorough
 def test_a_packing_that_is_killed_loses_nothing(grown: Story, tmp_path: Path) -> None:
     """At one step of the day; one of them is that git is being told what to pack."""
     copy(grown.home, tmp_path / "first")

@@ -63,6 +63,7 @@ def _after(story: Story, service: WebService) -> list[tuple[str, str]]:
     return [(body["title"], body["message"]) for _, body in service.taken]
 
 
+@pytest.mark.thorough
 def test_a_process_that_ends_around_a_page_loses_none_and_repeats_only_what_it_must(
     paged: Story, service: WebService, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def _must_have_come(came: list[tuple[str, str]], may_repeat: bool, where: str) -
     assert not in_doubt or may_repeat, where
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trouble", list(Trouble) if EVERY else [list(Trouble)[TODAY % len(Trouble)]])
 def test_a_channel_that_misbehaves_loses_no_page(paged: Story, service: WebService, trouble: Trouble) -> None:
     outage = Outage(SENDING, 1, trouble)

@@ -77,6 +77,7 @@ def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
 # --- the disk -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "disk", "room"),
     every(("launch", "work", 0), ("tick", "work", 65_536), ("tick", "data", 0))
@@ -100,6 +101,7 @@ def test_a_full_disk_is_said_and_loses_nothing(
     assert len(small.starts) == (1 if name == "launch" else 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "disk"),
     every(("launch", "work"), ("tick", "data")) + at_length(("tick", "work")),
@@ -151,6 +153,7 @@ def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys
     assert story.run.record.tip == tip and len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_the_local_line_of_evidence_that_was_torn_stays_one_line(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert story.tick() == 0
@@ -186,6 +189,7 @@ def test_a_clock_that_is_set_back_makes_nothing_happen_twice(
 # --- two at once ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None:
     story.sign(babysit={"cadence": "1s"})
     story.order("tiny-2", WAIT)
@@ -212,6 +216,7 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
 # --- the remote -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(story: Story, capsys: CAPTURE) -> None:
     story.launched(CRASH)
     hook = story.refuse_pushes()
@@ -225,6 +230,7 @@ def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(story: St
     must_hold(story)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", every("launch", "tick") + at_length("seal"))
 def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     name: str, story: Story, capsys: CAPTURE
@@ -252,6 +258,7 @@ def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     must_hold(story)
 
 
+@pytest.mark.thorough
 def test_a_remote_that_is_away_for_a_day_has_all_of_it_afterwards_by_one_push(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +294,7 @@ def count_pushes(story: Story) -> Callable[[], int]:
     return lambda: len(told.read_text().splitlines()) if told.exists() else 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("others", every(True) + at_length(False))
 def test_after_a_long_outage_a_thousand_events_go_out_in_order_in_one_push(
     story: Story, others: bool

@@ -112,6 +112,7 @@ def with_a_bad_shard(tmp_path_factory: pytest.TempPathFactory) -> list[float]:
     return list(logged(folder).values())
 
 
+@pytest.mark.thorough
 def test_the_loss_falls_from_that_of_a_guess(with_a_bad_shard: list[float]) -> None:
     assert 4.4 < with_a_bad_shard[0] < 5.2  # ln(94) is 4.5
     assert mean(with_a_bad_shard[200:220]) < 3.0
@@ -172,6 +173,7 @@ def test_sigterm_ends_with_a_temporary_checkpoint_of_the_last_step(tmp_path: Pat
     assert len(kept) == 2
 
 
+@pytest.mark.thorough
 def test_it_starts_where_it_is_told_and_never_elsewhere(unbroken: Path, tmp_path: Path) -> None:
     told, other = str(unbroken / "run/step-30"), str(unbroken / "run/step-60")
     by_env = train(small(tmp_path / "env"), HERORUN_START=told)[1]

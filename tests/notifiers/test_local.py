@@ -133,6 +133,7 @@ def start(bench: Bench, posts: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": SRC}, stdout=subprocess.PIPE)
 
 
+@pytest.mark.thorough
 def test_a_killed_writer_tears_nothing_and_the_next_one_repeats_nothing(bench: Bench) -> None:
     for seen in (1, 7, 12):
         with start(bench, 10_000) as writer:
@@ -147,6 +148,7 @@ def test_a_killed_writer_tears_nothing_and_the_next_one_repeats_nothing(bench: B
     assert whole(bench.said()) == told + 3
 
 
+@pytest.mark.thorough
 def test_two_writers_at_once_say_each_key_once(bench: Bench) -> None:
     with start(bench, 30) as one, start(bench, 30) as two:
         assert (one.wait(60), two.wait(60)) == (0, 0)

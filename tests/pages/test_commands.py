@@ -156,6 +156,7 @@ def world(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     made.end()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", WORLDS)
 def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
     begin, before = WORLDS[page]

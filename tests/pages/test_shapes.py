@@ -89,6 +89,7 @@ def must_fit(name: str, document: Any) -> None:
     assert list(lost(document, model)) == [], name
 
 
+@pytest.mark.thorough
 def test_every_document_of_a_run_has_its_shape(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -419,6 +419,7 @@ def test_sigterm_to_the_supervisor_leaves_the_job_and_the_record_alone(rig: Rig,
     assert rig.ended("tiny-1").exit_code == 5
 
 
+@pytest.mark.thorough
 def test_a_submitter_killed_at_any_moment_leaves_at_most_one_job(rig: Rig) -> None:
     submissions = [rig.job(f"echo {n} >> ran", number=n) for n in range(1, 13)]
     for n, submission in enumerate(submissions):

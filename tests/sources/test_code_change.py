@@ -118,6 +118,7 @@ def verdict(story: Story, capsys: pytest.CaptureFixture[str]) -> Any:
     return found
 
 
+@pytest.mark.thorough
 def test_other_code_under_the_same_tracker_id_is_not_launched(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,6 +117,7 @@ for _ in range(20):
 """
 
 
+@pytest.mark.thorough
 def test_no_swap_is_lost_between_processes(tmp_path: Path) -> None:
     path = str(tmp_path / "count")
     connect().create(path, b"0")

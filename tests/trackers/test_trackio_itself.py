@@ -53,6 +53,7 @@ def tracker(folder: Path) -> trackio.Trackio:
     return trackio.connect(options, Place("tiny", str(folder), str(folder), str(folder)))
 
 
+@pytest.mark.thorough
 def test_rows_come_under_their_steps_with_times_and_numbers_that_are_none(tracker: trackio.Trackio) -> None:
     rows, _, problems = drain(tracker)
     assert ([row.step for row in rows], problems) == ([0, 7], [])

@@ -133,6 +133,7 @@ def test_its_own_address_and_what_its_panel_shows(wandb: WandbService, wandb_rea
     assert found.summary == {"_step": 2.0, "_timestamp": 1.8e9, "train/loss": 2.5}
 
 
+@pytest.mark.thorough
 def test_the_truth_table_stands_on_what_the_client_does(wandb: WandbService, tmp_path: Path) -> None:
     wandb.put({f"ent/proj/{name}": a_run(rows=2) for name in "abc"})
 
@@ -258,6 +259,7 @@ def test_a_server_that_is_down_is_no_answer(wandb: WandbService, wandb_reader: R
     assert "connection refused" in found.why
 
 
+@pytest.mark.thorough
 def test_a_time_out_is_not_a_refused_key_and_leaves_no_process(
     wandb: WandbService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -274,6 +276,7 @@ def test_a_time_out_is_not_a_refused_key_and_leaves_no_process(
     assert left_behind(str(tmp_path)) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seconds", [0.0, 5.0])
 def test_no_look_leaves_a_file(
     seconds: float, wandb: WandbService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -288,6 +291,7 @@ def test_no_look_leaves_a_file(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_without_a_key_nobody_is_asked_and_nothing_waits(
     wandb: WandbService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -302,6 +306,7 @@ def test_without_a_key_nobody_is_asked_and_nothing_waits(
     assert wandb.asked() == []
 
 
+@pytest.mark.thorough
 def test_what_the_environment_says_of_a_run_does_not_mislead_the_look(
     wandb: WandbService, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,6 +39,7 @@ def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[s
     return {f["check"]: (f["outcome"], f["message"]) for f in told["findings"] if f["check"] in ASKED}
 
 
+@pytest.mark.thorough
 def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     story: Story, wandb: WandbService, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -121,6 +121,7 @@ def real_bench(real: Path, tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
+@pytest.mark.thorough
 def test_both_logs_of_a_resumed_run_are_read_and_each_is_an_attempt(real_bench: Bench) -> None:
     rows, _, problems = drain(real_bench.connect())
     assert [row.step for row in rows] == [*range(5), *range(5)]
@@ -171,6 +172,7 @@ def growing(bench: Bench) -> Iterator["subprocess.Popen[str]"]:
         writer.kill()
 
 
+@pytest.mark.thorough
 def test_a_growing_log_is_read_once_and_a_killed_writer_leaves_it_open(
     bench: Bench, growing: "subprocess.Popen[str]"
 ) -> None:

@@ -82,6 +82,7 @@ def test_rows_that_were_logged_twice_keep_their_numbers():
     assert fired(rows)[0][:2] == ("loss-spike", 138)
 
 
+@pytest.mark.thorough
 @settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     st.integers(1, 700),

@@ -112,6 +112,7 @@ def test_a_command_line_that_is_split_over_words(argv: tuple[str, ...]) -> None:
     assert len(shown) == len(argv) and shown[0] == argv[0]
 
 
+@pytest.mark.thorough
 @given(
     kind=st.sampled_from([*planted.SHAPED, *planted.PLACES]),
     code=st.sampled_from(list(planted.CODED)),

@@ -71,6 +71,7 @@ def test_ugly_bytes_hide_nothing(log: bytes) -> None:
     assert judged(log, block=1000).failure == "oom-accelerator"
 
 
+@pytest.mark.thorough
 def test_the_memory_is_bounded_and_the_time_too() -> None:
     """One line of 2 MB, without an end, with a word that must be looked at in each piece."""
     known, state = shipped(), Scan()
