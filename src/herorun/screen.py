@@ -27,7 +27,7 @@ def show_json_line(document: Mapping[str, Any]) -> None:
 
 def say(slug: str, words: str) -> None:
     """What went wrong with one run among several."""
-    print(f"herorun: {slug}: {clean(words)}", file=sys.stderr)
+    print(f"herorun: {clean(slug)}: {clean(words)}", file=sys.stderr)
 
 
 PIPED = 200  # columns of a table that no terminal bounds

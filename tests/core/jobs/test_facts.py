@@ -37,6 +37,8 @@ def test_all_that_is_missing_stands_in_one_sentence() -> None:
         ("slurm", "4711; rm"),
         ("nel", "XYZ123"),
         ("local", "0"),
+        ("local", "9" * 5_000),
+        ("slurm", "9" * 5_000),
         ("ray", "--help"),
     ],
 )

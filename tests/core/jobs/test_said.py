@@ -1,7 +1,11 @@
 """What a job's own words tell: progress, tracker runs, the id of what was submitted."""
 
+import time
+from collections.abc import Callable
+
 import pytest
 
+from herorun.core.jobs.launcher import read_output
 from herorun.core.jobs.said import progress_in, submitted_in, tracker_runs
 
 
@@ -16,6 +20,8 @@ from herorun.core.jobs.said import progress_in, submitted_in, tracker_runs
         ("step 12/20\nstep 13/20\nsaving", "~13/20"),
         ("10%|█| 1/9 [..\r20%|██| 2/9 [..", "~2/9"),
         ("step 1,200 of 5,155", "~1200/5155"),
+        ("step 4600, it/s 1.2", "~4600/unknown"),
+        ("step 12/" + "9" * 40, "~12/unknown"),
     ],
 )
 def test_progress_is_exact_or_its_end_is_unknown(text: str, told: str) -> None:
@@ -30,10 +36,23 @@ def test_progress_is_exact_or_its_end_is_unknown(text: str, told: str) -> None:
         "Loading checkpoint shards: 50%|█| 1/2 [00:01",
         "step time 512 ms",
         "loss 2.3 at 10/12/26",
+        "step " + "9" * 5_000,
+        "| " + "9" * 400 + "k/5M",
+        "| 5/" + "9" * 5_000 + " [",
     ],
 )
 def test_what_is_no_training_step_is_no_progress(text: str) -> None:
     assert progress_in(text) is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["step:" + " " * 500, "https://a/", "http://", "calibrat ", "calibrat", "export ", "9/", "- "]
+)
+@pytest.mark.parametrize("read", [progress_in, tracker_runs, read_output])
+def test_a_line_of_megabytes_holds_no_tick_up(read: Callable[[str], object], piece: str) -> None:
+    began = time.process_time()
+    read(piece * (2_000_000 // len(piece)))
+    assert time.process_time() - began < 2.0
 
 
 def test_links_of_tracker_runs_come_once_and_a_bare_id_where_there_is_no_link() -> None:

@@ -62,11 +62,14 @@ FORMS: Mapping[str, Form] = {
         "a submission id, such as ray-run-held-isoflop_sweep-20260131-051716",
         ("cluster", "experiment"),
     ),
-    "slurm": Form(re.compile(r"[0-9]+(?:_[0-9]+|\+[0-9]+)?"), "a number, such as 4711 or 4711_3 of an array"),
+    "slurm": Form(
+        re.compile(r"[0-9]{1,15}(?:_[0-9]{1,15}|\+[0-9]{1,15})?"),
+        "a number, such as 4711 or 4711_3 of an array",
+    ),
     "nel": Form(re.compile(r"[0-9a-f]{6,32}(?:\.[0-9]+)?"), "an invocation id, such as 15be12f8"),
     "launcher": Form(re.compile(r"[^\0\n]+"), "the path of the launcher's output file"),
     "local": Form(
-        re.compile(r"[1-9][0-9]*|/[^\0\n]+"),
+        re.compile(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
         "a process number, or the folder of a job that herorun started here",
     ),
 }

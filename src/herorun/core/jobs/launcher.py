@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from herorun.core.evidence import JobState
+from herorun.core.jobs.said import LONGEST
 
 _EXPERIMENT = re.compile(
     r"Experiment Status for ([\w.-]+)|Experiment (?:id|ID)\s*[:=]?\s*([\w.-]+)|Experiment\.from_id\(\"([\w.-]+)\"\)|Launching experiment ([\w.-]+)|Experiment ([a-z][\w-]*_\d{9,})"
@@ -17,9 +18,12 @@ _IMPORT = re.compile(
     r"pyxis: (?:imported|importing) docker image\S*|(?:enroot|container)\b.{0,40}\bimport(?:ed|ing)?\b|importing (?:docker image|container)[^\n]{0,80}",
     re.IGNORECASE,
 )
-_CALIBRATION = re.compile(r"calibrat\w*\b[^\n]*?(\d+)\s*/\s*(\d+)|calibrat\w*\b[^\n]*?(\d+)\s*%", re.I)
+_CALIBRATION = re.compile(
+    r"calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}/\s{0,9}(\d+)|calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}%",
+    re.I,
+)
 _CALIBRATED = re.compile(r"calibration (?:is )?(?:complete|done|finished)|finished calibration", re.I)
-_EXPORT = re.compile(r"\bexport(?:ed|ing)?\b[^\n]*?(?:\bto\b|path\s*[:=]|[:=])\s*['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)", re.I)  # fmt: skip
+_EXPORT = re.compile(r"\bexport(?:ed|ing)?\b[^\n]{0,200}?(?:\bto\b|path\s*[:=]|[:=])\s*['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)", re.I)  # fmt: skip
 _STATUS = re.compile(r"(?:^|\s)-?\s*(?:Status|Job status|Final status)\s*:\s*([A-Z_]{4,})", re.MULTILINE)
 _FAILED = re.compile(r"^Traceback \(most recent call last\)|^\s*[\w.]*Error\b:|\bFAILED\b", re.MULTILINE)
 WORDS = {  # the launcher's own
@@ -64,7 +68,7 @@ def read_output(text: str) -> Output:
     """From the whole file, or its end."""
     told = Output()
     for line in text.splitlines():
-        told = _after(told, line)
+        told = _after(told, line[:LONGEST])
     return told
 
 

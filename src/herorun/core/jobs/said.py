@@ -4,15 +4,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+LONGEST = (
+    2_000  # characters of a line that are looked at: a log may hold a line of megabytes, and a tick must end
+)
 _LINK = re.compile(r"https?://[^\s'\"<>]+/[^\s/'\"<>]+/[^\s/'\"<>]+/runs/[A-Za-z0-9_.-]*[A-Za-z0-9_-]")
 _BARE = re.compile(r"(?<![\w/.:-])/?runs/([A-Za-z0-9_-]{4,64})\b")
 # A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is no exact number.
 _STEP = re.compile(
-    r"\b(?:global[_ ]?step|train[_ ]?step|step|iteration|iter)s?\b\s*[:=]?\s*\[?\s*(\d[\d,]*)(?![\d.]*\s*(?:s|ms|it|k|M)\b)(?:\s*(?:/|of)\s*(\d[\d,]*)(?![\d.]*[kMG]))?",
+    r"\b(?:global[_ ]?step|train[_ ]?step|step|iteration|iter)s?\b\s{0,20}[:=]?\s{0,20}\[?\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*\s{0,9}(?:s|ms|it|k|M)\b|,?\d)"
+    r"(?:\s{0,20}(?:/|of)\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*[kMG]|,?\d))?",
     re.IGNORECASE,
 )
-_BAR = re.compile(r"\|\s*(\d+)/(\d+)\s*\[|\b(\d+)it/(\d+)it\b")
-_ROUNDED = re.compile(r"\b(\d+(?:\.\d+)?)([kM])it/\d+(?:\.\d+)?[kM]?it\b|\|\s*(\d+(?:\.\d+)?)([kM])/\d")
+_BAR = re.compile(r"\|\s*(\d{1,15})/(\d{1,15})\s*\[|\b(\d{1,15})it/(\d{1,15})it\b")
+_ROUNDED = re.compile(
+    r"\b(\d{1,9}(?:\.\d{1,9})?)([kM])it/\d+(?:\.\d+)?[kM]?it\b|\|\s*(\d{1,9}(?:\.\d{1,9})?)([kM])/\d"
+)
 _OTHER = re.compile(
     r"\beval|\bvalid|\bdownload|\bloading\b|\bshards?\b|\bimport|\btokeniz|\bwarm-?up\b", re.I
 )
@@ -38,7 +44,8 @@ def progress_in(text: str) -> Progress | None:
     >>> print(progress_in("Progress on:train 4.60kit/5.16kit rate:1.2it/s"))
     ~4600/unknown
     """
-    for line in reversed(text.replace("\r", "\n").splitlines()):
+    for whole in reversed(text.replace("\r", "\n").splitlines()):
+        line = whole[:LONGEST]
         if not _OTHER.search(line) and (found := _of_line(line)):
             return found
     return None
@@ -67,9 +74,10 @@ def tracker_runs(text: str) -> tuple[str, ...]:
     >>> tracker_runs("wandb: 🚀 View run at https://wandb.ai/marin/exp/runs/ab12cd34\\n")
     ('https://wandb.ai/marin/exp/runs/ab12cd34',)
     """
-    links = dict.fromkeys(found.rstrip(".") for found in _LINK.findall(text))
+    lines = [line[:LONGEST] for line in text.splitlines() if "runs/" in line]
+    links = dict.fromkeys(found.rstrip(".") for line in lines for found in _LINK.findall(line))
     known = {link.rpartition("/")[2] for link in links}
-    without = _LINK.sub(" ", text)
+    without = "\n".join(_LINK.sub(" ", line) for line in lines)
     ids = dict.fromkeys(found for found in _BARE.findall(without) if found not in known)
     return (*links, *ids)
 

@@ -11,6 +11,7 @@ from herorun.core.triage.progress import step_of
 
 _BREAK = re.compile(rb"[\r\n]+")  # progress bars write their lines over one another
 LONGEST = 200  # characters of a line
+_DIGITS = 16  # of a number that is a step
 
 
 def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> Own:
@@ -33,5 +34,5 @@ def _progress(lines: list[bytes], pattern: "re.Pattern[bytes] | None") -> tuple[
                 return line, step
         elif found := pattern.search(line):
             told = found[1] if pattern.groups else b""
-            return line, int(told) if told and told.isdigit() else step_of(line)
+            return line, int(told) if told and told.isdigit() and len(told) < _DIGITS else step_of(line)
     return b"", None

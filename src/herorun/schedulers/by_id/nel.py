@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.jobs.tasks import TaskEnd
@@ -14,21 +14,23 @@ from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_judge import judge
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_rows import Entry
+from herorun.schedulers._road import Login
+from herorun.schedulers._words import Absolute
 from herorun.system import host
 from herorun.system.clock import now
 
 DAY = timedelta(days=1)
 
 
-class Options(BaseModel):
+class Options(Login):
+    """The login node of its Slurm jobs; none: as nel has noted it."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    host: str | None = Field(None, description="Login node of its Slurm jobs; none: as nel has noted it.")
-    user: str | None = Field(None, description="The user there.")
     program: tuple[str, ...] | None = Field(None, description="How nel is called; none: by its own name.")
-    exec_db: str | None = Field(None, description="Its list of jobs; none: where nel keeps it.")
-    programs: str | None = Field(None, description="Folder of Slurm's programs there.")
-    slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
+    exec_db: Absolute | None = Field(None, description="Its list of jobs; none: where nel keeps it.")
+    programs: Absolute | None = Field(None, description="Folder of Slurm's programs there.")
+    slurm_conf: Absolute | None = Field(None, description="The cluster's slurm.conf.")
 
 
 def connect(options: Options, place: Place) -> "NelById":
