@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,9 +202,28 @@ def test_a_process_that_is_gone_is_neither_well_nor_failed(
     assert "unknown" in answer.out and "in doubt: the process is gone" in answer.out
 
 
+def test_a_number_that_another_process_has_since_is_watched_anew_by_what_the_message_says(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--job", str(os.getpid()), "--scheduler", "local", "--log", "a b.log", "--once")
+    (alone.folder / "a b.log").write_text("step 1/9\n")
+    assert babysit(alone, capsys, *words).code == 0
+    (kept,) = jobs_home().glob(f"*/process-{os.getpid()}")
+    kept.write_text("another boot 1")
+    answer = babysit(alone, capsys, *words)
+    assert (answer.code, "its number is another one's now" in answer.out) == (3, True)
+    typed = answer.out.partition("type: herorun babysit ")[2].splitlines()[0]
+    anew = babysit(alone, capsys, *shlex.split(typed), "--once")
+    assert (anew.code, "healthy" in anew.out, "earlier-jobs" in anew.err) == (0, True, True), anew
+    assert babysit(alone, capsys, "--once").code == 0  # the newest state file is the new one's
+    assert len(list((alone.folder / "scratch").iterdir())) == 2
+    assert (babysit(alone, capsys, "--anew").code, len(list(jobs_home().iterdir()))) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--job", "15be12f8", "--scheduler", "nel", "--host", "-oProxyCommand=x"), "name that ssh"),
         (("--job", "5"), "--scheduler is missing"),
         (("--job", "x", "--scheduler", "ray"), "--cluster and --experiment are missing"),
         (("--job", "my-job", "--scheduler", "iris", "--cluster", "marin"), "canonical name"),

@@ -8,7 +8,7 @@ from herorun.acts.babysitter import unattended, watch
 from herorun.acts.job_turn import JobTurn, take_job_turn
 from herorun.acts.state_files import file_for, project
 from herorun.acts.turn import Turn
-from herorun.acts.uncontracted import CADENCE, JobRun, open_job
+from herorun.acts.uncontracted import CADENCE, JobRun, open_job, set_aside
 from herorun.core.errors import WrongUse
 from herorun.core.jobs.command import must_return, notices
 from herorun.core.jobs.facts import Facts
@@ -17,22 +17,27 @@ from herorun.core.until import Until
 from herorun.workspace import Run
 
 
-def ready(facts: Facts, start: Path, every: timedelta = CADENCE) -> tuple[JobRun, Path, list[str]]:
+def ready(
+    facts: Facts, start: Path, every: timedelta = CADENCE, anew: bool = False
+) -> tuple[JobRun, Path, list[str]]:
     """The job's run, its state file, and what should be known before the command for it is used.
 
-    `WrongUse` where a command would wait, or the job is surely not there.
+    `anew`: the id is another job's than that which was watched before. `WrongUse` where a command would wait, or the job
+    is surely not there.
     """
     if facts.resubmit:
         must_return(facts.kind, facts.resubmit)
+    before = set_aside(facts) if anew else None
     run = open_job(facts, every)
     if run.current is None and isinstance(run.look(), Absent):
         raise WrongUse(
             f"{facts.kind} knows no job {facts.job}{_where(facts)}: look at its id, and at the cluster."
         )
     run.begin()
-    path = file_for(facts, start)
+    path = file_for(facts, start, anew)
     project(run, path, {})
-    return run, path, notices(facts.kind, facts.resubmit)
+    told = [f"what was watched by this id before is kept in {before}"] if before else []
+    return run, path, [*told, *notices(facts.kind, facts.resubmit)]
 
 
 def _where(facts: Facts) -> str:

@@ -91,6 +91,11 @@ class Followed:
         ask = getattr(self._jobs, "events", None)
         return tuple(ask(self._job(instance))) if ask else ()
 
+    def reused(self, instance: str) -> bool:
+        """Whether its id is another job's by now, of schedulers that can tell."""
+        ask = getattr(self._jobs, "reused", None)
+        return bool(ask(self._job(instance))) if ask else False
+
     def log_changed_at(self, instance: str) -> datetime | None:
         """When a look last found its log changed, by our own clock."""
         told = digest(self.tail(instance, LINES))

@@ -1,5 +1,6 @@
 """One turn over a job without a contract: the engine's own, and what this job's own words tell beside it."""
 
+import shlex
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,21 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     doubts += [each.why for each in told if each.why]
     if isinstance(job, Job) and job.state.in_doubt and job.reason:
         doubts.append(scrub(job.reason))
+        doubts += _anew(run, job)
     known = {each.name: getattr(turn, each.name) for each in fields(Turn)}
     whole = JobTurn(**{**known, "performed": (*turn.performed, *told), "doubts": tuple(doubts)})
     if state_file is not None:
         project(run, state_file, _signals(run, whole))
     return whole
+
+
+def _anew(run: JobRun, job: Job) -> list[str]:
+    """What to type where the id is another job's by now: of itself that one is never watched."""
+    if not run.scheduler.reused(job.instance):
+        return []
+    told = {"--job": job.id, "--scheduler": run.facts.kind, "--log": run.facts.log}
+    words = shlex.join([word for name, value in told.items() if value for word in (name, value)])
+    return [f"to watch what has its number now, type: herorun babysit {words} --anew"]
 
 
 def _news(run: JobRun, job: Job) -> list[Tell]:

@@ -38,9 +38,9 @@ def _all(start: Path) -> list[Path]:
     return [folder / name for name in newest_first(names)]
 
 
-def file_for(facts: Facts, start: Path) -> Path:
-    """The one that watches this very job already, else a new name that nobody has."""
-    for path in _all(start):
+def file_for(facts: Facts, start: Path, anew: bool = False) -> Path:
+    """The one that watches this very job already, else, or `anew`, a new name that nobody has."""
+    for path in () if anew else _all(start):
         try:
             known, told = facts_in(path.read_bytes())
         except (OSError, ValueError):

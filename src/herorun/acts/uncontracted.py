@@ -4,6 +4,7 @@
 unless a person gave the command for it.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
@@ -39,7 +40,7 @@ from herorun.core.outside import read_json
 from herorun.core.ports import Channels, IssueTracker, Layout, Place, Post, Scheduler, Search, Store, Tracker
 from herorun.system import host
 from herorun.system.clock import now
-from herorun.system.files import make_folders, write_whole
+from herorun.system.files import hold, make_folders, write_whole
 from herorun.system.git import Repository
 from herorun.system.watchers import state_home
 from herorun.workspace import Run
@@ -207,8 +208,30 @@ def open_job(facts: Facts, every: timedelta = CADENCE) -> JobRun:
     `WrongUse` where something that its kind of job needs is missing or has the wrong form.
     """
     must_be_whole(facts)
-    folder = _known_folder(facts) or jobs_home() / facts.slug
+    folder = _folder_of(facts)
     return JobRun(facts, folder, contract_for(facts, folder, every))
+
+
+def _folder_of(facts: Facts) -> Path:
+    return _known_folder(facts) or jobs_home() / facts.slug
+
+
+def set_aside(facts: Facts) -> Path | None:
+    """Move what was watched under this id away, whole: the id is another job's now. None where nothing was.
+
+    `WrongUse` while a babysitter still watches it.
+    """
+    folder = _folder_of(facts)
+    if not folder.exists():
+        return None
+    os.close(hold(folder / "babysitter.lock", 0.0, f"a babysitter of {facts.job}"))
+    earlier = jobs_home().parent / "earlier-jobs"
+    make_folders(earlier)
+    number = 1
+    while (target := earlier / f"{folder.name}-{number}").exists():
+        number += 1
+    folder.rename(target)
+    return target
 
 
 def contract_for(facts: Facts, folder: Path, every: timedelta = CADENCE) -> Contract:

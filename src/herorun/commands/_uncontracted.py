@@ -17,6 +17,7 @@ NAMING = (
 )  # fmt: skip
 WATCHING = (
     click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
+    click.option("--anew", is_flag=True, help="The id is another job's than that which was watched by it before."),
     click.option("--every", metavar="DURATION", help="Time between two looks at such a job: 570s where it is not given."),
 )  # fmt: skip
 
@@ -51,13 +52,17 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
     from herorun import screen
     from herorun.acts.babysit_job import ready, tick_job, watch_job
     from herorun.acts.uncontracted import CADENCE
+    from herorun.core.errors import WrongUse
     from herorun.core.until import Until, parse_until, seconds_of
     from herorun.system.clock import now
 
     every = told.pop("every", None)
     cadence = timedelta(seconds=seconds_of(every, "--every")) if every else CADENCE
     end = parse_until(until, now()) if until else Until()
-    run, path, notices = ready(_facts(Path(start), told), Path(start), cadence)
+    anew = bool(told.pop("anew", None))
+    if anew and not told.get("job"):
+        raise WrongUse("--anew begins a new watch of a job: name it with --job and --scheduler.")
+    run, path, notices = ready(_facts(Path(start), told), Path(start), cadence, anew)
     for notice in notices:
         screen.say(run.facts.job, notice)
     if not as_json:

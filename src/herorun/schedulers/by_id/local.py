@@ -51,7 +51,7 @@ class LocalById:
 
     def _process(self, pid: int) -> Search:
         """The number may be another process's by now: what it was born as is kept from the first look on."""
-        alive, kept = birth(pid), self._state / f"process-{pid}"
+        alive, kept = birth(pid), self._kept(str(pid))
         known = kept.read_text("utf-8").strip() if kept.exists() else ""
         if not known and not alive:
             return Absent()
@@ -98,6 +98,16 @@ class LocalById:
         with suppress(OSError):  # another user's
             folder = os.readlink(f"{told}/cwd")
         return replace(owned, command=tuple(os.fsdecode(word) for word in words), folder=folder)
+
+    def reused(self, job: str) -> bool:
+        """Whether the number is a later process's by now."""
+        if job.startswith("/"):
+            return False
+        alive, kept = birth(int(job)), self._kept(job)
+        return bool(alive) and kept.exists() and kept.read_text("utf-8").strip() not in ("", alive)
+
+    def _kept(self, job: str) -> Path:
+        return self._state / f"process-{job}"
 
     def tail(self, job: str, lines: int) -> str:
         return last_lines(self._path(job), lines).decode("utf-8", "replace")
