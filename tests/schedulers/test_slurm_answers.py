@@ -286,7 +286,11 @@ def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
 
 
 def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
-    assert len(squeue_rows("\n".join([squeue("RUNNING", "5", name="two\nlines"), squeue("RUNNING")]))) == 1
+    names = [
+        row.name
+        for row in squeue_rows("\n".join([squeue("RUNNING", "5", name="two\n\nlines"), squeue("RUNNING")]))
+    ]
+    assert names == ["two\n\nlines", "tiny-1"]
 
 
 def test_what_gave_way_to_a_submission_at_the_same_time_is_not_how_the_instance_ended() -> None:

@@ -29,7 +29,7 @@ def wait_for_job(run: JobRun, wish: Wish, every: float, most: int, say: Callable
         raise WrongUse(
             f"--marker of a job without a contract must lie on this machine, and {facts.job} does not run here: use --state or --step."
         )
-    ways = Ways(f"submit {facts.job} again yourself, the way it was submitted")
+    ways = Ways(facts.resubmit)
     adapter = adapter_for(facts, run.folder)
 
     def see() -> Seen:

@@ -89,27 +89,37 @@ def sacct_words(since: datetime, names: Iterable[str] = (), ids: Iterable[str] =
 
 
 def squeue_rows(text: str) -> tuple[Row, ...]:
-    told = _tables((line.removesuffix(PARTED) for line in text.split("\n")), len(SQUEUE.split()), "squeue")
-    return tuple(_squeue_row(fields) for fields in told)
+    told = _tables(text.split("\n"), len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
+    return tuple(_squeue_row(fields[:-1]) for fields in told)
 
 
 def sacct_rows(text: str) -> tuple[Row, ...]:
     return tuple(_sacct_row(fields) for fields in _tables(text.split("\n"), len(SACCT.split()), "sacct"))
 
 
-def _tables(lines: Iterable[str], count: int, program: str) -> list[list[str]]:
-    """The fields of each job's line. Other people's jobs may have line breaks in their names; an answer without a
-    single job, such as a word about maintenance, is none."""
-    found, strange = [], ""
-    for line in lines:
-        fields = [field.strip() for field in line.split(PARTED)]
+def _tables(lines: list[str], count: int, program: str) -> list[list[str]]:
+    """The fields of each job. Names and comments may have line breaks in them; an answer without a single job, such
+    as a word about maintenance, is none."""
+    found, strange, at = [], "", 0
+    while at < len(lines):
+        fields, end = _whole_row(lines, at, count)
         if len(fields) == count and _ID.fullmatch(fields[0]):
             found.append(fields)
+            at = end
         else:
-            strange = strange or line.strip()
+            strange = strange or lines[at].strip()
+            at += 1
     if strange and not found:
         raise CouldNotLook(f"{program} printed something else than jobs: {strange[:120]!r}")
     return found
+
+
+def _whole_row(lines: list[str], at: int, count: int) -> tuple[list[str], int]:
+    """The fields from this line on, as many lines as they take, and where the next ones begin."""
+    parts, end = lines[at].count(PARTED), at + 1
+    while 0 < parts < count - 1 and end < len(lines):
+        parts, end = parts + lines[end].count(PARTED), end + 1
+    return [field.strip() for field in "\n".join(lines[at:end]).split(PARTED)], end
 
 
 def _squeue_row(told: list[str]) -> Row:

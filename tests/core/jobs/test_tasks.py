@@ -24,6 +24,7 @@ def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:
 
 def test_nothing_is_said_where_nothing_failed() -> None:
     assert summary([FINE]) == summary([]) == ""
+    assert summary([replace(KILLED, exit_code=1, peak_mb=2.0)]) == ""  # one task tells no more than the job
 
 
 def test_the_limit_of_the_command_is_read_in_either_spelling() -> None:

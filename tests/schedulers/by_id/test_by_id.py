@@ -174,7 +174,20 @@ def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
         ("7_0", 1990.0, True),
         ("7_1", None, False),
     ]
-    assert "peaked near the container limit" in summary(told)
+    assert "1 of 2 tasks peaked near the container limit and ended with 137: raise memory" == summary(told)
+    dropped = slurm.task_ends(
+        "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
+    )
+    assert [task.exit_code for task in dropped] == [137, 9]  # accounting drops the 128
+
+
+def test_of_an_array_the_part_that_failed_says_how_it_went() -> None:
+    assert (
+        slurm.result_in("COMPLETED|0:0|00:01:00\nFAILED|1:0|00:00:09\n")
+        == "FAILED, exit code 1:0, elapsed 00:00:09"
+    )
+    assert slurm.result_in("COMPLETED|0:0|00:01:00\n").startswith("COMPLETED")
+    assert slurm.result_in("sacct: error: nobody is there\n") == ""
 
 
 def test_a_launchers_own_status_counts_and_before_it_a_young_file_is_no_end(tmp_path: Path) -> None:

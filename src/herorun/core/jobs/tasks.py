@@ -27,7 +27,7 @@ class TaskEnd:
 
 
 def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
-    """One sentence; empty where nothing failed or nothing is told.
+    """One sentence; empty where nothing failed, or the tasks tell no more than the job itself.
 
     >>> shards = [TaskEnd(str(n), "failed", 137, peak_mb=15.9, limit_mb=16, failed=True) for n in range(13)]
     >>> summary([*shards, TaskEnd("13", "succeeded", 0)], "shard")
@@ -44,7 +44,7 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
         return f"{_of(len(near), tasks, noun)} peaked near the container limit and {ended}: raise memory"
     if code == OOM_CODE:
         return f"{_of(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see their peak, and raise memory"
-    return f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}"
+    return f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}" if len(tasks) > 1 else ""
 
 
 _SIZE = re.compile(r"([0-9.]+) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)

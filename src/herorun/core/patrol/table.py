@@ -40,8 +40,9 @@ def _down(look: Look, state: State, ways: Ways) -> Iterator[Advice]:
         return
     log = look.log if isinstance(look.log, Own) else Own()
     why = f" Its log tells of {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
+    then = "Resume it:" if ways.resume else "Submit it again yourself, the way it was submitted."
     yield Advice(
-        "gone", f"The job is gone{without}: {look.why or 'no reason known'}.{why} Resume it:", ways.resume
+        "gone", f"The job is gone{without}: {look.why or 'no reason known'}.{why} {then}", ways.resume
     )
     if ways.chain and not chain_runs(look):
         yield Advice(

@@ -25,7 +25,7 @@ class Advice:
 class Ways:
     """The exact commands of this run."""
 
-    resume: str
+    resume: str = ""  # empty where nobody knows how it was submitted
     chain: str = ""  # rebuilds the chain; empty where there is none
     transfer: tuple[tuple[str, str], ...] = ()  # folder there, command
     remove: str = ""  # this patrol

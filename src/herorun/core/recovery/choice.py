@@ -102,7 +102,8 @@ def _by_contract(policy: Policy) -> list[Doubt]:
     if policy.recovery is Recovery.RELAUNCH:
         return []
     observed = policy.recovery is Recovery.OBSERVE
-    return [Doubt("recovery", f"The contract says recovery = {policy.recovery}.", observed)]
+    then = "the babysitter relaunches nothing" if observed else "a person says whether"
+    return [Doubt("recovery", f"With recovery = {policy.recovery}, {then}.", observed)]
 
 
 def _by_ending(ending: Ending, policy: Policy, ledger: Ledger) -> list[Doubt]:

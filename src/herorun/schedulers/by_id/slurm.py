@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.jobs.tasks import TaskEnd
+from herorun.core.jobs.tasks import OOM_CODE, TaskEnd
 from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Login, road_to
@@ -103,8 +103,7 @@ class SlurmById:
     def results(self, job: str) -> str:
         """State, exit code and elapsed time, as accounting has them."""
         answer = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
-        told = answer.text.strip().partition("\n")[0].split("|")
-        return f"{told[0]}, exit code {told[1]}, elapsed {told[2]}" if len(told) == 3 else ""
+        return result_in(answer.text)
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
         """Its parts, each with the largest peak of its steps."""
@@ -163,6 +162,17 @@ def origin_in(text: str, uid: str) -> Origin:
     )
 
 
+def result_in(text: str) -> str:
+    """Of an array, the part that says how it went: one that did not complete.
+
+    >>> result_in("COMPLETED|0:0|00:01:00\\nFAILED|1:0|00:00:09\\n")
+    'FAILED, exit code 1:0, elapsed 00:00:09'
+    """
+    parts = [line.split("|") for line in text.splitlines() if line.count("|") == 2]
+    told = next((part for part in parts if part[0] != "COMPLETED"), parts[0] if parts else None)
+    return f"{told[0]}, exit code {told[1]}, elapsed {told[2]}" if told else ""
+
+
 def task_ends(text: str) -> tuple[TaskEnd, ...]:
     """The parts of a job; a part's peak is the largest of its steps'.
 
@@ -183,7 +193,7 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
             jobs[whole] = TaskEnd(
                 whole,
                 state,
-                _code(code),
+                OOM_CODE if state == "OUT_OF_MEMORY" else _code(code),
                 float(elapsed) if elapsed.isdigit() else None,
                 limit_mb=_mb(limit),
                 failed=state_of(state) not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
@@ -192,11 +202,13 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
 
 
 def _with_peak(task: TaskEnd, peak: float | None) -> TaskEnd:
-    return replace(task, peak_mb=peak)
+    """Accounting drops the 128 of a code: a 9 at the limit is a 137."""
+    told = replace(task, peak_mb=peak)
+    return replace(told, exit_code=OOM_CODE) if told.exit_code == OOM_CODE - 128 and told.near_limit else told
 
 
 def _code(told: str) -> int | None:
-    """137 where Slurm itself ended it by signal 9, or where accounting dropped the 128."""
+    """137 where it was ended by signal 9."""
     code, _, signal = told.partition(":")
     if signal.isdigit() and int(signal):
         return 128 + int(signal)
