@@ -174,7 +174,7 @@ def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
         ("7_0", 1990.0, True),
         ("7_1", None, False),
     ]
-    assert "1 of 2 tasks peaked near the container limit and ended with 137: raise memory" == summary(told)
+    assert summary(told) == "1 of 2 tasks peaked near the container limit and ended with 137: raise memory"
     dropped = slurm.task_ends(
         "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
     )
