@@ -57,7 +57,7 @@ def look_at(run: Run, wished: str = "") -> Look:
     answers = _together(asked, reach.connect + reach.look + SPARE)
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
-    files, machine = part_of(answers, "files"), part_of(answers, "machine")
+    files, machine = part_of(answers, "files"), answers.get("machine")
     instances = run.record.memory().instances
     return Look(
         at=now(),
@@ -74,7 +74,7 @@ def look_at(run: Run, wished: str = "") -> Look:
         copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
         disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
         newest=newest_of(files),
-        gpus=gpus_of(machine),
+        gpus=gpus_of(machine) if run.contract.patrol.gpu_seconds else None,
         memory=memory_of(machine),
         load=machine.get("load") if isinstance(machine, dict) else None,
         cpus=machine.get("cpus") if isinstance(machine, dict) else None,

@@ -53,12 +53,17 @@ def ways_of(run: Run) -> Ways:
     told, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
     return Ways(
-        told.resume or f"herorun -C {shlex.quote(top)} relaunch {run.slug}",
+        told.resume or (f"herorun -C {shlex.quote(top)} relaunch {run.slug}" if _launched(run) else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
         tuple((path, transfer(source(run, local), path, login)) for path, local in told.copies.items()),
         removal(run.slug),
         told.memory,
     )
+
+
+def _launched(run: Run) -> bool:
+    """Of what herorun did not start it knows no way back; [patrol] resume can tell it."""
+    return run.record.memory().current is not None
 
 
 # --- the tick before --------------------------------------------------------------------------------

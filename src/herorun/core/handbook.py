@@ -81,8 +81,13 @@ def _signs(contract: Contract) -> Iterator[str]:
 def _commands(contract: Contract, ways: Ways, known: Known) -> Iterator[str]:
     yield "## Commands"
     yield ""
-    yield "Resume it, once the patrol says that it is down, and never before:"
-    yield from _code(ways.resume)
+    if ways.resume:
+        yield "Resume it, once the patrol says that it is down, and never before:"
+        yield from _code(ways.resume)
+    else:
+        yield "How it is resumed nobody has written down: herorun did not start it, and [patrol] resume is empty. Ask whoever"
+        yield "is responsible, and write the command there."
+        yield ""
     if contract.chain.stage:
         yield "Its chain on the box, stage by stage, each after the one before:"
         yield from _code(*(f"{stage.name}: {stage.run}" for stage in contract.chain.stage))

@@ -100,7 +100,7 @@ def _each(paths: list[str], ask: Callable[[str], Any]) -> dict[str, Any]:
 def _part(ask: Callable[[], Any]) -> Any:
     try:
         return ask()
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+    except (OSError, ValueError, csv.Error, subprocess.SubprocessError) as error:
         where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
         return {"why": (where + (getattr(error, "strerror", None) or str(error)))[:200]}
 

@@ -21,6 +21,7 @@ from herorun.core.jobs.said import progress_in, submitted_in, tracker_runs
         ("10%|█| 1/9 [..\r20%|██| 2/9 [..", "~2/9"),
         ("step 1,200 of 5,155", "~1200/5155"),
         ("step 4600, it/s 1.2", "~4600/unknown"),
+        ("step 4\n\x1b[1m\x1b[32mstep 5/9\x1b[0m loss 2.3", "~5/9"),
         ("step 12/" + "9" * 40, "~12/unknown"),
     ],
 )

@@ -217,3 +217,20 @@ def test_what_stands_still_does_not_move() -> None:
     still = a_look(newest=4000.0)
     assert movement_of(still) == movement_of(replace(still, at=NOW + timedelta(minutes=5)))
     assert movement_of(still) != movement_of(replace(still, log=Own("step 121", 121)))
+
+
+def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
+    look = a_look(gpus=Blind("nvidia-smi hangs"), memory=Blind("it hangs"))
+    line = line_of(look, decide(look, WAYS))
+    assert "gpu unknown: nvidia-smi hangs" in line and "memory unknown: it hangs" in line
+
+
+def test_a_job_that_is_gone_while_its_chain_runs_says_what_runs() -> None:
+    look = a_look(alive=Alive.NO, why="there is no such tmux session", chain=ChainSeen(True))
+    assert "running (there is no such tmux session, and its chain runs)" in line_of(look, decide(look, WAYS))
+
+
+def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:
+    (gone,) = decide(a_look(alive=Alive.NO), Ways()).advice
+    assert (gone.row, gone.command) == ("gone", "")
+    assert "Submit it again yourself" in gone.words

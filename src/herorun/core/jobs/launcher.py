@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from herorun.core.evidence import JobState
 from herorun.core.jobs.said import LONGEST
+from herorun.core.triage.lines import without_escapes
 
 _EXPERIMENT = re.compile(
     r"Experiment Status for ([\w.-]+)|Experiment (?:id|ID)\s*[:=]?\s*([\w.-]+)|Experiment\.from_id\(\"([\w.-]+)\"\)|Launching experiment ([\w.-]+)|Experiment ([a-z][\w-]*_\d{9,})"
@@ -68,7 +69,7 @@ def read_output(text: str) -> Output:
     """From the whole file, or its end."""
     told = Output()
     for line in text.splitlines():
-        told = _after(told, line[:LONGEST])
+        told = _after(told, without_escapes(line[:LONGEST]))
     return told
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from herorun.core.triage.lines import without_escapes
+
 LONGEST = (
     2_000  # characters of a line that are looked at: a log may hold a line of megabytes, and a tick must end
 )
@@ -45,7 +47,7 @@ def progress_in(text: str) -> Progress | None:
     ~4600/unknown
     """
     for whole in reversed(text.replace("\r", "\n").splitlines()):
-        line = whole[:LONGEST]
+        line = without_escapes(whole[:LONGEST])
         if not _OTHER.search(line) and (found := _of_line(line)):
             return found
     return None

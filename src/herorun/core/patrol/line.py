@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 from herorun.core.patrol.risks import mean_use
-from herorun.core.patrol.seen import Before, Blind, Count, Look, Memory, Own, Room
-from herorun.core.patrol.state import fresh
+from herorun.core.patrol.seen import Alive, Before, Blind, Count, Look, Memory, Own, Room
+from herorun.core.patrol.state import chain_runs, fresh
 from herorun.core.patrol.told import Told
 from herorun.core.patrol.words import size, span
 
 
 def line_of(look: Look, told: Told, before: Before | None = None) -> str:
-    parts = [f"{told.state.value}{f' ({look.why})' if look.why else ''}", *_parts(look, before)]
+    why = ", and its chain runs" if look.why and look.alive is not Alive.YES and chain_runs(look) else ""
+    parts = [f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}", *_parts(look, before)]
     if before is not None:
         parts.append(_news(look, told, before))
     return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
@@ -62,6 +63,8 @@ def _machine(look: Look) -> Iterator[str]:
         yield f"gpu unknown: {look.gpus.why}"
     if isinstance(look.memory, Memory) and look.memory.share is not None:
         yield f"memory {look.memory.share:.0%}"
+    elif isinstance(look.memory, Blind):
+        yield f"memory unknown: {look.memory.why}"
     if isinstance(look.memory, Memory) and look.memory.oom_kill:
         yield f"oom_kill {look.memory.oom_kill}"
     rooms = [room for room in look.disks.values() if isinstance(room, Room)]

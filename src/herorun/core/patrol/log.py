@@ -7,6 +7,7 @@ from herorun.core.scrub import scrub
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.follow import OwnLog, follow, judged
 from herorun.core.triage.kinds import QUIET
+from herorun.core.triage.lines import without_escapes
 from herorun.core.triage.progress import step_of
 
 _BREAK = re.compile(rb"[\r\n]+")  # progress bars write their lines over one another
@@ -16,7 +17,8 @@ _DIGITS = 16  # of a number that is a step
 
 def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> Own:
     """Its newest progress line as it stands there, and the failure that it tells of. A first line cut in two is left out."""
-    lines = _BREAK.split(end if whole else end.partition(b"\n")[2] or end)
+    shown = without_escapes(end.decode("utf-8", "replace")).encode()
+    lines = _BREAK.split(shown if whole else shown.partition(b"\n")[2] or shown)
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
     found = judged(known, follow(known, OwnLog(""), b"\n".join(lines)), None)
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]

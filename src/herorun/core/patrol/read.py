@@ -112,8 +112,8 @@ def newest_of(files: Any) -> float | None:
 
 
 def gpus_of(machine: Any) -> tuple[Gpu, ...] | Blind | None:
-    if isinstance(machine, Blind):
-        return None
+    if machine is None or isinstance(machine, Blind):
+        return machine
     found = machine["gpus"]
     if not isinstance(found, list):
         return Blind(found["why"]) if found else None
@@ -122,8 +122,8 @@ def gpus_of(machine: Any) -> tuple[Gpu, ...] | Blind | None:
 
 
 def memory_of(machine: Any) -> Memory | Blind | None:
-    if isinstance(machine, Blind):
-        return None
+    if machine is None or isinstance(machine, Blind):
+        return machine
     found = machine["memory"]
     return Blind(found["why"]) if "why" in found else Memory(**found)
 

@@ -40,7 +40,11 @@ def _down(look: Look, state: State, ways: Ways) -> Iterator[Advice]:
         return
     log = look.log if isinstance(look.log, Own) else Own()
     why = f" Its log tells of {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
-    then = "Resume it:" if ways.resume else "Submit it again yourself, the way it was submitted."
+    then = (
+        "Resume it:"
+        if ways.resume
+        else "Submit it again yourself, the way it was submitted: herorun does not know how."
+    )
     yield Advice(
         "gone", f"The job is gone{without}: {look.why or 'no reason known'}.{why} {then}", ways.resume
     )

@@ -21,6 +21,15 @@ _LABEL = re.compile(
 )
 
 
+def without_escapes(text: str) -> str:
+    """What a terminal would show, without its colours and titles.
+
+    >>> without_escapes("\\x1b[32mstep 7\\x1b[0m")
+    'step 7'
+    """
+    return _ESCAPE.sub("", text)
+
+
 @dataclass(frozen=True)
 class Line:
     """What was printed, and by whom: `stream` tells the ranks of one log apart."""

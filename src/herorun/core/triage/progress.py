@@ -12,7 +12,7 @@ ENOUGH = (
     20  # steps that were each higher than all before; ranks that merely outlive a dead one do not come so far
 )
 _STEP = re.compile(
-    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})|(\d{1,12})/\d{1,12} \[",
+    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",
     re.IGNORECASE,
 )
 _WORDS = (

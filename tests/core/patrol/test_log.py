@@ -1,0 +1,22 @@
+"""The end of a run's own log: its newest step, whatever colours and numbers stand there."""
+
+import pytest
+
+from herorun import catalogue
+from herorun.core.patrol.log import own_log
+from herorun.core.patrol.seen import Own
+
+
+def seen(text: str, progress: str | None = None) -> Own:
+    return own_log(catalogue.with_own(), text.encode(), progress, True)
+
+
+@pytest.mark.parametrize("progress", [None, r"step (\d+)"])
+def test_a_coloured_step_is_a_step_and_its_line_steers_no_terminal(progress: str | None) -> None:
+    told = seen("step 5/200\n\x1b[2J\x1b[32mstep 6/200\x1b[0m\x1b]0;title\x07\n", progress)
+    assert (told.line, told.step) == ("step 6/200", 6)
+
+
+@pytest.mark.parametrize("progress", [None, r"step (\d+)"])
+def test_a_number_that_no_run_reaches_is_no_step(progress: str | None) -> None:
+    assert seen(f"step 6\nstep {'9' * 5_000}\n", progress).step in (None, 6)
