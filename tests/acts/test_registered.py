@@ -1,10 +1,12 @@
 """The registry of a session, and the watch over it: real processes, real files, several writers."""
 
+import itertools
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +170,21 @@ def test_what_nobody_could_see_is_no_change_and_stays(
     assert (answer.code, answer.out) == (3, "")
     assert "no folder" in answer.err
     assert held(alone)[0]["last_status"] == "RUNNING"
+
+
+def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_clock_says(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, said = session_here(alone.folder), list[str]()
+    registered.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
+    looks = itertools.count(1)
+    monkeypatch.setattr(
+        registered, "now", lambda: datetime(2026, 3, 1, tzinfo=UTC) + next(looks) * timedelta(days=2)
+    )
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    assert registered.watch_jobs(session, said.append, 43_000.0) == 3
+    assert said[-1] == "none of the jobs could be seen, 3 times in a row: they stay registered"
+    assert len(read_jobs(session)[0]) == 1
 
 
 def test_what_ended_at_an_earlier_look_is_counted_on() -> None:

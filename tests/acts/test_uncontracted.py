@@ -220,6 +220,22 @@ def test_a_number_that_another_process_has_since_is_watched_anew_by_what_the_mes
     assert (babysit(alone, capsys, "--anew").code, len(list(jobs_home().iterdir()))) == (2, 1)
 
 
+def test_key_events_are_told_also_where_slurm_does_not_answer(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (alone.folder / "bin").mkdir()
+    (alone.folder / "bin" / "squeue").write_text(
+        "#!/bin/sh\necho 'Unable to contact slurm controller' >&2; exit 1\n"
+    )
+    (alone.folder / "bin" / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{alone.folder / 'bin'}:{os.environ['PATH']}")
+    (alone.folder / "out.log").write_text("Submitted batch job 4711\nCalibration complete\n")
+    answer = babysit(alone, capsys, "--job", "out.log", "--scheduler", "launcher", "--once")
+    assert (answer.code, "unknown, monitor partial" in answer.out) == (3, True)
+    assert "Slurm job 4711" in answer.err and "calibration complete" in answer.err
+    assert "calibration complete" not in babysit(alone, capsys, "--once").err  # once
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

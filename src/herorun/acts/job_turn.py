@@ -48,9 +48,9 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     doubts = list(turn.doubts)
     job = turn.evidence.get(Job)
     told: list[Performed] = []
-    if isinstance(job, Job) and turn.tick is not None:
+    if turn.tick is not None:
         try:
-            told = [perform(run, tell) for tell in _news(run, job)]
+            told = [perform(run, tell) for tell in _news(run, job if isinstance(job, Job) else None)]
         except (HerorunError, OSError) as error:
             doubts.append(scrub(in_words(error)))
     doubts += [each.why for each in told if each.why]
@@ -73,19 +73,22 @@ def _anew(run: JobRun, job: Job) -> list[str]:
     return [f"to watch what has its number now, type: herorun babysit {words} --anew"]
 
 
-def _news(run: JobRun, job: Job) -> list[Tell]:
-    """Only what was not told yet."""
-    done = run.record.memory().done
-    found = [*_runs(run, job), *_events(run, job), *(_end(run, job) if job.state.ended else ())]
+def _news(run: JobRun, job: Job | None) -> list[Tell]:
+    """Only what was not told yet. What its output says is told also where nobody could say how the job stands."""
+    done, current = run.record.memory().done, run.current
+    if current is None:
+        return []
+    ended = _end(run, job) if job and job.state.ended else ()
+    found = [*_runs(run, current.name), *_events(run, current.name, current.job), *ended]
     return [tell for tell in found if tell.key not in done]
 
 
-def _runs(run: JobRun, job: Job) -> list[Tell]:
+def _runs(run: JobRun, instance: str) -> list[Tell]:
     """Once a tracker run, whichever instance names it first: what the engine tells of a live job is not told again."""
     known = {id for _, id in told_runs(run)}
     return [
-        Tell(f"tell/{job.instance}/run-{_dotted(link)}", f"W&B run {run_id(link)}", link)
-        for link in tracker_runs(log_end(run, job.instance))
+        Tell(f"tell/{instance}/run-{_dotted(link)}", f"W&B run {run_id(link)}", link)
+        for link in tracker_runs(log_end(run, instance))
         if run_id(link) not in known
     ]
 
@@ -102,10 +105,10 @@ def told_runs(run: JobRun) -> list[tuple[str, str]]:
     return [(name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(found)]
 
 
-def _events(run: JobRun, job: Job) -> list[Tell]:
+def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
     return [
-        Tell(f"tell/{job.instance}/event-{digest(words)[7:19]}", words, f"{job.id}: {words}")
-        for words in run.scheduler.events(job.instance)
+        Tell(f"tell/{instance}/event-{digest(words)[7:19]}", words, f"{job}: {words}")
+        for words in run.scheduler.events(instance)
     ]
 
 

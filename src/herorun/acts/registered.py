@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ from herorun.workspace import Run
 LOST = "NOT FOUND"  # nel's own word, for what any source does not know
 EVERY = 60.0  # seconds between two looks
 AT_ONCE = 4  # jobs that are asked about at the same time
-BLIND = timedelta(days=1)  # after which a watch that can see none of its jobs ends
+BLIND = 86_400.0  # seconds of looking after which a watch that can see none of its jobs ends
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def watch_jobs(session: Session, say: Callable[[str], None], every: float = EVER
 
 def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[int, bool]:
     """The worst of what ended, and whether it gave up."""
-    code, last_seen, said = 0, now(), ""
+    code, blind, said = 0, 0, ""
     doubted: set[str] = set()
     over: list[Seen] = []
     while True:
@@ -214,9 +214,10 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
         code = worst([code, *(each.code for each in seen if each.ended)])
         if not read_jobs(session)[0]:
             return code, False
-        last_seen = now() if any(each.state is not JobState.UNKNOWN for each in seen) else last_seen
-        if now() - last_seen > BLIND:
-            say(f"none of the jobs could be seen since {last_seen:%Y-%m-%d %H:%M} UTC: they stay registered")
+        # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at nothing meanwhile.
+        blind = 0 if any(each.state is not JobState.UNKNOWN for each in seen) else blind + 1
+        if blind * every > BLIND:
+            say(f"none of the jobs could be seen, {blind} times in a row: they stay registered")
             return worst([code, 3]), True
         time.sleep(every)
 

@@ -325,7 +325,10 @@ def _gpus(seconds: float) -> list[dict[str, Any]] | None:
             return None
         if done.returncode:
             raise OSError(f"nvidia-smi: {(done.stderr or done.stdout).strip() or done.returncode}")
-        for index, use, used, total in csv.reader(done.stdout.splitlines(), skipinitialspace=True):
+        for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True):
+            if len(row) != 4:
+                raise ValueError(f"nvidia-smi printed no table: {', '.join(row)[:80]!r}")
+            index, use, used, total = row
             gpu = found.setdefault(index, {"index": index, "use": []})
             gpu["use"].append(float(use) if use.replace(".", "", 1).isdecimal() else None)
             gpu["memory"] = [used, total]
