@@ -34,7 +34,7 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     \b
     Example:
       herorun timer grug --every 30m
-      (crontab -l; herorun timer grug --for cron) | crontab -
+      herorun timer grug --for cron       # `crontab -e` and put it there
     """
     from pathlib import Path
 
