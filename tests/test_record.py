@@ -511,6 +511,7 @@ def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: 
     assert mine.push() and is_well(mine)
 
 
+@pytest.mark.thorough
 def test_a_logbook_that_grows_long_goes_on_in_another_page(
     two: tuple[Record, Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -536,6 +537,7 @@ def test_a_logbook_that_grows_long_goes_on_in_another_page(
     assert first.newest_page().endswith("/tiny_003.md")
 
 
+@pytest.mark.thorough
 def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PACK", 10)
     objects = story.work / ".git" / "objects"

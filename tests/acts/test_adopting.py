@@ -142,6 +142,7 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
     assert list(story.state.glob("process-*")) == []
 
 
+@pytest.mark.thorough
 def test_an_interrupted_adoption_is_the_same_instance_whichever_way_it_is_continued(
     story: Story,
     capsys: pytest.CaptureFixture[str],

@@ -40,6 +40,7 @@ def timers(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     return story
 
 
+@pytest.mark.thorough
 def test_each_timer_that_looks_at_the_run_is_named_with_its_removal_and_none_is_touched(
     timers: Story, capsys: CAPTURE
 ) -> None:
@@ -56,6 +57,7 @@ def test_each_timer_that_looks_at_the_run_is_named_with_its_removal_and_none_is_
     assert (timers.home / "crontab").read_text() == CRONTAB
 
 
+@pytest.mark.thorough
 def test_a_milestone_leaves_the_timers_unmentioned(timers: Story, capsys: CAPTURE) -> None:
     timers.launched(WAIT)
     capsys.readouterr()

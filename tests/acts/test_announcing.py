@@ -104,6 +104,7 @@ def test_a_plan_of_before_has_no_policy_to_compare() -> None:
     assert announcing.retention_change({}, {}) == ""
 
 
+@pytest.mark.thorough
 def test_what_a_run_reached_is_told_once(story: Story) -> None:
     story.launched(WAIT)
     story.tick()

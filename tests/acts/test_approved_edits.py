@@ -64,6 +64,7 @@ def finding(told: dict[str, Any], check: str) -> dict[str, Any]:
 # --- what runs --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_edited_code_runs_and_is_kept_on_the_remote(edited: Story) -> None:
     assert edited.launch() == 0
     edited.ended()
@@ -105,6 +106,7 @@ def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.Capture
     assert admission["config_digests"]["config.toml"] == f"sha256:{shown}"
 
 
+@pytest.mark.thorough
 def test_new_files_are_admitted_and_checked_in_with(edited: Story) -> None:
     (edited.work / "model.py").write_text("width = 8\n")
     assert edited.launch() == 0
@@ -112,6 +114,7 @@ def test_new_files_are_admitted_and_checked_in_with(edited: Story) -> None:
     assert {"model.py", "train.sh"} <= admission["files"].keys()
 
 
+@pytest.mark.thorough
 def test_notes_alone_are_no_snapshot(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.sign(waiver=[WAIVED])
     story.init()
@@ -185,6 +188,7 @@ def test_no_lenient_mode_pushes_a_secret(story: Story, capsys: pytest.CaptureFix
     assert (refs(story.origin), story.starts) == ({}, [])
 
 
+@pytest.mark.thorough
 def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: Story) -> None:
     approved(story, UNSAFE)
     (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
@@ -236,6 +240,7 @@ def test_a_ref_that_says_something_else_is_never_moved(
 # --- interruptions ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", ["keep_snapshot", "announce", "submit"])
 def test_an_interrupted_launch_goes_on_with_the_same_edits(
     edited: Story, monkeypatch: pytest.MonkeyPatch, after: str
@@ -264,6 +269,7 @@ def kept(story: Story) -> list[str]:
     return [name for name in names if name.endswith(".diff")]
 
 
+@pytest.mark.thorough
 def test_a_small_diff_is_kept_beside_the_record(edited: Story) -> None:
     assert edited.launch() == 0
     (name,) = kept(edited)
@@ -350,6 +356,7 @@ def forged(story: Story) -> None:
     git(story.work, "update-ref", f"{SNAPSHOTS}{tree}", made)
 
 
+@pytest.mark.thorough
 def test_a_snapshot_that_is_another_is_never_relaunched(edited: Story) -> None:
     crashed(edited)
     forged(edited)
@@ -358,6 +365,7 @@ def test_a_snapshot_that_is_another_is_never_relaunched(edited: Story) -> None:
     assert any("it is never moved" in e.why for e in edited.events("Failed"))
 
 
+@pytest.mark.thorough
 def test_a_snapshot_that_is_lost_everywhere_is_put_to_a_person(edited: Story) -> None:
     crashed(edited)
     for where in (edited.work, edited.origin):

@@ -33,6 +33,7 @@ def log(story: Story) -> str:
     return (story.work / ".herorun" / SLUG / "babysit.log").read_text()
 
 
+@pytest.mark.thorough
 def test_a_launch_starts_one_that_relaunches_tells_and_ends_with_the_run(story: Story) -> None:
     story.sign(babysit={"cadence": "1s"})
     story.order("tiny-1", f"{WAIT}; {CRASH}")
@@ -85,6 +86,7 @@ def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
     assert "tell/tiny-1/finished" in story.comments
 
 
+@pytest.mark.thorough
 def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(WAIT)
     capsys.readouterr()
@@ -101,6 +103,7 @@ def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureF
     assert last_heartbeat(story.run) is None
 
 
+@pytest.mark.thorough
 def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +162,7 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     story.ended()
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -> None:
     story.sign(babysit={"recovery": "observe", "cadence": "1s"})
     story.launched(CRASH)
@@ -187,6 +191,7 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
     assert (told["slug"], told["run"]) == (SLUG, "finished")
 
 
+@pytest.mark.thorough
 def test_a_run_in_another_clone_is_watched_from_its_record(story: Story) -> None:
     """The record comes with the first look; whose job this machine cannot see is left alone."""
     story.launched(CRASH)

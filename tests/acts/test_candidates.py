@@ -53,6 +53,7 @@ def test_before_the_first_launch_what_lies_in_the_roots_is_nobodys(
     assert (told["candidates"], told["unexamined"], told["discarded"]["steps"]) == ([], 0, 0)
 
 
+@pytest.mark.thorough
 def test_what_was_refused_and_what_it_costs_is_told(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     """An hour for two steps on eight accelerators, and step 20 was reached."""
     story.sign(final_step=40, hardware={"count": 8})
@@ -112,6 +113,7 @@ def test_a_relaunch_passes_it_over_too(story: Story) -> None:
     assert plan.start.value and plan.start.value.step == 2
 
 
+@pytest.mark.thorough
 def test_where_all_are_tainted_a_relaunch_asks_a_person(story: Story) -> None:
     """The very first look finds it: nobody knows a healthy moment since the launch."""
     story.sign(final_step=40)

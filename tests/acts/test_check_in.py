@@ -100,6 +100,7 @@ def admitted(story: Story) -> Admitted:
     return Admitted(story, story.state / "admissions" / "tiny-1.json")
 
 
+@pytest.mark.thorough
 def test_the_launched_job_itself_has_checked_in(admitted: Admitted) -> None:
     (receipt,) = admitted.receipts.values()
     assert (receipt["instance"], receipt["attempt"], receipt["outcome"]) == (f"{SLUG}-1", 1, "pass")
@@ -109,6 +110,7 @@ def test_the_launched_job_itself_has_checked_in(admitted: Admitted) -> None:
     assert "HERORUN_RECEIPT {" in (admitted.story.jobs / "tiny-1" / "job.log").read_text()
 
 
+@pytest.mark.thorough
 def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
     """`-S`: no site-packages. Where there are some, nothing of them is imported either."""
     assert json.loads(admitted.run().out)["heavy"] == []
@@ -143,6 +145,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WRONG)
 def test_a_difference_refuses_with_78_before_anything_else_runs(admitted: Admitted, name: str) -> None:
     told, item, words = WRONG[name]
@@ -172,6 +175,7 @@ def test_a_missing_code_file_is_named_and_prose_is_not_code(admitted: Admitted) 
     assert admitted.run(code=code).refusals == ["code"]
 
 
+@pytest.mark.thorough
 def test_an_edited_config_file_is_named(admitted: Admitted) -> None:
     code = admitted.copy()
     (code / "config.toml").write_text("[trainer]\nseed = 8\n")
@@ -201,6 +205,7 @@ def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted
     assert sorted(told["rank"] for told in refused) == [0, 1, 2, 3]
 
 
+@pytest.mark.thorough
 def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(admitted: Admitted) -> None:
     shutil.rmtree(admitted.story.root)
     admitted.story.root.write_text("a file")
@@ -208,6 +213,7 @@ def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(admitte
     assert ended.code == 0 and "HERORUN_RECEIPT {" in ended.err and "could not be written" in ended.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [None, "{torn", "[]", "{}"])
 def test_an_admission_that_cannot_be_read_refuses(admitted: Admitted, content: str | None) -> None:
     if content is None:

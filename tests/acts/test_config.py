@@ -123,6 +123,7 @@ def test_a_hydra_output_is_a_config(story: Story, capsys: CAPTURE) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
     story: Story, capsys: CAPTURE
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_launch_whose_plan_no_relaunch_could_make_again_is_blocked(story: Stor
     assert 'Add to [config]: volatile = ["run.pid", "run.stamp"].' in answer.err
 
 
+@pytest.mark.thorough
 def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(story: Story, capsys: CAPTURE) -> None:
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 5\n")
     story.publish()

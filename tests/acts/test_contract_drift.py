@@ -22,6 +22,7 @@ def test_before_the_first_launch_there_is_none(story: Story, capsys: CAPTURE) ->
     assert drift(story, capsys, "preflight", SLUG)["outcome"] == "n/a"
 
 
+@pytest.mark.thorough
 def test_the_next_launch_names_each_key(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     assert drift(story, capsys, "preflight", SLUG)["outcome"] == "pass"
@@ -44,6 +45,7 @@ def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> 
     assert len(told) == 1
 
 
+@pytest.mark.thorough
 def test_a_broken_file_is_told_with_what_is_wrong(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     (story.work / "runs" / "tiny.toml").write_text("[[[")

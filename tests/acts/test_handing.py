@@ -67,6 +67,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     assert story.tick() == 0
 
 
+@pytest.mark.thorough
 def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert told(story, capsys, "--to", THERE)[0] == 0

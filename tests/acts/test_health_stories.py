@@ -32,6 +32,7 @@ def asked(told: dict[str, Any]) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.thorough
 def test_nothing_is_wrong_with_a_healthy_run(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(WAIT)
     told = look(story, capsys)
@@ -84,6 +85,7 @@ def test_nearly_the_same_step_twice_is_not_relaunched_a_third_time(
     ]
 
 
+@pytest.mark.thorough
 def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:

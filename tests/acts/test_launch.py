@@ -165,6 +165,7 @@ def test_a_reviewed_plan_that_moved_is_not_launched_and_says_what_moved(
 # --- what must be there before anything is submitted ---------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_an_intent_that_cannot_be_pushed_is_not_submitted(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +243,7 @@ def test_of_two_clones_that_launch_at_once_one_submits(
     assert story.starts == ["tiny-1 scratch"]
 
 
+@pytest.mark.thorough
 def test_an_interrupted_intent_of_another_plan_is_given_up(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ def two(story: Story) -> Story:
     return story
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", [("--all",), (BROKEN, SLUG)])
 def test_a_broken_run_does_not_blind_a_tick_of_the_others(
     two: Story, capsys: CAPTURE, which: tuple[str, ...]
@@ -42,6 +43,7 @@ def test_a_broken_run_does_not_blind_a_tick_of_the_others(
     assert len(two.events("Decided")) == ticks + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [("status", "--all", "--json"), ("status", "--json")])
 def test_a_broken_run_does_not_blind_a_status(two: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
     answer = ask(two, capsys, *words)
@@ -51,6 +53,7 @@ def test_a_broken_run_does_not_blind_a_status(two: Story, capsys: CAPTURE, words
     assert "tiny: launched" in ask(two, capsys, "status").out
 
 
+@pytest.mark.thorough
 def test_people_see_both_too(two: Story, capsys: CAPTURE) -> None:
     answer = ask(two, capsys, "babysit", BROKEN, SLUG, "--once")
     assert "tiny: finished" in answer.out and f"herorun: {BROKEN}: " in answer.err
@@ -72,6 +75,7 @@ def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> Non
     assert (told["doubts"], told["contract"], told["pushed"]) == ([], "as admitted", True)
 
 
+@pytest.mark.thorough
 def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     story.sign(checkpoints={"keep": 3})
@@ -86,6 +90,7 @@ def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Stor
         assert told["pushed"] is False
 
 
+@pytest.mark.thorough
 def test_the_loop_prints_one_line_a_tick(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +106,7 @@ def test_the_loop_prints_one_line_a_tick(
 # --- what comes next --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_status_says_what_comes_next(story: Story, capsys: CAPTURE) -> None:
     assert "next       herorun init tiny\n" in ask(story, capsys, "status", SLUG).out
     story.init()

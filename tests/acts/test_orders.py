@@ -118,6 +118,7 @@ def test_a_running_job_is_relaunched_only_when_told_to_stop_it(story: Story, cap
     assert keys(story, "escalate/") == []
 
 
+@pytest.mark.thorough
 def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE) -> None:
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
@@ -333,6 +334,7 @@ def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story
     )
 
 
+@pytest.mark.thorough
 def test_beyond_its_accelerator_hours_a_relaunch_is_a_question(story: Story) -> None:
     story.sign(budget={"accelerator_hours": 1e-9}, hardware={"count": 8})
     story.launched(CRASH)
@@ -423,6 +425,7 @@ def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_b
     assert "`herorun explain live-duplicate` says how to mend it" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_who_watches_is_apart_from_what_is_seen(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(WAIT)
     story.tick()

@@ -28,6 +28,7 @@ def outcome(told: Any, check: str) -> str:
     return str(found)
 
 
+@pytest.mark.thorough
 def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it(
     story: Story, capsys: CAPTURE
 ) -> None:
@@ -42,6 +43,7 @@ def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it
     assert story.events("Launched")[0].entry["Babysitter/check cadence"] == told["babysitter"]
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_given_away_is_not_launched_from_here_again(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"owner": THERE})
     story.launched()

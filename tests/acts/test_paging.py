@@ -65,6 +65,7 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     assert said(service)[2:] == ["tiny: tiny-2 finished"]
 
 
+@pytest.mark.thorough
 def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
     paged: Story, service: WebService
 ) -> None:

@@ -50,6 +50,7 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     assert told.starts == ["tiny-1 scratch"]
 
 
+@pytest.mark.thorough
 def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(story: Story, capsys: CAPTURE) -> None:
     words = f"echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB'; {CRASH}"
     told = patrolled(story, resume="sh resume.sh --from latest").launched(words)
@@ -60,6 +61,7 @@ def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(story: Stor
     assert "step 3 loss 2.5" in answer.document["line"]
 
 
+@pytest.mark.thorough
 def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsys: CAPTURE) -> None:
     shared = story.data / "master.log"
     shared.write_text("[run-c] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n")

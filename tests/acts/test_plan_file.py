@@ -210,6 +210,7 @@ def test_a_job_that_was_started_since_the_review_is_named(
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_a_tip_that_moved_is_named(story: Story, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seen = json.loads(plan.read_text())["seen"]["tips"]
     other = story.clone("elsewhere")

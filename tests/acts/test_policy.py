@@ -110,6 +110,7 @@ def test_only_the_committed_mode_counts(dirty: Story, capsys: CAPTURE) -> None:
     assert (told["verdict"], told["mode"]) == ("blocked", "enforce")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", [WARN, AUDIT])
 def test_what_would_do_harm_stands_in_every_mode(
     story: Story, capsys: CAPTURE, policy: dict[str, str]

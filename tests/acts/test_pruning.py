@@ -155,6 +155,7 @@ def test_a_root_that_cannot_be_read_stops_it(
     assert there(ended) == ALL
 
 
+@pytest.mark.thorough
 def test_without_a_complete_one_that_stays_nothing_goes(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

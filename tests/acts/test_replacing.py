@@ -44,6 +44,7 @@ def deletions(cloud: Path) -> list[str]:
     return [call for call in (cloud / "calls").read_text().splitlines() if " delete " in call]
 
 
+@pytest.mark.thorough
 def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(story: Story, cloud: Path) -> None:
     assert perform(story.run, ACTION).why == "" and perform(story.run, ACTION).why == ""
     assert deletions(cloud) == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"]
@@ -71,6 +72,7 @@ def test_what_fails_is_said_and_left_undone(story: Story, cloud: Path) -> None:
     assert story.events("Done") == [] and len(story.events("Failed")) == 1
 
 
+@pytest.mark.thorough
 def test_an_interrupted_one_is_decided_on_again(
     story: Story, cloud: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

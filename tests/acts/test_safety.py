@@ -33,6 +33,7 @@ def keys(story: Story, prefix: str) -> list[str]:
 # --- the code that runs ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_an_edited_copy_is_not_run_again(story: Story) -> None:
     story.launched(CRASH)
     copy = story.state / "code" / "tiny-1" / "train.sh"
@@ -42,6 +43,7 @@ def test_an_edited_copy_is_not_run_again(story: Story) -> None:
     assert [line.partition(" ")[0] for line in story.starts] == ["tiny-1", "tiny-2"]
 
 
+@pytest.mark.thorough
 def test_a_run_in_place_is_not_relaunched_from_a_checkout_that_moved(story: Story) -> None:
     story.sign(code={"in_place": True})
     story.launched(CRASH)
@@ -54,6 +56,7 @@ def test_a_run_in_place_is_not_relaunched_from_a_checkout_that_moved(story: Stor
 # --- the checkpoint that it starts from ----------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_checkpoint_that_lay_there_before_is_never_the_runs_own(story: Story) -> None:
     waiver = {
         "check": "output-root-in-use",
@@ -112,6 +115,7 @@ def test_a_plan_kept_in_the_state_folder_dirties_nothing(story: Story) -> None:
 # --- what is decided ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_numeric_veto_outlives_its_alert(story: Story) -> None:
     story.sign(final_step=20)
     story.launched(NAN_BEFORE_THE_CRASH)
@@ -135,6 +139,7 @@ def test_success_before_the_final_step_is_not_finished(
     assert keys(story, "tell/tiny-1/finished") == []
 
 
+@pytest.mark.thorough
 def test_the_lost_lease_is_told_and_so_is_the_crash(story: Story) -> None:
     story.launched(CRASH)
     (story.root / "_herorun" / "lease.json").write_text(

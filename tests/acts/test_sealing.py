@@ -195,6 +195,7 @@ def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
     assert sealed.lines["Evidence"] == "no complete checkpoint was found; step unknown of 4; no metrics"
 
 
+@pytest.mark.thorough
 def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Story) -> None:
     story.launched()
     rows = (story.root / "metrics.jsonl").read_text().splitlines(keepends=True)

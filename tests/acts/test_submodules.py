@@ -51,6 +51,7 @@ def found(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     return {f["check"]: f["message"] for f in findings if f["outcome"] == "fail"}
 
 
+@pytest.mark.thorough
 def test_its_files_are_shipped_and_admitted(story: Story, lib: Path) -> None:
     assert story.launch() == 0
     story.ended()

@@ -41,6 +41,7 @@ def keys(story: Story, word: str) -> list[str]:
 # --- what is seen -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
     """A non-finite stretch that has ended is reported by the first tick after it, whoever looked before."""
     story.launched()
@@ -135,6 +136,7 @@ def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
     assert "no complete checkpoint" in asked.lines["Evidence"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("recovery", ["ask", "observe"])
 def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str) -> None:
     story.sign(babysit={"recovery": recovery})
@@ -156,6 +158,7 @@ def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
     assert keys(story, "escalate/") == ["escalate/relaunch/tiny-2/budget"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "check"), [(STOPPED, "stopped-by-hand"), (REFUSE, "refused-at-check-in")], ids=["stop", "78"]
 )
@@ -167,6 +170,7 @@ def test_what_a_person_or_check_in_ended_is_not_relaunched(story: Story, words: 
     assert [key.partition("%5B")[0] for key in keys(story, "escalate/")] == [f"escalate/{check}"]
 
 
+@pytest.mark.thorough
 def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(CRASH)
     (story.jobs / "tiny-1" / "exit.json").write_text("{nope")
@@ -203,6 +207,7 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
     assert len({event.plan_digest for event in story.events("Launched")[1:]}) == 1
 
 
+@pytest.mark.thorough
 def test_a_contract_that_moved_is_said_in_every_turn(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,6 +219,7 @@ def test_a_contract_that_moved_is_said_in_every_turn(
     assert "contract-drift: runs/tiny.toml was changed since the launch" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_what_the_plan_does_not_hold_is_followed_from_the_file(story: Story) -> None:
     story.launched(CRASH)
     contract = story.work / "runs" / "tiny.toml"
@@ -235,6 +241,7 @@ def test_whoever_lost_the_lease_does_not_act(story: Story, capsys: pytest.Captur
     assert json.loads(lease.read_text())["owner"] == "bob@mars"
 
 
+@pytest.mark.thorough
 def test_a_lease_that_cannot_be_written_stops_no_telling(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +317,7 @@ def test_a_turn_settles_a_launch_that_nobody_finished(story: Story, monkeypatch:
 # --- news -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:

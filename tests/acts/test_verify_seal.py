@@ -277,6 +277,7 @@ def test_a_milestone_is_sealed_while_the_run_goes_on_and_the_end_after_it(
     assert story.herorun("seal", SLUG, "--aborted") == 1
 
 
+@pytest.mark.thorough
 def test_an_aborted_run_is_sealed_without_its_end(story: Story, capsys: CAPTURE) -> None:
     story.launched(CRASH)
     assert story.herorun("seal", SLUG, "--aborted") == 0
@@ -287,6 +288,7 @@ def test_an_aborted_run_is_sealed_without_its_end(story: Story, capsys: CAPTURE)
     assert "not-watched" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_run_is_superseded_by_one_that_is_known(story: Story) -> None:
     story.launched(CRASH)
     assert story.herorun("seal", SLUG, "--superseded-by", "nobody") == 2

@@ -73,6 +73,7 @@ def test_an_outsider_sees_what_is_published_and_not_what_its_clone_has(
     assert bark(outside, capsys)[1]["last_seen"] == seen
 
 
+@pytest.mark.thorough
 def test_a_tick_that_could_not_see_is_no_sign_of_life(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +111,7 @@ def test_what_nobody_needs_to_watch_is_quiet(
     assert not [key for key in story.comments if key.startswith("watchdog/")]
 
 
+@pytest.mark.thorough
 def test_a_remote_that_does_not_answer_is_not_fresh(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert story.tick() == 0

@@ -116,6 +116,7 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     assert told["resubmit_command"] == "iris job run --no-wait -- python train.py"
 
 
+@pytest.mark.thorough
 def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing(
     at: Start, tmp_path: Path
 ) -> None:
@@ -135,6 +136,7 @@ def test_an_interruption_at_a_question_ends_with_130(at: Start) -> None:
     assert code == 130 and "herorun: interrupted." in said and "Traceback" not in said
 
 
+@pytest.mark.thorough
 def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -> None:
     words = [sys.executable, *command(tmp_path, "--scheduler", "ray", "--job", "ray-run-1")]
     done = subprocess.run(

@@ -191,6 +191,7 @@ def test_a_start_checkpoint_with_malformed_metadata(story: Story, capsys: CAPTUR
     assert story.starts == []
 
 
+@pytest.mark.thorough
 def test_not_a_number_and_a_torn_last_line_in_the_metrics(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     with (story.root / "metrics.jsonl").open("a") as file:
@@ -248,6 +249,7 @@ def test_a_malformed_config_file(story: Story, capsys: CAPTURE) -> None:
 # --- the record -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_damaged_journal_stops_every_act_and_is_not_touched(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     story.tamper(".jsonl", lambda text: text.replace("show the whole path", "show another path"))
@@ -256,6 +258,7 @@ def test_a_damaged_journal_stops_every_act_and_is_not_touched(story: Story, caps
     assert verified.code == 1 and verified.document["verdict"] == "blocked"
 
 
+@pytest.mark.thorough
 def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     story.tamper(".jsonl", lambda text: text + '{"v":2}\n')
@@ -339,6 +342,7 @@ def herorun(story: Story, *words: str, stdout: int = subprocess.PIPE) -> Answer:
     return checked(Answer(done.returncode, done.stdout or "", done.stderr), words)
 
 
+@pytest.mark.thorough
 def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
     (story.work / "runs" / "tiny.toml").write_text("slug = 1\n")
     answer = herorun(story, "preflight", SLUG, "--json")

@@ -127,6 +127,7 @@ def test_what_fails_leaves_it_too(messy: Story) -> None:
     assert changes(before, checkout(messy.work)) == []
 
 
+@pytest.mark.thorough
 def test_a_linked_work_tree_and_the_main_one_are_both_left(story: Story) -> None:
     linked = story.home / "linked" / "work"
     git(story.work, "worktree", "add", "-q", "--detach", str(linked))

@@ -48,6 +48,7 @@ def watched(world: Story) -> Iterator[Story]:
             path.unlink()
 
 
+@pytest.mark.thorough
 def test_it_shows_what_the_last_tick_kept_and_asks_nobody(
     watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

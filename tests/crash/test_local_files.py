@@ -51,6 +51,7 @@ def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
     return code, err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested", "table"))
 def test_a_cache_that_cannot_be_read_is_a_lost_cache(watched: Story, capsys: CAPTURE, word: str) -> None:
     caches = [path for path in kept(watched) if path.name in CACHES]

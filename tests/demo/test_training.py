@@ -124,6 +124,7 @@ def test_a_bad_shard_makes_a_real_spike_that_passes(with_a_bad_shard: list[float
     assert max(with_a_bad_shard[256:]) < 1.3 * before
 
 
+@pytest.mark.thorough
 def test_a_run_resumed_in_the_middle_equals_an_unbroken_one(unbroken: Path, tmp_path: Path) -> None:
     code, said = train(small(tmp_path), "--resume", str(unbroken / "run/step-30"))
     assert code == 0, said

@@ -120,6 +120,7 @@ print(notifier.find("key"))
 """
 
 
+@pytest.mark.thorough
 def test_a_restarted_process_says_it_again_and_standard_output_stays_clean() -> None:
     plain = {"PYTHONPATH": SRC, "PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"]}
     for _ in range(2):

@@ -530,6 +530,7 @@ def test_the_supervisor_keeps_no_folder_busy(rig: Rig, jobs: Path) -> None:
     assert os.readlink(f"/proc/{supervisor_of(started(jobs).pid)}/cwd") == "/"
 
 
+@pytest.mark.thorough
 def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Path) -> None:
     script = (
         "import sys; sys.path[:0] = ['src', 'tests']\n"

@@ -253,6 +253,7 @@ def test_a_name_that_is_not_utf8_is_shown_as_git_shows_it(tmp_path: Path) -> Non
     assert found.files == {"train.py", "caf\\xe9.py", "a.py"}
 
 
+@pytest.mark.thorough
 def test_thousands_of_files_take_a_moment(tmp_path: Path) -> None:
     (tmp_path / "pkg").mkdir()
     for number in range(2000):

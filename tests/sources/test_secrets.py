@@ -47,6 +47,7 @@ def test_where_a_person_vouches_for_them_they_count_as_set_by_that_word(local):
     assert found.road == "the environment of the cluster, by the contract's word"
 
 
+@pytest.mark.thorough
 def test_a_launch_without_its_secret_is_blocked(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRAINING_TOKEN", raising=False)
     story.sign(command={"secrets": ["TRAINING_TOKEN"]})
@@ -56,6 +57,7 @@ def test_a_launch_without_its_secret_is_blocked(story: Story, monkeypatch: pytes
     assert story.launch() == 0
 
 
+@pytest.mark.thorough
 def test_a_relaunch_whose_babysitter_lacks_it_is_put_to_a_person(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:

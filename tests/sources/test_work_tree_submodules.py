@@ -117,6 +117,7 @@ def test_an_edit_that_is_hidden_inside_is_seen(work: Path) -> None:
     assert lib(work).modified
 
 
+@pytest.mark.thorough
 def test_another_commit_than_head_names(work: Path) -> None:
     named = lib(work).commit
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")

@@ -237,6 +237,7 @@ def test_a_server_that_hangs_is_a_time_out(s3: Service, root: str) -> None:
         connect(deadline=SHORT).names(root)
 
 
+@pytest.mark.thorough
 def test_nobody_there_is_an_error_with_its_reason(s3: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(

@@ -265,6 +265,7 @@ BEATS = st.lists(
 ).map(sorted)
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(stories(), BEATS)
 def test_the_parts_are_the_whole(events, beats):
