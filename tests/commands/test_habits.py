@@ -16,6 +16,7 @@ from herorun import cli
 from herorun.commands._bar import Bar
 from herorun.commands._completing import check_names
 from herorun.discover import checks
+from services.fixtures import skip_or_fail
 from stories import SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -108,7 +109,7 @@ def test_the_printed_script_completes_in_the_shell_itself(
     (beside_herorun / "script").write_text(capsys.readouterr().out)
     program = shutil.which(shell)
     if program is None:
-        pytest.skip(f"there is no {shell} here")
+        skip_or_fail(f"there is no {shell} here")
     env = {**os.environ, "PATH": f"{beside_herorun / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     env |= {"HOME": str(beside_herorun), "XDG_CONFIG_HOME": str(beside_herorun), "TERM": "dumb"}
     done = subprocess.run(
