@@ -39,10 +39,9 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches
+            from herorun.commands._usage import unknown_word
 
-            near = get_close_matches(args[0], self.list_commands(ctx), 1)
-            raise click.UsageError(error.message + (f" Did you mean {near[0]}?" if near else "")) from None
+            raise click.UsageError(f"{error.message} {unknown_word(self, ctx, args[0])}".rstrip()) from None
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -115,8 +114,7 @@ def run(argv: list[str]) -> int:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _misused(error)
     except (KeyboardInterrupt, click.Abort):
         click.echo("herorun: interrupted.", err=True)
         return 130
@@ -128,6 +126,17 @@ def run(argv: list[str]) -> int:
     finally:
         _take_the_bar_away()
     return result if isinstance(result, int) else 0
+
+
+def _misused(error: click.ClickException) -> int:
+    helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
+    if isinstance(error, helped) or not isinstance(error, click.UsageError):
+        error.show()
+        return error.exit_code
+    from herorun.commands._usage import in_words
+
+    click.echo(_clean(in_words(error)), err=True)
+    return error.exit_code
 
 
 def _take_the_bar_away() -> None:

@@ -236,6 +236,16 @@ def contract_path(repository: Repository, name: str, start: Path) -> Path:
     return repository.top / "runs" / f"{name}.toml"
 
 
+def _instead(path: Path, name: str) -> str:
+    """What to type in the place of a run that is not there: one that is, where the name is near to it."""
+    from difflib import get_close_matches
+
+    init = f"`herorun init {name}` writes one"
+    if near := get_close_matches(path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1):
+        return f"did you mean {near[0]}? If not, {init}"
+    return init
+
+
 def open_run(name: str, start: Path) -> Run:
     """The run that RUN names, with the contract as it is on disk."""
     repository = find_repository(start)
@@ -243,7 +253,7 @@ def open_run(name: str, start: Path) -> Run:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise WrongUse(f"There is no contract {path}: `herorun init {name}` writes one.") from None
+        raise WrongUse(f"There is no contract {path}: {_instead(path, name)}.") from None
     except UnicodeDecodeError:
         raise WrongUse(f"The contract {path} is not UTF-8 text: save it as UTF-8.") from None
     except OSError as error:

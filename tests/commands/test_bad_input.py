@@ -71,6 +71,11 @@ def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) 
         assert f"{story.work}/runs/tiny.toml" in answer.err and "`herorun init tiny` writes one" in answer.err
 
 
+def test_a_run_whose_name_was_mistyped_is_offered(story: Story, capsys: CAPTURE) -> None:
+    answer = ask(story, capsys, "status", "tinny")
+    assert answer.code == 2 and "did you mean tiny? If not, `herorun init tinny` writes one." in answer.err
+
+
 def test_a_contract_that_cannot_be_read_is_named(story: Story, capsys: CAPTURE) -> None:
     path = story.work / "runs" / "tiny.toml"
     path.write_bytes(b"# \xff\n" + path.read_bytes())

@@ -1,0 +1,51 @@
+"""Whoever mistypes a command is told what is wrong, and what to type."""
+
+from pathlib import Path
+
+import pytest
+
+from herorun import cli
+
+CAPTURE = pytest.CaptureFixture[str]
+
+MISTYPED = {
+    ("lunch", "tiny"): ("No such command 'lunch'. Did you mean launch?", "`herorun --help` lists"),
+    ("help",): ("Type `herorun --help`.",),
+    ("version",): ("Type `herorun --version`.",),
+    ("preflight", "tiny", "-q"): ("`herorun -q preflight ...`",),
+    ("status", "tiny", "-C", ".."): ("`herorun -C DIR status ...`",),
+    ("launch", "tiny", "--force"): ("There is no --force", "`herorun waive CHECK RUN`"),
+    ("watch", "--once"): ("`herorun status` looks once",),
+    ("status", "--jsn"): ("Did you mean '--json'?", "herorun status grug", "`herorun status --help`"),
+    ("note", "tiny", "--status", "a"): ("Missing: --evidence, --decision, --next.", "herorun note grug"),
+    ("fork",): ("Missing: RUN, NEW.",),
+    ("fork", "tiny"): ("Missing argument 'NEW'.",),
+    ("pause", "tiny"): ("Missing option '--until'.", "  herorun pause grug --until 2h"),
+    ("logbook", "tiny"): ("No such command 'tiny'.", "  herorun logbook show grug"),
+    ("logbook", "show"): ("Missing argument 'RUN'.", "  herorun logbook show grug"),
+}
+
+
+@pytest.mark.parametrize("words", MISTYPED, ids=" ".join)
+def test_a_mistyped_command_is_answered_with_what_to_type(words: tuple[str, ...], capsys: CAPTURE) -> None:
+    assert cli.run(list(words)) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("herorun: ") and len(told.err.splitlines()) <= 7
+    assert [part for part in MISTYPED[words] if part not in told.err] == []
+
+
+def test_a_run_that_was_not_named_is_offered_by_name(tmp_path: Path, capsys: CAPTURE) -> None:
+    (tmp_path / ".git").mkdir()
+    assert cli.run(["-C", str(tmp_path), "seal"]) == 2
+    assert "No run here yet: `herorun init RUN`." in capsys.readouterr().err
+    (tmp_path / "runs").mkdir()
+    for slug in ("grug", "tiny"):
+        (tmp_path / "runs" / f"{slug}.toml").write_text(f'slug = "{slug}"\n')
+    assert cli.run(["-C", str(tmp_path), "seal"]) == 2
+    assert "The runs here: grug, tiny." in capsys.readouterr().err
+
+
+def test_a_group_without_a_word_shows_its_help(capsys: CAPTURE) -> None:
+    assert cli.run(["logbook"]) in (0, 2)
+    told = capsys.readouterr()
+    assert "Commands:" in told.out + told.err and "herorun: " not in told.err
