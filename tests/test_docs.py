@@ -154,6 +154,46 @@ def test_a_wrong_command_is_noticed(line: str, wrong: list[str]) -> None:
     assert wrong_words(line) == wrong
 
 
+FILLED = {"STEP": "100", "TYPE": "slurm", "ID": "4711", "USER@MACHINE": "dri@box"}
+# What an agent is not told to type, with the reason.
+NO_AGENT = {
+    "approve": "a person's",
+    "deny": "a person's",
+    "backtest": "judges the checks, not a run",
+    "replay": "judges the checks, not a run",
+    "demo": "for people",
+    "completion": "for a shell",
+    "schema": "for an editor",
+    "chain": "a person sets a box up",
+    "timer": "a person sets a machine up",
+    "watchdog": "for another machine",
+}
+
+
+def skill_lines() -> list[str]:
+    """The commands that stand in the tables."""
+    text = (TOP / "templates" / "SKILL.md").read_text(encoding="utf-8")
+    return [found[1] for row in text.splitlines() if row.startswith("|") for found in SPAN.finditer(row)]
+
+
+@pytest.mark.parametrize("line", skill_lines())
+def test_an_agent_can_type_what_the_skill_says(line: str) -> None:
+    """Every argument and option that is demanded is there, and of its kind."""
+    words = [FILLED.get(word, word) for word in shlex.split(line)[1:]]
+    group: click.Command = herorun
+    while isinstance(group, click.Group):
+        found = group.get_command(click.Context(group), words.pop(0))
+        assert found is not None, line
+        group = found
+    group.make_context("herorun", words)
+
+
+def test_the_skill_has_every_verb_that_is_for_an_agent() -> None:
+    told = {line.split()[1] for line in skill_lines()} | {"handbook"}
+    assert told | set(NO_AGENT) == set(herorun.list_commands(click.Context(herorun)))
+    assert not told & set(NO_AGENT)
+
+
 def test_the_readme_names_the_commands_that_everybody_needs() -> None:
     text = (TOP / "README.md").read_text(encoding="utf-8")
     for words in (

@@ -57,6 +57,8 @@ watchdog: watchdog tiny
 jobs list: jobs list --session s
 jobs watch: jobs watch --once --session s
 jobs find: jobs find --session s
+jobs add: jobs add local {job} --no-watch --session s
+jobs remove: jobs remove {job} --session s
 backtest: !backtest curve.csv
 triage: !triage job.log
 seal: seal tiny
@@ -100,7 +102,7 @@ def test_every_document_of_a_run_has_its_shape(
     (story.data / "job.log").write_text("torch.cuda.OutOfMemoryError: CUDA out of memory.\n")
     for line in TOLD.strip().splitlines():
         name, _, typed = line.partition(": ")
-        words = typed.format(tag=TAG).lstrip("!?")
+        words = typed.format(tag=TAG, job=story.jobs / "tiny-1").lstrip("!?")
         words = words.replace("curve.csv", f"{story.data}/curve.csv").replace(
             "job.log", f"{story.data}/job.log"
         )

@@ -66,9 +66,18 @@ def list_(start: str, session: str, as_json: bool) -> int:
 @click.option("--log", default="", metavar="FILE", help="The job's log, where its scheduler does not tell.")
 @click.option("--no-watch", is_flag=True, help="Start no `jobs watch`.")
 @_SESSION
+@_JSON
 @click.pass_obj
 def add(
-    start: str, /, kind: str, job: str, description: str, no_watch: bool, session: str, **told: str
+    start: str,
+    /,
+    kind: str,
+    job: str,
+    description: str,
+    no_watch: bool,
+    session: str,
+    as_json: bool,
+    **told: str,
 ) -> int:
     """Register a job, and see to it that one `jobs watch` of this session runs.
 
@@ -80,6 +89,7 @@ def add(
     """
     from pathlib import Path
 
+    from herorun import screen
     from herorun.acts.clusters import with_config
     from herorun.acts.placed import placed
     from herorun.acts.registered import ensure_watch, register
@@ -92,9 +102,14 @@ def add(
     facts = placed(with_config(Facts(job, kind, **told), Path(start)), Path(start))
     _must_be_reachable(facts)
     named = {**told, "config": facts.config, "log": facts.log, "description": description}
-    register(here, entry_of(kind, facts.job, now(), (here.agent, here.id), named))
+    entry = entry_of(kind, facts.job, now(), (here.agent, here.id), named)
+    register(here, entry)
     watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
-    click.echo(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
+    if as_json:
+        known = {"session": here.id, "file": str(here.file), "job": entry}
+        screen.show_json({**known, "watched": not no_watch, "watch": f"the session {watched}"})
+    else:
+        click.echo(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
     return 0
 
 
@@ -144,8 +159,9 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
 @command.command("remove")
 @click.argument("job", metavar="ID")
 @_SESSION
+@_JSON
 @click.pass_obj
-def remove(start: str, job: str, session: str) -> int:
+def remove(start: str, job: str, session: str, as_json: bool) -> int:
     """Take a job out of the registry. The job itself goes on.
 
     \b
@@ -154,13 +170,17 @@ def remove(start: str, job: str, session: str) -> int:
     """
     from pathlib import Path
 
+    from herorun import screen
     from herorun.acts.sessions import change_jobs, must_have, read_jobs
     from herorun.core.jobs.registry import key_of, without
 
     here = _here(start, session)
     found = must_have(here, read_jobs(here)[0], job, Path(start))
     change_jobs(here, lambda held: without(held, [key_of(entry) for entry in found]))
-    click.echo(f"{job} is not registered any more.")
+    if as_json:
+        screen.show_json({"session": here.id, "file": str(here.file), "removed": found})
+    else:
+        click.echo(f"{job} is not registered any more.")
     return 0
 
 

@@ -50,6 +50,8 @@ DOCUMENTS: Mapping[str, type[Document]] = {
     "watchers": boxes.Watchers,
     "watchdog": boxes.Watchdog,
     "jobs list": boxes.JobsList,
+    "jobs add": boxes.JobsAdd,
+    "jobs remove": boxes.JobsRemove,
     "jobs watch": boxes.JobsWatch,
     "jobs find": boxes.JobsFind,
     "demo": boxes.Demo,

@@ -113,6 +113,26 @@ class JobsList(Document):
     """Why the registry could not be read whole; empty where it could."""
 
 
+class JobsAdd(Document):
+    session: str
+    file: str
+    """The registry."""
+    job: Mapping[str, Any]
+    """The entry as it was written."""
+    watched: bool
+    """Whether a `jobs watch` of the session runs; false with `--no-watch`."""
+    watch: str
+    """The same in words, with the process and the log of a watch that was started."""
+
+
+class JobsRemove(Document):
+    session: str
+    file: str
+    """The registry."""
+    removed: Sequence[Mapping[str, Any]]
+    """The entries that were taken out; the jobs go on."""
+
+
 class JobSeen(Shape):
     """One job of the registry, as it was seen now."""
 
