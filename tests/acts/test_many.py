@@ -2,6 +2,8 @@
 
 import json
 import shlex
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -9,8 +11,10 @@ import pytest
 from commands.answers import ask
 from herorun.acts.many import worst
 from herorun.cli import herorun
+from herorun.gates import finding_json
 from herorun.system.clock import now
 from herorun.system.plumbing import commit_files
+from herorun.workspace import watched_run
 from stories import SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -51,6 +55,29 @@ def test_a_broken_run_does_not_blind_a_status(two: Story, capsys: CAPTURE, words
     assert broken.keys() == {"slug", "error"} and fine["run"] == "finished"
     assert answer.code == 1 and BROKEN in answer.err
     assert "tiny: launched" in ask(two, capsys, "status").out
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", [("status", "--all"), ("status", "--all", "--json")])
+def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_are_shown(
+    two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    opened, told = [], []
+
+    def watched(name: str, start: Path) -> Any:
+        opened.append(name)
+        return watched_run(name, start)
+
+    def as_json(*finding: Any) -> Any:
+        told.append(finding)
+        return finding_json(*finding)
+
+    monkeypatch.setattr("herorun.acts.status.watched_run", watched)
+    monkeypatch.setattr("herorun.acts.looks.watched_run", watched)
+    monkeypatch.setattr("herorun.acts.status.finding_json", as_json)
+    ask(two, capsys, *words)
+    assert sorted(opened) == [BROKEN, SLUG]
+    assert bool(told) == ("--json" in words)
 
 
 @pytest.mark.thorough

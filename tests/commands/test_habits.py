@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,32 @@ def test_how_much_there_is_need_not_be_known() -> None:
     assert "reading rows" in drawn(0.0, ("reading rows", 0, None), ("reading rows", 1, 1))
 
 
+def test_what_tells_nothing_in_between_is_shown_once_it_lasts() -> None:
+    """As a push does: nobody calls the bar until it is over."""
+    drawn_once = threading.Event()
+
+    class Told(io.StringIO):
+        def write(self, words: str) -> int:
+            if "pushing to origin" in words:
+                drawn_once.set()
+            return super().write(words)
+
+    bar = Bar(0.01, Console(file=Told(), force_terminal=True, width=80))
+    bar("pushing to origin", 0, None)
+    assert drawn_once.wait(20)
+    bar("pushing to origin", 1, 1)
+
+
+def test_what_was_over_in_time_is_not_shown_late() -> None:
+    out = io.StringIO()
+    bar = Bar(0.05, Console(file=out, force_terminal=True, width=80))
+    bar("pushing to origin", 0, None)
+    (timer,) = [each for each in threading.enumerate() if isinstance(each, threading.Timer)]
+    bar("pushing to origin", 1, 1)
+    timer.join(20)
+    assert out.getvalue() == ""
+
+
 class ATerminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -209,6 +236,7 @@ LASTING = {
     "triage": "reading long.log",
     "report": "drawing the curves",
     "status --all": "looking at runs",
+    "launch": "pushing to origin",
 }
 
 
@@ -218,12 +246,14 @@ def test_what_may_last_shows_a_bar_on_a_terminal(
 ) -> None:
     """With no patience at all, what takes a moment here is drawn as what takes minutes elsewhere."""
     csv, log = story.home / "long.csv", story.home / "long.log"
-    files = {"backtest": str(csv), "triage": str(log), "report": SLUG}
+    files = {"backtest": str(csv), "triage": str(log), "report": SLUG, "launch": SLUG}
     csv.write_text("step,loss\n" + "".join(f"{n},{3 - n / 100}\n" for n in range(50)))
     log.write_text("a line\n" * 50)
     if command == "report":
         story.launched()
         story.tick()
+    if command == "launch":
+        story.init()
     capsys.readouterr()
     terminal = ATerminal()
     monkeypatch.setattr(sys, "stderr", terminal)

@@ -44,10 +44,14 @@ class Looks:
         """Take down what these runs will ask for, so that the first look answers for all. What fails is told by its tick."""
         for name in names:
             with contextlib.suppress(HerorunError, OSError):
-                run, _ = watched_run(name, start)
-                if hasattr(run.scheduler, "look"):
-                    self.take_down(str(run.state), run.scheduler, wanted_by(run.record.memory()))
+                self.expect_of(watched_run(name, start)[0])
         return self
+
+    def expect_of(self, run: Run) -> None:
+        """The same of one run that is open."""
+        with contextlib.suppress(HerorunError, OSError):
+            if hasattr(run.scheduler, "look"):
+                self.take_down(str(run.state), run.scheduler, wanted_by(run.record.memory()))
 
     def take_down(self, run: str, scheduler: Scheduler, wanted: Wanted | None) -> None:
         if wanted and hasattr(scheduler, "look"):

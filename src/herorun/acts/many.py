@@ -29,11 +29,13 @@ class Answer(Generic[T]):
         return {"slug": self.slug, "error": self.error}
 
 
-def each(names: Iterable[str], look: Callable[[str], T]) -> Iterator[Answer[T]]:
+def each(
+    names: Iterable[str], look: Callable[[str], T], doing: str = "looking at runs"
+) -> Iterator[Answer[T]]:
     """Look at every run, whatever became of the one before."""
     asked = list(dict.fromkeys(names))
     for number, name in enumerate(asked):
-        voice.progress("looking at runs", number, len(asked))
+        voice.progress(doing, number, len(asked))
         slug = Path(name).stem
         try:
             answer = Answer(slug, look(name))
@@ -41,7 +43,7 @@ def each(names: Iterable[str], look: Callable[[str], T]) -> Iterator[Answer[T]]:
             code = error.exit_code if isinstance(error, HerorunError) else 3
             answer = Answer(slug, None, scrub(in_words(error)), code)
         yield answer
-    voice.progress("looking at runs", 1, 1)
+    voice.progress(doing, 1, 1)
 
 
 def worst(codes: Iterable[int]) -> int:

@@ -9,6 +9,7 @@ from herorun.acts.answering import open_questions
 from herorun.acts.babysitter import last_heartbeat
 from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
+from herorun.acts.many import Answer, each
 from herorun.acts.turn import Turn, alert_json, judge, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
@@ -28,16 +29,38 @@ DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts
 
 def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, Any]:
     """The shape of `babysit --once --json`, with the record's facts and a glance beside it."""
-    return looked_at(name, start, looks)[0]
+    return standing_of(*watched_run(name, start), looks)[0]
 
 
-def looked_at(name: str, start: Path, looks: Looks | None = None) -> tuple[dict[str, Any], Glance]:
-    """The same, and its glance as it is drawn."""
-    told, _, glance = standing_of(*watched_run(name, start), looks)
-    return told, glance
+def all_looked_at(
+    names: Sequence[str], start: Path, whole: bool = True
+) -> list[Answer[tuple[dict[str, Any], Glance]]]:
+    """The standing of every run, and its glance as it is drawn; without `whole` the findings are left out.
+
+    Each run is opened once. What it will ask of its scheduler is taken down before the first look, which then answers
+    for all of a cluster.
+    """
+    looks = Looks()
+
+    def opened(name: str) -> tuple[Run, str]:
+        run, drift = watched_run(name, start)
+        looks.expect_of(run)
+        return run, drift
+
+    asked = list(each(names, opened, "opening runs"))
+    runs = {answer.slug: answer.value for answer in asked if answer.value}
+
+    def look(slug: str) -> tuple[dict[str, Any], Glance]:
+        told, _, glance = standing_of(*runs.pop(slug), looks, whole)
+        return told, glance
+
+    unopened = [Answer[Any](a.slug, None, a.error, a.code) for a in asked if not a.value]
+    return [*each(list(runs), look), *unopened]
 
 
-def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[str, Any], Evidence, Glance]:
+def standing_of(
+    run: Run, drift: str, looks: Looks | None = None, whole: bool = True
+) -> tuple[dict[str, Any], Evidence, Glance]:
     """The same of a run that is open, and what was seen; nothing is looked at before the launch and after the seal."""
     memory = run.record.memory()
     facts: dict[str, Any] = {
@@ -74,7 +97,7 @@ def standing_of(run: Run, drift: str, looks: Looks | None = None) -> tuple[dict[
         "run": seen.run.value,
         "monitor": seen.monitor.value,
         "progress": progress_of(evidence),
-        "findings": [finding_json(f, checks[f.check]) for f in seen.findings],
+        "findings": [finding_json(f, checks[f.check]) for f in seen.findings] if whole else [],
         "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()],
         "actions": [],
         "other": other_json(evidence),

@@ -10,6 +10,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
 from herorun.core.render import command_line
 from herorun.core.scrub import scrub
+from herorun.system import voice
 from herorun.system.files import write_whole
 from herorun.system.plumbing import export
 from herorun.workspace import Run
@@ -31,7 +32,8 @@ def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
     request = request_text(run, submission, str(code), str(admission))
     write_whole(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
     say(request)
-    return run.scheduler.submit(submission, str(code), str(admission))
+    with voice.waiting(f"submitting {instance}"):
+        return run.scheduler.submit(submission, str(code), str(admission))
 
 
 def request_text(run: Run, submission: Submission, code: str, admission: str) -> str:

@@ -16,6 +16,8 @@ class Bar:
         self._what, self._began = "", monotonic()
         self._shown: Any = None
         self._task: Any = None
+        self._alone = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -27,25 +29,42 @@ class Bar:
             return
         if not self._what:
             self._what, self._began = what, monotonic()
+            if total is None:
+                self._draw_later()
         if monotonic() - self._began >= self._patience:
             self._draw(done, total)
 
-    def _draw(self, done: int, total: int | None) -> None:
-        if self._shown is None:
-            from rich.console import Console
-            from rich.progress import Progress
+    def _draw_later(self) -> None:
+        """What tells nothing in between, such as a push, is drawn once it has lasted long enough."""
+        self._timer = threading.Timer(self._patience, self._draw, (0, None, self._began))
+        self._timer.daemon = True
+        self._timer.start()
 
-            self._shown = Progress(
-                console=self._console or Console(stderr=True),
-                transient=True,
-                redirect_stdout=sys.stdout.isatty(),  # what goes into a pipe is not the bar's to show
-            )
-            self._task = self._shown.add_task(self._what, total=total)
-            self._shown.start()
-        self._shown.update(self._task, completed=done, total=total)
+    def _draw(self, done: int, total: int | None, began: float | None = None) -> None:
+        with self._alone:
+            if not self._what or began not in (None, self._began):  # what the timer was for has ended
+                return
+            if self._shown is None:
+                self._begin(total)
+            self._shown.update(self._task, completed=done, total=total)
+
+    def _begin(self, total: int | None) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._shown = Progress(
+            console=self._console or Console(stderr=True),
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # what goes into a pipe is not the bar's to show
+        )
+        self._task = self._shown.add_task(self._what, total=total)
+        self._shown.start()
 
     def end(self) -> None:
         """Take it away, so that nothing is written over it."""
-        if self._shown is not None:
-            self._shown.stop()
-        self._shown, self._what = None, ""
+        with self._alone:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._shown is not None:
+                self._shown.stop()
+            self._shown, self._what, self._timer = None, "", None

@@ -32,9 +32,8 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.looks import Looks
-    from herorun.acts.many import each, worst
-    from herorun.acts.status import looked_at, status_code, status_of
+    from herorun.acts.many import worst
+    from herorun.acts.status import all_looked_at, status_code, status_of
     from herorun.core.glance import Glance, worst_first
     from herorun.system.git import find_repository
     from herorun.workspace import known_slugs
@@ -44,8 +43,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         screen.show_json(told) if as_json else screen.show_status(told)
         return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
-    looks = Looks().expect(names, Path(start))
-    answers = list(each(names, lambda name: looked_at(name, Path(start), looks)))
+    answers = all_looked_at(names, Path(start), whole=as_json)
     known = {a.slug: a.value[1] if a.value else Glance(a.slug, "", error=a.error) for a in answers}
     places = [glance.slug for glance in worst_first(list(known.values()))]
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))

@@ -12,7 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.scrub import scrub
 from herorun.core.sealing.words import split_tag
+from herorun.system import voice
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner
 from herorun.system.submodules import submodules
@@ -95,15 +97,16 @@ def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> Non
 
 def push(repository: Repository, remote: str, oid: str, ref: str, expected: str | None) -> None:
     """Push one object to one ref, only if the remote's ref is still at `expected` (None: does not exist)."""
-    repository.git(
-        "push",
-        "--quiet",
-        "--no-verify",
-        f"--force-with-lease={ref}:{expected or ''}",
-        remote,
-        f"{oid}:{ref}",
-        timeout=REMOTE,
-    )
+    with voice.waiting(scrub(f"pushing to {remote}")):
+        repository.git(
+            "push",
+            "--quiet",
+            "--no-verify",
+            f"--force-with-lease={ref}:{expected or ''}",
+            remote,
+            f"{oid}:{ref}",
+            timeout=REMOTE,
+        )
 
 
 @dataclass(frozen=True)
@@ -122,9 +125,10 @@ def push_many(repository: Repository, remote: str, sendings: Sequence[Sending]) 
     """
     leases = [f"--force-with-lease={each.ref}:{each.expected or ''}" for each in sendings]
     specs = [f"{each.oid}:{each.ref}" for each in sendings]
-    answer = repository.git(
-        "push", "--porcelain", "--no-verify", *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
-    )
+    with voice.waiting(scrub(f"pushing to {remote}")):
+        answer = repository.git(
+            "push", "--porcelain", "--no-verify", *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
+        )
     told = {row[1].partition(":")[2]: row for row in map(_columns, answer.text.splitlines()) if len(row) == 3}
     return {
         each.ref: told[each.ref][2] if each.ref in told else "git did not say what became of it"
@@ -146,18 +150,19 @@ def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None
 
 def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
     """Fetch refs of the remote into our own, source -> target, and nothing else."""
-    repository.git(
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--no-recurse-submodules",
-        "--no-auto-gc",
-        "--refmap=",  # else the user's remote-tracking refs move too
-        remote,
-        *(f"+{source}:{target}" for source, target in refs.items()),
-        timeout=REMOTE,
-    )
+    with voice.waiting(scrub(f"fetching from {remote}")):
+        repository.git(
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-auto-gc",
+            "--refmap=",  # else the user's remote-tracking refs move too
+            remote,
+            *(f"+{source}:{target}" for source, target in refs.items()),
+            timeout=REMOTE,
+        )
 
 
 def delete_refs(repository: Repository, prefix: str) -> None:

@@ -1,6 +1,7 @@
 """How much is said at the terminal. The command line sets it once; whoever speaks or waits asks here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 quiet = False  # only what is open, or went wrong, and the verdict
 _report: Callable[[str], None] | None = None
@@ -37,6 +38,16 @@ def progress(what: str, done: int, total: int | None) -> None:
     """
     if _show is not None:
         _show(what, done, total)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """While this lasts, one thing is waited for that tells nothing in between, such as a push."""
+    progress(what, 0, None)
+    try:
+        yield
+    finally:
+        progress(what, 1, 1)
 
 
 def over() -> None:
