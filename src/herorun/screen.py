@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -284,8 +285,10 @@ def show_status(told: Mapping[str, Any]) -> None:
         out.print(f"  babysitter {clean(told['babysitter'])}")
     for instance in told["instances"]:
         out.print(
-            f"  instance   {instance['name']}, job {clean(instance['job'])}, since {instance['started']}"
+            f"  instance   {instance['name']}, job {clean(instance['job'])}, since {_seconds(instance['started'])}"
         )
+    if told["log"] and not told["sealed"]:
+        out.print(f"  log        {clean(told['log'])}")
     for alert in told["alerts"]:
         out.print(
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: {clean(alert['message'])}"
@@ -304,6 +307,11 @@ def show_status(told: Mapping[str, Any]) -> None:
     out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
     if told["next"]:
         out.print(f"  next       {told['next']}")
+
+
+def _seconds(moment: str) -> str:
+    """Nobody reads a millionth of a second."""
+    return re.sub(r"\.\d+(?=Z$)", "", moment)
 
 
 def _other(told: Mapping[str, str]) -> str:

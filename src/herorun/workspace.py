@@ -329,6 +329,12 @@ def drift_from(run: Run, admitted: Contract | None, problem: str = "") -> Contra
     )
 
 
+def log_of(run: Run, instance: str) -> str:
+    """Where an instance's log is on this machine; empty where its scheduler does not tell."""
+    where = getattr(run.scheduler, "log", None)
+    return str(where(instance)) if callable(where) else ""
+
+
 def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:
     """The same, for a run that goes by the contract on disk."""
     try:

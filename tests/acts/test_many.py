@@ -102,6 +102,15 @@ def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> Non
     assert (told["doubts"], told["contract"], told["pushed"]) == ([], "as admitted", True)
 
 
+def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAPTURE) -> None:
+    assert ask(story, capsys, "status", SLUG, "--json").document["log"] == ""
+    story.launched()
+    log = str(story.jobs / "tiny-1" / "job.log")
+    assert ask(story, capsys, "status", SLUG, "--json").document["log"] == log
+    told = ask(story, capsys, "status", SLUG).out
+    assert "  log        /" in told and "job.log" in told
+
+
 @pytest.mark.thorough
 def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)

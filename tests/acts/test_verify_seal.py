@@ -54,6 +54,9 @@ def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects
 def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: CAPTURE) -> None:
     told = verify(sealed, capsys)
     assert (told["verdict"], told["faults"], told["unproven"]) == ("clear", [], [])
+    capsys.readouterr()
+    assert sealed.herorun("verify-seal", SLUG) == 2
+    assert f"did you mean {TAG}? If not, `git fetch --tags`." in capsys.readouterr().err
     other = sealed.clone("elsewhere")
     told = verify(other, capsys)
     assert (told["verdict"], told["faults"]) == ("clear", [])

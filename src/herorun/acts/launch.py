@@ -21,7 +21,7 @@ from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee, Checkpoints
 from herorun.core.scrub import scrub
 from herorun.system.files import locked
-from herorun.workspace import Run
+from herorun.workspace import Run, log_of
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def launch(
     live = launched.entry.get("Live jobs", ALONE)
     crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
     warnings = tuple(warning for warning in (*told, crowd, unpushed, unwatched) if warning)
-    return Launch(answer, launched, watched, _log(run, launched), warnings, unwatched, adoptee)
+    return Launch(answer, launched, watched, log_of(run, launched.instance), warnings, unwatched, adoptee)
 
 
 def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: Preflight) -> tuple[str, ...]:
@@ -186,8 +186,3 @@ def _how(run: Run, babysit: bool) -> str:
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"
     return f"by hand: `herorun babysit {run.slug}`, every {every}"
-
-
-def _log(run: Run, launched: Launched) -> str:
-    where = getattr(run.scheduler, "log", None)
-    return str(where(launched.instance)) if callable(where) else ""

@@ -86,7 +86,14 @@ def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     effective = told["goodput"]["effective"]
     least, most = effective["least"], effective["most"]
     if least is not None and most is not None:
-        span = f"{least:.1%}" if round(least, 3) == round(most, 3) else f"{least:.0%} to {most:.0%}"
+        low, high = f"{least:.0%}", f"{most:.0%}"
+        span = (
+            f"{least:.1%}"
+            if round(least, 3) == round(most, 3)
+            else low
+            if low == high
+            else f"{low} to {high}"
+        )
         yield "Effective time", span, "of wall time was productive"
 
 

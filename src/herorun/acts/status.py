@@ -22,7 +22,7 @@ from herorun.core.tick import RunHealth
 from herorun.gates import finding_json
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.workspace import Run, watched_run
+from herorun.workspace import Run, log_of, watched_run
 
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
 
@@ -69,6 +69,7 @@ def standing_of(
         "instances": [
             {"name": i.name, "job": i.job, "started": timestamp(i.started)} for i in memory.instances
         ],
+        "log": log_of(run, memory.instances[-1].name) if memory.instances else "",
         "sealed": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "babysitter": babysitter_words(run, over=bool(memory.sealed)),

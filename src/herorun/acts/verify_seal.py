@@ -17,14 +17,23 @@ OFFLINE = (
 )
 
 
+def _instead(repository: Repository, name: str) -> str:
+    """What to type: the seals of a run that was named by its slug, or the one whose name is near."""
+    from difflib import get_close_matches
+
+    told = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags/herorun/").text.split()
+    near = [tag for tag in told if tag.startswith(f"herorun/{name}/")] or get_close_matches(name, told, 1)
+    if near:
+        return f"did you mean {' or '.join(near)}? If not, `git fetch --tags`"
+    return "`git fetch --tags`, or correct the name"
+
+
 def verify_seal(repository: Repository, name: str, offline: bool = False) -> Proof:
     """`WrongUse` where there is no such tag in this clone. Whatever is in the tag, the answer is a proof."""
     tag = name.removeprefix("refs/tags/")
     text = tag_text(repository, tag)
     if text is None:
-        raise WrongUse(
-            f"There is no annotated tag {tag} in this clone: `git fetch --tags`, or correct the name."
-        )
+        raise WrongUse(f"There is no annotated tag {tag} in this clone: {_instead(repository, tag)}.")
     proof = Proof(tag)
     try:
         statement = statement_in(text)

@@ -143,6 +143,8 @@ class StatusOf(Standing):
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     instances: Sequence[Instance]
+    log: str
+    """Where the newest instance's log is on this machine; empty where its scheduler does not tell."""
     sealed: str | None
     """The tag."""
     record: str | None

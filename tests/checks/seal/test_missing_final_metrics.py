@@ -11,7 +11,7 @@ def ask(*changes):
 
 
 def test_the_last_row_of_the_final_step_passes():
-    assert ask()["rows"].message == "the last row, of step 200, tells 1"
+    assert ask()["rows"].message == "the last row is of step 200 and holds 1 metric"
 
 
 def test_rows_that_end_before_the_end_fail():

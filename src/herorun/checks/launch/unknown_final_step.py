@@ -2,7 +2,7 @@
 
 Why: progress, the remaining cost and the final checkpoint are all judged by it; a progress bar rounds.
 Fix: set `final_step` in the contract: an integer, or a key of the resolved config such as
-"trainer.num_train_steps".
+"trainer.num_train_steps". A run that is at its end already is sealed, not launched again.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -6,6 +6,8 @@ Fix: let the trainer's client send what it still holds (`wandb sync`), or correc
 Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the summary is missing.
 """
 
+from collections.abc import Mapping
+
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import FinalStep, Metrics, Nothing
 from herorun.core.finding import Verdict, failed, passed
@@ -29,5 +31,9 @@ def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[
         said = f"the last row is of step {metrics.step} of {final.value}"
         return [failed(f"{said}: the metrics of the end are missing", subject="rows"), *found]
     return found or [
-        passed(f"the last row, of step {metrics.step}, tells {len(metrics.last)}", subject="rows")
+        passed(f"the last row is of step {metrics.step} and holds {_count(metrics.last)}", subject="rows")
     ]
+
+
+def _count(last: Mapping[str, float]) -> str:
+    return f"{len(last)} metric{'' if len(last) == 1 else 's'}"
