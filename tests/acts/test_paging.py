@@ -74,7 +74,7 @@ def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
     paged.tick()
     (words,) = [body["message"] for _, body in service.taken if "Escalation" in body["title"]]
     for text in (words, issue(paged)):
-        assert "your decision is needed (judgement)" in text
+        assert "your decision is needed (judgement). Stop, says the contract, when: " in text
         assert "- `herorun approve tiny`: " in text
         assert "- `herorun deny tiny`: " in text
     assert "Issue: " in words
