@@ -336,9 +336,11 @@ def _orders(told: Mapping[str, Any]) -> list[str]:
     if told["questions"]:
         judge = [key.split("/")[2] for key in told["questions"] if key.startswith(QUESTION)]
         other = [key.rpartition("/")[2] for key in told["questions"] if not key.startswith(QUESTION)]
-        asked = [f"may herorun {clean(version)} act?" for version in judge]
-        asked += [f"relaunch? ({', '.join(clean(kind) for kind in other)})"] if other else []
-        lines += [f"  asked      {what}: `herorun approve {told['slug']}`, or `deny`" for what in asked]
+        yes = f"herorun approve {told['slug']}"
+        way = told["next"] if told["run"] == "down" and told["next"] else yes
+        lines += [f"  asked      may herorun {clean(v)} act?: `{yes}`, or `deny`" for v in judge]
+        kinds = ", ".join(clean(kind) for kind in other)
+        lines += [f"  asked      relaunch? ({kinds}): `{way}`, or `deny`"] if other else []
     return lines
 
 

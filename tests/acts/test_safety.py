@@ -116,7 +116,7 @@ def test_a_plan_kept_in_the_state_folder_dirties_nothing(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_a_numeric_veto_outlives_its_alert(story: Story) -> None:
+def test_a_numeric_veto_outlives_its_alert(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.sign(final_step=20)
     story.launched(NAN_BEFORE_THE_CRASH)
     assert story.tick() == 1
@@ -126,6 +126,11 @@ def test_a_numeric_veto_outlives_its_alert(story: Story) -> None:
         story.tick()
     assert len(story.starts) == 1
     assert "escalate/relaunch/tiny-1/veto" in story.comments
+    capsys.readouterr()
+    story.herorun("status", SLUG)
+    told = capsys.readouterr().out
+    assert "asked      relaunch? (veto): `herorun launch tiny`, or `deny`" in told
+    assert "next       herorun launch tiny" in told and "approve" not in told
 
 
 def test_success_before_the_final_step_is_not_finished(

@@ -1,15 +1,16 @@
 """Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun may act."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from herorun.acts.ordering import Told, begun, nobody_watches, order, push_warning
 from herorun.core.alert import Alert
+from herorun.core.asking import command_of
 from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.journal import Memory
-from herorun.core.recovery.choice import FINAL, not_relaunched
+from herorun.core.recovery.choice import FINAL, Doubt, not_relaunched
 from herorun.workspace import Run
 
 
@@ -47,6 +48,14 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
     start = not_relaunched(current.name, "")
     asked = [key for key in memory.done if key.startswith(start)]
     return () if current.name in memory.answers and not _asked_anew(memory) else tuple(asked)
+
+
+def way_on(run: Run, questions: Sequence[str]) -> str:
+    """The command that goes on from these questions: no yes makes a relaunch of what only a person may launch."""
+    kinds = [key.rpartition("/")[2] for key in questions]
+    observed = run.contract.babysit.recovery is Recovery.OBSERVE
+    asked = Doubt(next((kind for kind in kinds if kind in FINAL), kinds[0]), "", observed)
+    return command_of(asked.ways[0], run.slug)
 
 
 def _asked_anew(memory: Memory) -> bool:

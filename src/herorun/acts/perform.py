@@ -57,7 +57,9 @@ def _words(run: Run, action: Action, at: datetime) -> Intended:
             told = intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
             return with_pictures(run, told) if is_digest(key) else told
         case Escalate(key, title, why, edits, reason, ways, about):
-            asked = f"{run.dri}: your decision is needed ({reason})."
+            asked = (
+                f"{run.contract.dri or run.launcher.user or 'unknown'}: your decision is needed ({reason})."
+            )
             asked += f" Stop, says the contract, when: {signed}" if (signed := run.contract.stop_when) else ""
             asked = f"{asked}\n\n{run.answers(ways, about)}"
             lines = {

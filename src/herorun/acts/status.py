@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.acts.answering import open_questions
+from herorun.acts.answering import open_questions, way_on
 from herorun.acts.babysitter import last_heartbeat
 from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
@@ -162,8 +162,8 @@ def _next(run: Run, health: str) -> str:
 def _up_again(run: Run) -> str:
     """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
     memory = run.record.memory()
-    if open_questions(memory):
-        return f"herorun approve {run.slug}"
+    if questions := open_questions(memory):
+        return way_on(run, questions)
     watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
     return "" if watched and not memory.ledger.paused(now()) else f"herorun relaunch {run.slug}"
 
