@@ -60,7 +60,9 @@ def removal(slug: str, command: str = "patrol") -> str:
     """However it was put in place: the systemd timer, or cron's line. A table that could not be read is not written back."""
     unit = f"herorun-{command}-{slug}.timer"
     without = f"grep -vF '# herorun {command} {slug}'"
-    return f'systemctl --user disable --now {unit}; table=$(crontab -l) && echo "$table" | {without} | crontab -'
+    return (
+        f'systemctl --user disable --now {unit}; table=$(crontab -l) && echo "$table" | {without} | crontab -'
+    )
 
 
 def argv_of(wish: Wish) -> list[str]:
