@@ -46,6 +46,7 @@ def pem(draw: Draw, newline: str = "\n") -> str:
 SHAPED: dict[str, Kind] = {
     "wandb_v1": lambda d: f"wandb_v1_{chars(d, ALNUM + '_', 60, 90)}",
     "huggingface": lambda d: f"{d.choice(['hf_', 'api_org_'])}{chars(d, ALNUM, 34)}",
+    "huggingface-signed": lambda d: f"hf_{d.choice(['jwt', 'oauth'])}_{_jwt(d)}",
     "github": lambda d: f"gh{d.choice('pousr')}_{chars(d, ALNUM, 36)}",
     "github-long": lambda d: f"ghs_{d.randint(1, 999999)}_{_jwt(d)}",
     "github-pat": lambda d: f"github_pat_{chars(d, ALNUM, 22)}_{chars(d, ALNUM, 59)}",
@@ -57,6 +58,11 @@ SHAPED: dict[str, Kind] = {
     "gcp-oauth": lambda d: f"ya29.{d.choice(['', 'c.', 'a0'])}{chars(d, URLSAFE, 60, 200)}",
     "gcp-client": lambda d: f"GOCSPX-{chars(d, URLSAFE, 28)}",
     "gcp-refresh": lambda d: f"1//0{chars(d, URLSAFE, 60, 100)}",
+    "gcp-gemini": lambda d: f"AQ.Ab8RN6{chars(d, URLSAFE, 44)}",
+    "gcp-hmac": lambda d: f"GOOG1{chars(d, UPPER, 56)}",
+    "aws-session": lambda d: (
+        f"{d.choice(['IQoJb3JpZ2luX2Vj', 'FwoGZXIvYXdzE', 'FQoGZXIvYXdzE'])}{chars(d, BASE64, 300, 700)}"
+    ),
     "aws-id": lambda d: (
         f"{d.choice(['AKIA', 'ASIA', 'ABIA', 'ACCA'])}{chars(d, string.ascii_uppercase + '234567', 16)}"
     ),
@@ -65,6 +71,7 @@ SHAPED: dict[str, Kind] = {
     "slack": lambda d: (
         f"xox{d.choice('abeoprs')}-{d.randint(10**10, 10**12)}-{d.randint(10**10, 10**12)}-{chars(d, ALNUM, 24)}"
     ),
+    "slack-cookie": lambda d: f"xoxd-{quote(chars(d, BASE64, 60), safe='')}",
     "slack-app": lambda d: (
         f"xapp-1-A{chars(d, UPPER, 10)}-{d.randint(10**12, 10**13 - 1)}-{chars(d, LOWER, 64)}"
     ),
@@ -73,6 +80,8 @@ SHAPED: dict[str, Kind] = {
     "openai-project": lambda d: (
         f"sk-{d.choice(['proj', 'svcacct', 'admin', 'None'])}-{chars(d, URLSAFE, 58, 74)}T3BlbkFJ{chars(d, URLSAFE, 58, 74)}"
     ),
+    "openai-session": lambda d: f"sess-{chars(d, ALNUM, 39)}A",
+    "fireworks": lambda d: f"fw_{chars(d, ALNUM, 22)}1aA",
     "anthropic": lambda d: f"sk-ant-{d.choice(['api03', 'admin01', 'oat01'])}-{chars(d, URLSAFE, 93)}AA",
     "openrouter": lambda d: f"sk-or-v1-{chars(d, HEX, 64)}",
     "groq": lambda d: f"gsk_{chars(d, ALNUM, 52)}",
@@ -85,6 +94,9 @@ SHAPED: dict[str, Kind] = {
         f"pypi-{d.choice(['AgEIcHlwaS5vcmc', 'AgENdGVzdC5weXBpLm9yZw'])}{chars(d, URLSAFE, 70, 180)}"
     ),
     "jwt": _jwt,
+    "jwe": lambda d: (
+        f"{_b64(json.dumps({'alg': 'dir', 'enc': 'A256GCM'}), True, False)}..{chars(d, URLSAFE, 16)}.{chars(d, URLSAFE, 43)}.{chars(d, URLSAFE, 22)}"
+    ),
     "stripe": lambda d: f"{d.choice(['sk', 'rk'])}_{d.choice(['live', 'test'])}_{chars(d, ALNUM, 24, 99)}",
     "sendgrid": lambda d: f"SG.{chars(d, URLSAFE, 22)}.{chars(d, URLSAFE, 43)}",
     "databricks": lambda d: f"dapi{chars(d, HEX, 32)}{d.choice(['', '-2'])}",
@@ -102,6 +114,10 @@ SHAPED: dict[str, Kind] = {
     "langsmith": lambda d: f"lsv2_{d.choice(['pt', 'sk'])}_{chars(d, HEX, 32)}_{chars(d, HEX, 10)}",
     "sentry": lambda d: f"sntry{d.choice('us')}_{chars(d, ALNUM, 60, 100)}",
     "pem": pem,
+    "pem-cut": lambda d: pem(d).partition("\n")[2],
+    "pem-ssh2": lambda d: (
+        f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{chars(d, BASE64, 64)}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----"
+    ),
     "pem-escaped": lambda d: pem(d, "\\n"),
     "pem-escaped-twice": lambda d: pem(d, "\\\\n"),
 }
@@ -129,6 +145,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "wandb-local": ("hex40", "api_key: local-{}"),
     "aws-secret": ("aws-secret", "aws_secret_access_key = {}"),
     "aws-secret-json": ("aws-secret", '{{"AccessKeyId": "A", "SecretAccessKey": "{}"}}'),
+    "aws-both": ("aws-secret", "credentials AKIAABCDEFGHIJKLMNOP / {}"),
     "aws-session": ("base64", "AWS_SESSION_TOKEN={}"),
     "aws-configure": ("aws-secret", "aws configure set aws_secret_access_key {}"),
     "azure-connection": (
@@ -161,17 +178,28 @@ PLACES: dict[str, tuple[str, str]] = {
     "userinfo": ("alnum", "https://ada:{}@host.example.org/x.git"),
     "userinfo-alone": ("alnum", "https://{}@github.com/a/b.git"),
     "userinfo-json": ("alnum", '{{"remote": "https:\\/\\/ada:{}@host\\/x.git"}}'),
+    "userinfo-numbered": ("alnum", '{{"remote": "https:\\u002F\\u002Fada:{}@host\\u002Fx.git"}}'),
+    "proxy": ("urlsafe", "http_proxy=ada:x1y2{}@proxy.example.org:3128"),
     "database": ("alnum", "postgresql+psycopg://ada:{}@db:5432/runs"),
     "redis": ("alnum", "redis://:{}@cache:6379/0"),
     "flag": ("alnum", "train.py --x-token={} --seed 7"),
     "flag-apart": ("alnum", "train.py --wandb-api-key {} --seed 7"),
+    "flag-bearer": ("alnum", "train.py --bearer={} --seed 7"),
+    "flag-pat": ("hex40", "train.py --pat={} --seed 7"),
     "flag-quoted": ("alnum", "train.py --db.password '{}' --seed 7"),
     "argv": ("alnum", "['train.py', '--hf-token', '{}', '--seed', '7']"),
     "argv-json": ("alnum", '["train.py","--hf-token","{}","--seed","7"]'),
     "hydra": ("alnum", "+trainer.wandb.api_key={} trainer.steps=7"),
     "pair": ("hex40", "SERVICE_TOKEN {} set"),
+    "pair-arrow": ("hex40", "SERVICE_TOKEN -> {} set"),
+    "pair-long-arrow": ("hex40", "SERVICE_TOKEN ==> {} set"),
+    "pair-is": ("hex40", "SERVICE_TOKEN is {} here"),
+    "pair-table": ("hex40", "| SERVICE_TOKEN | {} |"),
+    "pair-listed": ("alnum", '{{"name": "SERVICE_TOKEN", "value": "{}"}}'),
+    "pair-listed-yaml": ("alnum", "- name: SERVICE_TOKEN\n  value: {}\n"),
     "dockerfile": ("hex32", "ENV HF_TOKEN {}"),
     "yaml": ("alnum", "  password: {}"),
+    "yaml-tag": ("alnum", "  password: !!str {}"),
     "yaml-quoted": ("alnum", '  client_secret: "{}"'),
     "ini": ("alnum", "passwd = {}"),
     "tuple": ("alnum", "('SECRET_TOKEN', '{}')"),
@@ -188,6 +216,8 @@ PLACES: dict[str, tuple[str, str]] = {
     "curl-user-long": ("alnum", "curl --user ada:{} https://h/"),
     "netrc": ("alnum", "machine api.wandb.ai login user password {}"),
     "netrc-lines": ("alnum", "machine h\n  login user\n  password {}\n"),
+    "netrc-escaped": ("alnum", "machine h\\nlogin user\\npassword {}"),
+    "netrc-quoted": ("alnum", 'machine h login user password "{} and more"'),
     "query": ("alnum", "https://h/x?a=1&access_token={}&b=2"),
     "json": ("alnum", '{{"api_key": "{}", "steps": 7}}'),
     "json-escaped": ("alnum", '{{\\"api_key\\": \\"{}\\", \\"steps\\": 7}}'),
@@ -224,4 +254,6 @@ CODED: dict[str, Callable[[str], str]] = {
     "shell": lambda text: f"echo {shlex.quote(text)} | cat",
     "python": lambda text: repr([text]),
     "hex": lambda text: text.encode().hex(),
+    "coloured": lambda text: f"\x1b[1;31m{text}\x1b[0m",
+    "coloured, as JSON writes it": lambda text: json.dumps(f"\x1b[1;31m{text}\x1b[0m"),
 }

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from herorun.core.secret.coded import DEEPEST, mask_coded, read_percent
+from herorun.core.secret.coded import DEEPEST, mask_coded, read_colours, read_percent
 from herorun.core.secret.names import is_pass_number, is_secret, mask_named, names_one, told_by_name
 from herorun.core.secret.places import mask_places, told_by_place
-from herorun.core.secret.shapes import has_shape, mask_shapes
+from herorun.core.secret.shapes import has_shape, mask_shapes, mask_wrapped
 
 MASK = "[scrubbed]"
 _SHORT = 1000  # characters: the names and sentences that each tick says again, and no log
@@ -25,8 +25,10 @@ def _scrub_again(text: str) -> str:
 
 def _scrub(text: str, depth: int) -> str:
     if depth < DEEPEST:
+        text = read_colours(text, lambda said: _scrub(said, depth + 1))
         text = read_percent(text, lambda said: _scrub(said, depth + 1))
         text = mask_coded(text, MASK, lambda said: _scrub(said, depth + 1))
+    text = mask_wrapped(text, MASK)
     text = mask_shapes(text, MASK)
     text = mask_places(text, MASK)
     return mask_named(text, MASK)

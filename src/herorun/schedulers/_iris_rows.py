@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.scrub import scrub
 from herorun.schedulers._iris_words import plain
 
 LIMIT = 10_000  # the most that generation C lists
@@ -120,7 +121,7 @@ def _from_json(text: str) -> tuple[Row, ...]:
     except ValueError:
         told = None
     if not isinstance(told, list) or not all(isinstance(each, dict) and each.get("job_id") for each in told):
-        raise CouldNotLook(f"iris printed something else than jobs: {text.strip()[:120]!r}")
+        raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
     return tuple(_row(each) for each in told)
 
 
@@ -169,7 +170,7 @@ def _from_table(text: str) -> tuple[Row, ...]:
         return ()
     at = next((n for n, line in enumerate(lines) if re.match(r"JOB ID +STATE\b", line)), None)
     if at is None:
-        raise CouldNotLook(f"iris printed something else than jobs: {text.strip()[:120]!r}")
+        raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
     cells = (_cells(lines[at], line) for line in lines[at + 1 :] if line.startswith("/"))
     return tuple(
         Row(each["JOB ID"], each["STATE"], _zoned(each.get("SUBMITTED", "")), reason=each.get("REASON", ""))

@@ -13,6 +13,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
+from herorun.core.scrub import scrub
 
 STATES = {
     "pending": JobState.PENDING,
@@ -90,7 +91,7 @@ def _told(text: str) -> list[dict[str, Any]]:
     except ValueError:
         told = None
     if not isinstance(told, list) or not told or not all(isinstance(each, dict) for each in told):
-        raise CouldNotLook(f"nel printed something else than jobs: {text.strip()[:120]!r}")
+        raise CouldNotLook(f"nel printed something else than jobs: {scrub(text.strip())[:120]!r}")
     return told
 
 

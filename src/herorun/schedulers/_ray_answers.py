@@ -9,6 +9,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.scrub import scrub
 from herorun.schedulers._ray_request import INSTANCE
 
 STATES = {
@@ -154,7 +155,7 @@ def supervisor_lost(record: Record) -> bool:
 def _said(record: Record) -> str:
     """Ray's own words, without the log that it appends to them and the names of its supervisor."""
     lines = [line for line in _LOGS.sub("", record.message).strip().splitlines() if not _NAMES.match(line)]
-    return " ".join(line.strip() for line in lines[:3] if line.strip())[:400]
+    return scrub(" ".join(line.strip() for line in lines[:3] if line.strip()))[:400]
 
 
 def _signal(number: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.scrub import scrub
 
 MOST = 64 * 2**20  # bytes of an answer
 BLOCK = 2**16
@@ -31,7 +32,7 @@ class Answer:
     def complaint(self) -> str:
         """The last line, where Ray's tracebacks say what went wrong."""
         lines = [line.strip() for line in self.text.splitlines() if line.strip(" .")]
-        return lines[-1][:300] if lines else f"HTTP {self.status}"
+        return scrub(lines[-1])[:300] if lines else f"HTTP {self.status}"
 
 
 @dataclass(frozen=True)

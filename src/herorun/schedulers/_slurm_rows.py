@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote, unquote
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.scrub import scrub
 
 PARTED = "\x1f"
 MARK = "herorun"  # the first word of our comments
@@ -110,7 +111,7 @@ def _tables(lines: list[str], count: int, program: str) -> list[list[str]]:
             strange = strange or lines[at].strip()
             at += 1
     if strange and not found:
-        raise CouldNotLook(f"{program} printed something else than jobs: {strange[:120]!r}")
+        raise CouldNotLook(f"{program} printed something else than jobs: {scrub(strange)[:120]!r}")
     return found
 
 

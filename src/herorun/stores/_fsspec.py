@@ -99,7 +99,7 @@ class Requests:
     def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
         told = " ".join(self._words(error).split())
         words = ": ".join(dict.fromkeys(part for part in (attempts.problem, told) if part))
-        return OSError(scrub(f"{where}: {words[:300]}"))
+        return OSError(f"{scrub(where)}: {scrub(words)[:300]}")
 
 
 async def _awaited(act: Awaitable[T]) -> T:

@@ -69,7 +69,7 @@ class GitFailed(CouldNotLook):
     def __init__(self, args: Sequence[str], answer: Answer) -> None:
         asked = args[0] in ("ls-remote", "fetch", "push")
         named = [args[0], *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else [])]
-        super().__init__(f"`git {' '.join(named)}` failed: {scrub(_complaint(answer))}")
+        super().__init__(f"`git {' '.join(named)}` failed: {_complaint(answer)}")
         self.answer = answer
 
 
@@ -87,7 +87,7 @@ def _complaint(answer: Answer) -> str:
     if at > 0 and lines[at].endswith(_NO_REASON):
         at -= 1  # ssh or the host said why, in words of its own
     told = lines[at] if lines else answer.complaint
-    return re.sub(r"^(?:(?:fatal|error|ERROR|remote): +)+", "", told)[:300].rstrip(".")
+    return scrub(re.sub(r"^(?:(?:fatal|error|ERROR|remote): +)+", "", told))[:300].rstrip(".")
 
 
 @dataclass(frozen=True)

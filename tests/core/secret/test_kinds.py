@@ -54,6 +54,8 @@ def test_a_secret_that_is_written_down_in_another_form_goes(code: str) -> None:
         ("password: 'two words, and \"more\"' then", f"password: '{MASK}' then"),
         ("--db-pass=a,b;c&d --seed 7", f"--db-pass={MASK} --seed 7"),
         ("DB_PASSWORD=p}w]x, STEPS=7", f"DB_PASSWORD={MASK}, STEPS=7"),
+        ("MY_TOKEN=\\\n  abcd train.py", f"MY_TOKEN=\\\n  {MASK} train.py"),
+        ("│ MY_TOKEN │ 0a1b2c3d4e │", f"│ MY_TOKEN │ {MASK} │"),
         ("MY_TOKEN=$'a bc' x", f"MY_TOKEN=$'{MASK}' x"),
         ("token=b'abcdef' x", f"token=b'{MASK}' x"),
         ("api_key=SecretStr('abcdef')", f"api_key=SecretStr('{MASK}')"),
@@ -64,6 +66,25 @@ def test_a_secret_that_is_written_down_in_another_form_goes(code: str) -> None:
 )
 def test_all_of_a_value_goes_and_nothing_beside_it(text: str, clean: str) -> None:
     assert scrub(text) == clean
+
+
+@pytest.mark.parametrize("kind", ["github", "github-pat", "huggingface", "openai-project", "wandb_v1", "jwt"])
+def test_a_secret_that_a_line_was_broken_in_goes_from_both(kind: str) -> None:
+    draw = random.Random(kind)
+    for _ in range(FRESH):
+        secret = planted.SHAPED[kind](draw) + "aB3dE6"
+        cut = len(secret) - draw.randint(6, len(secret) // 2)
+        front, back = secret[:cut], secret[cut:]
+        if any(shape(back) for shape in (str.islower, str.isupper, str.isalpha)):
+            continue
+        assert scrub(f"got {front}\n{back} here") == f"got {MASK}\n{MASK} here"
+
+
+@pytest.mark.parametrize(
+    "following", ["Traceback (most", "2026-01-01T10:00:00Z step", "12 steps", "/data/A1b x"]
+)
+def test_the_line_after_a_secret_stays(following: str) -> None:
+    assert scrub(f"got ghp_{'aB3d' * 9}\n{following}") == f"got {MASK}\n{following}"
 
 
 def test_a_block_of_base64_goes_whole() -> None:

@@ -13,12 +13,16 @@ from collections.abc import Callable
 _BLOCK = re.compile(r"(?:[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)\s*+)+[A-Za-z0-9+/]{4,76}={0,2}")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{12,}+={0,2}")
 _PERCENT = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%]*+%[0-9A-Fa-f]{2}[^\s\"'<>]*+")
-_BYTE = re.compile(r"%([2-7][0-9A-Fa-f])")
+_BYTE = re.compile(r"%([2-7][0-9A-Fa-f]|0[9AaDd])")
+_READ = {"7F": "%7F", "09": "\\t", "0A": "\\n", "0D": "\\r"}  # what a reader is shown of these
 _HEX = re.compile(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
 _LOGIN = re.compile(r"[\w.@+$-]{1,64}:[!-~]{3,}")
 _PADDING = {0: "", 2: "==", 3: "="}
 _LEAST_LOGIN = 16
 DEEPEST = 3  # a text in a text in a text
+
+# What a terminal is told about colours, also as `repr` and JSON write it.
+_COLOUR = re.compile(r"(?:\x1b|\\++(?:x1[bB]|u001[bB]|033|e))\[[0-9;:?]*[A-Za-z]")
 
 Scrub = Callable[[str], str]
 
@@ -39,11 +43,20 @@ def read_percent(text: str, scrub: Scrub) -> str:
     """The text with `%41` read where that shows a secret, and with that secret masked."""
 
     def read(found: re.Match[str]) -> str:
-        said = _BYTE.sub(lambda byte: chr(int(byte[1], 16)).replace("\x7f", "%7F"), found[0])
+        said = _BYTE.sub(lambda byte: _READ.get(byte[1].upper()) or chr(int(byte[1], 16)), found[0])
         clean = scrub(said) if said != found[0] else said
         return clean if clean != said else found[0]
 
     return _PERCENT.sub(read, text) if "%" in text else text
+
+
+def read_colours(text: str, scrub: Scrub) -> str:
+    """The text without its colours where that shows a secret, and with that secret masked."""
+    said = _COLOUR.sub("", text) if "[" in text else text
+    if said == text:
+        return text
+    clean = scrub(said)
+    return clean if clean != said else text
 
 
 def _tells(said: str, run: str, scrub: Scrub) -> bool:

@@ -4,16 +4,19 @@ import re
 from collections.abc import Iterator
 
 _NAME = (
-    r"(?:(?:api|access|account|private)[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|auth"
+    r"(?:(?:api|access|account|private)[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|bearer|auth"
     r"|x-(?:amz|goog)-signature)"
 )
 # Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
-_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"
+_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"
 _ASSIGNED = re.compile(
     # the name, which may be quoted, also with escaped quotes
     rf"(?P<name>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++)(?:'\"'\"'|\\*+[\"']?)\]?"
-    # what joins them: `=`, `:`, a blank, or the comma of a list of words
-    r"(?P<join>\s*+(?:=>|:=|[=:])\s*+|\s*+,\s*+(?=\\*+[\"'])|\s++(?!-))"
+    # what joins them: `=`, `:`, the word `value` of a list of variables, a sign of a table, a blank, or the comma of a
+    # list of words
+    r"(?P<join>\s*+(?:=+>|:=|[=:])\s*+(?:!!?\w*+\s++|\\\r?\n\s*+)?"
+    r"|\s*+,?\s*+(?:(?:(?<=\\)|\\++)n\s*+)?\\*+[\"']?value\\*+[\"']?\s*+[:=]\s*+|\s++(?:is|->|[|│→])\s++"
+    r"|\s*+,\s*+(?=\\*+[\"'])|\s++(?!-))"
     # the value: to the closing quote, whatever is in it; without one, to a blank or to what begins the next value
     r"(?:(?:\$|[bBrRfFuU]{1,2}|(?:[\w.]++\()+)?"
     r"(?:(?P<quote>[\"'])(?!(?<=')\"'\"')(?P<quoted>(?:\\.|'\"'\"'|(?!(?P=quote))[^\n\\])*+)"
@@ -69,7 +72,7 @@ def _values(text: str) -> Iterator[tuple[int, int]]:
     while found := _ASSIGNED.search(text, at):
         kind = next(kind for kind in ("quoted", "inside", "bare") if found[kind] is not None)
         value = found[kind]
-        if _is_joined(found, value) and is_secret(found["name"], value):
+        if _is_joined(found, value) and is_secret(found["name"], value) and not _is_folder(found):
             yield found.span(kind)
             at = found.end(kind)
         else:  # a quoted value, and one with a sign in it, may hold another name with its own
@@ -82,8 +85,10 @@ def _is_joined(found: re.Match[str], value: str) -> bool:
     name, sign = found["name"], found["join"].strip()
     if name.startswith("-"):
         return not value.startswith("-")
-    if sign == ",":
+    if sign == "," or "value" in sign.lower():
         return bool(_OF_ENVIRONMENT.fullmatch(name))
+    if sign in ("is", "->", "→", "|", "│"):
+        return bool(_OF_ENVIRONMENT.fullmatch(name) and _MIXED.fullmatch(value))
     if sign:
         return len(value) > 3 and not (name == "pass" and found["bare"] and value.isalpha())
     if _OF_AWS.search(name):
@@ -91,6 +96,11 @@ def _is_joined(found: re.Match[str], value: str) -> bool:
     shapes = (_MIXED,) if _OF_ENVIRONMENT.fullmatch(name) else (_RANDOM, _LONG)
     is_random = any(shape.fullmatch(value) for shape in shapes) and not _PATH.fullmatch(value)
     return is_random and names_strongly(name)
+
+
+def _is_folder(found: re.Match[str]) -> bool:
+    """`s3://bucket/key=0a1b/part-0`: a weak word within a path names a partition of a table."""
+    return found.string[: found.start()].endswith("/") and not names_strongly(found["name"])
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -102,7 +112,9 @@ def is_secret(name: str, value: str) -> bool:
     found = _LAST_WORD.search(name)
     if not found or _PATH.fullmatch(value):
         return False
-    return "key" not in found[0].lower() or bool(_SECRET_KEY.search(name) or _RANDOM.fullmatch(value))
+    return found[0].lower()[:3] not in ("key", "pat") or bool(
+        _SECRET_KEY.search(name) or _RANDOM.fullmatch(value)
+    )
 
 
 def names_strongly(name: str) -> bool:

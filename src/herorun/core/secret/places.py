@@ -2,7 +2,7 @@
 
 import re
 
-_SLASH = r"(?:\\*+/)"  # JSON may write it with a backslash
+_SLASH = r"(?:\\*+/|\\++u002[fF])"  # JSON may write it with a backslash, or by its number
 _HOOKS = "|".join(
     (
         rf"hooks\.slack(?:-gov)?\.com{_SLASH}(?:services|workflows|triggers){_SLASH}",
@@ -20,6 +20,7 @@ _SPEAKS = (
     r"slack|discord|tgram|msteams|workflows?|mailtos?|ntfys?|pover|pbul|matrixs?|mmosts?|rockets?|gchat|opsgenie"
     r"|pagerduty|sendgrid|twilio|signals?|wxteams|webex|ifttt|pushy|gotifys?|zulip|spike|splunk|victorops|revolt"
 )
+_BLANK = r"(?:\s|\\++[nrt])++"
 _REST = r"(?:[^\s\"'&,;)>\]\\]|\\++/)"
 
 # The whole rest is the secret, whatever it looks like.
@@ -29,12 +30,12 @@ _AFTER = re.compile(
     rf"|(?<![\w+.-])(?:{_SPEAKS}):{_SLASH}{{1,2}}"
     r"|[?&;](?:sig|signature)="
     r"|\bsignature=(?=[0-9a-f]{32})"
-    r"|\blogin\s++\S++\s++(?:account\s++\S++\s++)?password\s++"
-    r"|\bmachine\s++\S++\s++password\s++"
+    rf"|(?:\b|(?<=\\[nrt]))login{_BLANK}[^\s\\]++{_BLANK}(?:account{_BLANK}[^\s\\]++{_BLANK})?password{_BLANK}\\*+\"?"
+    rf"|(?:\b|(?<=\\[nrt]))machine{_BLANK}[^\s\\]++{_BLANK}password{_BLANK}\\*+\"?"
     r"|\bsshpass\s++-p\s*+[\"']?"
     r"|\b(?:docker|podman|nerdctl|oras|crane|helm|skopeo)\s(?:[\w -]{0,40}\s)?login\b[^\n|;]{0,200}?\s-p[\s=]*+[\"']?"
     r"|\b(?:curl|wget)\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user)[\s=]*+[\"']?[^\s:\"']++:"
-    rf")(?P<value>{_REST}++)",
+    rf")(?P<value>(?<=\")[^\"\n\\]++(?=\\*+\")|{_REST}++)",
     re.IGNORECASE,
 )
 _COOKIE = re.compile(
@@ -54,12 +55,22 @@ _LOOSE_USERINFO = re.compile(
     rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#:@\\]{{0,200}}+:(?!\d*+(?:/|$))[^\s'\"@]{{1,200}}+)(?=@)",
     re.IGNORECASE,
 )
+# Without a scheme, as in `http_proxy=ada:...@proxy:3128`; an image is named by a tag and a digest.
+_PLAIN_USERINFO = re.compile(
+    r"(?P<head>(?<![^\s\"'=,;(\[/])[A-Za-z0-9_.+-]{1,64}+:)(?P<value>(?=[^\s@]*\d)(?=[^\s@]*[A-Za-z])[^\s/@:'\"]{8,200}+)"
+    r"(?=@(?!sha\d)[\w-]+(?:\.[\w-]+)*(?:\.[A-Za-z]{2,}|:\d{2,5}))"
+)
+# A key of AWS after its id, as people paste the two: 40 characters of base64, where a git SHA has no capitals.
+_AFTER_ITS_ID = re.compile(
+    r"(?P<head>(?:\bA[KS]IA[A-Z0-9]{16}|\[scrubbed\])(?:[^A-Za-z0-9+/]{1,6}| / )(?:secret[^A-Za-z0-9+/]{1,4})?)"
+    r"(?P<value>(?=[a-z0-9+/]*[A-Z])[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])"
+)
 _BEARER = re.compile(
     r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE
 )
 # What people and libraries say about a key, with the key in it.
 _SPOKEN = re.compile(
-    r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ _-]keys?\b)[^\n]{0,120}?[\s:=\"'`(])"
+    r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ _-]keys?\b)(?:(?!\[scrubbed)[^\n]){0,120}?[\s:=\"'`(])"
     r"(?P<value>(?<![^\s:=\"'`(])(?=[A-Za-z_+*/=-]*\d)[A-Za-z0-9_+*=-]{20,}+)(?![\w:/]|\.\w)",
     re.IGNORECASE,
 )
@@ -67,7 +78,9 @@ _SPOKEN = re.compile(
 _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("@",), _USERINFO),
     (("@",), _LOOSE_USERINFO),
+    (("@",), _PLAIN_USERINFO),
     ((), _AFTER),
+    (("akia", "asia", "[scrubbed]"), _AFTER_ITS_ID),
     (("cookie",), _COOKIE),
     (("</", "&lt;/"), _ELEMENT),
     (("bearer", "basic"), _BEARER),

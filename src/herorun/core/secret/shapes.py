@@ -22,16 +22,23 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("AKCp", rf"{_WORD}{{60,}}"),
     # models, tracking and notebooks
     ("wandb_v0_ wandb_v1_ wandb_v2_", r"[A-Za-z0-9_-]{20,}"),
+    ("hf_jwt_ hf_oauth_", r"eyJ[A-Za-z0-9_.-]{20,}"),
     ("hf_ api_org_", rf"{_WORD}{{20,}}"),
     ("sk-", rf"(?:{_WORD}{{20,}}|(?=[a-z_-]{{0,40}}[A-Z0-9]){_URLSAFE}{{20,}}){_URLSAFE}*"),
+    ("sess-", rf"(?=[a-z0-9]*[A-Z]){_WORD}{{40}}(?![A-Za-z0-9])"),
     ("gsk_ csk- fw_ rpa_", rf"{_WORD}{{36,}}"),
+    ("fw_", rf"(?=[A-Za-z]*\d)(?=[a-z\d]*[A-Z]){_WORD}{{22,}}(?![\w])"),
     ("tgp_v1_ xai- pplx- nvapi-", rf"{_URLSAFE}{{32,}}"),
     ("r8_", rf"{_WORD}{{30,}}"),
     ("lsv2_pt_ lsv2_sk_", r"[0-9a-f_]{32,}"),
     # clouds
     ("AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    # what temporary credentials begin with: a token of the session in base64
+    ("IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", r"[A-Za-z0-9+/]{50,}={0,2}"),
     ("ABSK", r"[A-Za-z0-9+/]{80,}={0,2}"),
     ("AIza", rf"{_URLSAFE}{{30,}}"),
+    ("AQ.Ab", rf"{_URLSAFE}{{30,}}"),
+    ("GOOG1", r"[A-Z0-9]{19,}(?![A-Za-z0-9])"),
     ("ya29.", r"[A-Za-z0-9_.-]{20,}"),
     ("GOCSPX-", rf"{_URLSAFE}{{20,}}"),
     ("1//0", rf"{_URLSAFE}{{30,}}"),
@@ -51,7 +58,8 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("AGE-SECRET-KEY-1", r"[A-Z0-9]{40,}"),
     # people's channels and payments
     ("xoxe.xox", r"[a-z]-[A-Za-z0-9-]{10,}"),
-    ("xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs-", r"[A-Za-z0-9%-]{10,}"),
+    ("xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs-", r"[A-Za-z0-9%-]{10,}"),
+    ("xoxd-", r"[A-Za-z0-9%+/=_-]{10,}"),
     ("xapp-", r"\d-[A-Za-z0-9-]{20,}"),
     ("sk_live_ sk_test_ rk_live_ rk_test_ whsec_", r"[A-Za-z0-9+/=]{16,}"),
     ("SG.", rf"{_URLSAFE}{{16,64}}\.{_URLSAFE}{{30,}}"),
@@ -60,7 +68,13 @@ _ROWS: tuple[tuple[str, str], ...] = (
 )
 _SIGNED = (  # a JWT: what it says in base64 and its signature, with points between
     r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\\[nrt]eyJ))"
-    rf"{_URLSAFE}{{10,}}+\.(?:eyJ{_URLSAFE}{{5,}}+\.?{_URLSAFE}*+|{_URLSAFE}{{10,}}+\.{_URLSAFE}{{5,}}+)(?:\.{_URLSAFE}*+)*+"
+    rf"{_URLSAFE}{{10,}}+\.(?:eyJ{_URLSAFE}{{5,}}+\.?{_URLSAFE}*+|{_URLSAFE}{{10,}}+\.{_URLSAFE}{{5,}}+|\.{_URLSAFE}{{5,}}+\.{_URLSAFE}{{5,}}+)(?:\.{_URLSAFE}*+)*+"
+)
+
+_PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+# A word that ends a line, and what begins the next one if it reads like the rest of a key: no word, date or path does.
+_WRAPPED = re.compile(
+    r"[\w.-]{4,}+(?:\r?\n(?=[\w.-]*\d)(?=[\w.-]*[a-z])(?=[\w.-]*[A-Z])[\w.-]{6,}+(?=[\s\"']|\Z)){1,60}"
 )
 
 
@@ -74,7 +88,11 @@ def _begins(start: str, rest: str) -> str:
 _SHAPES: tuple[tuple[str, str], ...] = (
     (
         "PRIVATE KEY",
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        rf"-{{4,5}} ?BEGIN {_PRIVATE}(?s:.*?)(?:-{{4,5}} ?END {_PRIVATE}|\Z)",
+    ),
+    (  # the rest of one that a log was cut in
+        "PRIVATE KEY",
+        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}+){{1,64}}-{{4,5}} ?END {_PRIVATE}",
     ),
     ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
     *chain.from_iterable(((start, _begins(start, rest)) for start in row.split()) for row, rest in _ROWS),
@@ -100,6 +118,33 @@ def mask_shapes(text: str, mask: str) -> str:
         if hint in text:
             text = _compiled(shape).sub(mask, text)
     return text
+
+
+def mask_wrapped(text: str, mask: str) -> str:
+    """The same for a secret that a line was broken in: each of its parts goes, the lines stay."""
+
+    def masked(found: re.Match[str]) -> str:
+        rows = found[0].splitlines()
+        begin, end = _span("".join(rows), len(rows[0]))
+        out, at = list[str](), 0
+        for row in rows:
+            hidden = at < end and begin < at + len(row)
+            out.append(row[: max(0, begin - at)] + mask if hidden else row)
+            at += len(row)
+        return "\n".join(out)
+
+    return _WRAPPED.sub(masked, text) if "\n" in text else text
+
+
+def _span(joined: str, border: int) -> tuple[int, int]:
+    """Where in some joined rows a secret stands that goes on after the first of them; `(0, 0)` without one."""
+    spans = (
+        found.span()
+        for hint, shape in _SHAPES
+        if hint in joined
+        for found in _compiled(shape).finditer(joined)
+    )
+    return next((span for span in spans if span[0] < border < span[1]), (0, 0))
 
 
 def has_shape(text: str) -> bool:
