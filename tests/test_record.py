@@ -317,6 +317,29 @@ def test_secrets_are_masked_before_anything_is_hashed(story: Story) -> None:
 # --- how it looks in git --------------------------------------------------------------------------------
 
 
+def test_a_repository_with_other_digests_is_pushed_and_taken_over(tmp_path: Path) -> None:
+    ours, origin, theirs = tmp_path / "ours", tmp_path / "a bare one.git", tmp_path / "theirs"
+    git(tmp_path, "init", "-q", "--bare", "--object-format=sha256", str(origin))
+    git(tmp_path, "init", "-q", "--object-format=sha256", str(ours))
+    git(ours, "remote", "add", "origin", str(origin))
+    first, second = (
+        Record(
+            Repository(place, place / ".git"),
+            "tiny",
+            "herorun/tiny",
+            "origin",
+            lambda: template("logbook.md"),
+        )
+        for place in (ours, theirs)
+    )
+    first.append(beginning())
+    assert first.push()
+    git(tmp_path, "clone", "-q", str(origin), str(theirs))
+    second.fetch()
+    second.append(note("one"))
+    assert second.push() and len(str(second.tip)) == 64 and is_well(second)
+
+
 def test_messages_are_the_seeds_and_skip_ci(story: Story) -> None:
     mine = record(story)
     launching = Launching(AT, "tiny-1", 1, {}, "sha256:1", "by hand", "runs/tiny.toml")

@@ -1,11 +1,14 @@
 """What `logbook verify` asks of the world around the record: the remote, the tags, and git itself."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
+from builders import NOON
 from herorun.acts.verifying import Verified, open_record, verify_record
 from herorun.core.errors import CouldNotLook
+from herorun.system.plumbing import commit_files
 from stories import SLUG, Story, git, note
 
 REF = "refs/herorun/record/tiny"
@@ -103,6 +106,39 @@ def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
     told = verified(kept)
     assert (told.verdict, told.faults) == ("unknown", ())
     assert "the record that herorun/tiny/seal-1 names (121212121) is not in this clone" in told.notes
+
+
+def test_a_shallow_clone_cannot_say_what_was_before(kept: Story) -> None:
+    shallow = Story(kept.home / "shallow")
+    git(
+        kept.home,
+        "clone",
+        "-q",
+        "--depth=1",
+        "--no-single-branch",
+        f"file://{kept.origin}",
+        str(shallow.work),
+    )
+    told = verified(shallow)
+    assert (told.verdict, told.commits, told.faults) == ("unknown", 1, ())
+    assert "this clone is shallow" in told.notes[0]
+    git(shallow.work, "fetch", "-q", "--unshallow")
+    assert verified(shallow).verdict == "clear"
+
+
+def test_an_event_that_is_dated_long_before_the_last_one_is_said(kept: Story) -> None:
+    """It proves nothing: a clone that was offline adds its own later."""
+    kept.run.record.append(note("two", NOON + timedelta(minutes=90)))
+    kept.run.record.append(note("three", NOON + timedelta(minutes=20)))
+    told = verified(kept)
+    assert told.verdict == "clear"
+    assert "are dated before the one that they follow" in told.notes[-1]
+
+
+def test_a_strange_path_beside_the_record_changes_no_verdict(kept: Story) -> None:
+    record = kept.run.record
+    commit_files(record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON)
+    assert verified(kept).verdict == "clear"
 
 
 # --- git's own damage -----------------------------------------------------------------------------

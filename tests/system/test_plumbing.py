@@ -6,7 +6,7 @@ import pytest
 
 from herorun.system import plumbing
 from herorun.system.git import Repository, find_repository
-from herorun.system.plumbing import annotated_tag, commit_files, fetch
+from herorun.system.plumbing import Sending, annotated_tag, commit_files, fetch, push, push_many
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -58,6 +58,21 @@ def test_a_machine_with_an_odd_login_name(repository: Repository, monkeypatch: p
     monkeypatch.setattr(plumbing, "owner", lambda: "a <b>\nc@here")
     tip = commit_files(repository, REF, None, {"a": b"1"}, "said\n", AT)
     assert repository.git("log", "-1", "--format=%ce", tip).text.strip() == "abc@here"
+
+
+def test_a_user_who_keeps_all_packs_gets_none_for_each_commit(repository: Repository) -> None:
+    repository.git("config", "transfer.unpackLimit", "1")
+    commit_files(repository, REF, None, {"a": b"1"}, "said\n", AT)
+    assert not list((repository.common / "objects" / "pack").glob("*.pack"))
+
+
+def test_a_push_takes_no_tag_of_the_user_along(story: Story, repository: Repository) -> None:
+    repository.git("config", "push.followTags", "true")
+    repository.git("tag", "-a", "-m", "mine", "mine", "HEAD")
+    head = str(repository.resolve("HEAD"))
+    push(repository, "origin", head, "refs/heads/one", None)
+    assert not push_many(repository, "origin", [Sending(head, "refs/heads/two", None)])
+    assert git(story.origin, "for-each-ref", "--format=%(refname)", "refs/tags") == ""
 
 
 def test_fetching_one_ref_moves_none_of_the_users(story: Story, repository: Repository) -> None:

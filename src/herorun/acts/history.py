@@ -53,17 +53,17 @@ def _changes(repository: Repository, tip: str) -> list[tuple[str, tuple[str, ...
         "-z",
         "--no-abbrev",
         "--no-renames",
+        "--encoding=UTF-8",
         "--format=%x01%H %P",
         tip,
     ).text
-    found = []
-    for block in out.split("\x01")[1:]:
-        head, _, rest = block.partition("\0")
-        commit, *parents = head.strip().split(" ")
-        tokens = [token.strip("\n") for token in rest.split("\0")]
-        changed = {}
-        for facts, path in zip(tokens[::2], tokens[1::2], strict=False):
-            oid = facts.split(" ")[3]
-            changed[path] = "" if set(oid) == {"0"} else oid
-        found.append((commit, tuple(p for p in parents if p), changed))
+    found: list[tuple[str, tuple[str, ...], dict[str, str]]] = []
+    tokens = iter(out.split("\0"))
+    for token in map(str.strip, tokens):
+        if token.startswith("\x01"):
+            commit, *parents = token[1:].split(" ")
+            found.append((commit, tuple(parents), {}))
+        elif token:
+            oid = token.split(" ")[3]
+            found[-1][2][next(tokens)] = "" if set(oid) == {"0"} else oid
     return found

@@ -99,7 +99,8 @@ def _verified(record: Record, private: str) -> Verified:
         unfound.append(
             f"{first.newer} journal lines are a newer herorun's: this one cannot judge them, upgrade it"
         )
-    said = (*filter(None, notes), *unfound)
+    unfound += _cut_off(record.repository, lines)
+    said = tuple(filter(None, (*notes, *unfound, first.dated)))
     return Verified(first.entries, first.commits, (*found, *faults, *lost), said, bool(unasked or unfound))
 
 
@@ -154,6 +155,20 @@ def _anchors(record: Record, lines: list[str]) -> tuple[list[str], list[str]]:
                 f"anchor: {what} ({commit[:9]}) is not part of this record: it was rewritten or forked"
             )
     return faults, unfound
+
+
+def _cut_off(repository: Repository, lines: list[str]) -> list[str]:
+    """Where a shallow clone lacks the beginning: what was done before cannot be judged."""
+    try:
+        known = set((repository.common / "shallow").read_text(encoding="ascii").split())
+    except OSError:
+        return []
+    roots = repository.git("rev-list", "--max-parents=0", *lines).text.split()
+    return [
+        f"this clone is shallow and lacks what was before {root[:9]}: `git fetch --unshallow`, then verify again"
+        for root in roots
+        if root in known
+    ]
 
 
 def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:

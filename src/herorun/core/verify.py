@@ -8,6 +8,7 @@ journal's hash chain is checked, and every entry of the logbook is compared with
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import chain, pairwise
 
 from herorun.core.event import Newer
@@ -16,6 +17,7 @@ from herorun.core.logbook import beginning, opened, page_path, parts
 from herorun.core.render import EVENTS, INSTANCES, MARK, entry_digest
 
 CONTRACT = "## Run Contract"
+CLOCKS = timedelta(hours=1)  # by which the clocks of two machines may differ without a word
 _ENTRY = re.compile(r"^### ", re.MULTILINE)
 
 
@@ -41,12 +43,17 @@ class Sections:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a walk through the history found; `newer` counts the lines that only a newer herorun understands."""
+    """What a walk through the history found.
+
+    `newer` counts the lines that only a newer herorun understands; `dated` says which lines are older than the one
+    before, which proves nothing: another clone's queued events are, and those after a clock was set back.
+    """
 
     faults: tuple[str, ...]
     commits: int
     entries: int
     newer: int
+    dated: str = ""
 
 
 def judge(history: Iterable[Snapshot]) -> Judged:
@@ -65,7 +72,22 @@ def judge(history: Iterable[Snapshot]) -> Judged:
     except BrokenJournal as error:
         return Judged((*faults, f"journal: {error}"), commits, entries, 0)
     faults += [*_twice(lines), *_unlinked(last.pages), *_disagreements(lines, last.pages)]
-    return Judged(tuple(faults), commits, entries, sum(isinstance(line.event, Newer) for line in lines))
+    newer = sum(isinstance(line.event, Newer) for line in lines)
+    return Judged(tuple(faults), commits, entries, newer, _dated(lines))
+
+
+def _dated(lines: Sequence[Line]) -> str:
+    """The lines that are dated over an hour before the one that they follow; empty for none."""
+    timed = [line for line in lines if not isinstance(line.event, Newer)]
+    back = {after.id: before.event.at - after.event.at for before, after in pairwise(timed)}
+    back = {name: by for name, by in back.items() if by > CLOCKS}
+    if not back:
+        return ""
+    most = max(back, key=lambda name: back[name])
+    return (
+        f"{len(back)} events are dated before the one that they follow, the most by {back[most]} (event {most}): "
+        "queued by another clone, written while a clock was wrong, or back-dated"
+    )
 
 
 def faults_in(history: Iterable[Snapshot]) -> list[str]:

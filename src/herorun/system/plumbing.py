@@ -19,8 +19,10 @@ from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner
 from herorun.system.submodules import submodules
 
-# fast-import's own pack is unpacked at once: what is stored is compressed as always.
-_QUICK = ("pack.compression=1",)
+# fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is compressed as always.
+_QUICK = ("pack.compression=1", "fastimport.unpackLimit=100")
+# The user's settings for pushes of their own would send tags and submodules after ours.
+_ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 
 
 class RefMoved(HerorunError):
@@ -90,7 +92,7 @@ def identity_of(repository: Repository, told: tuple[str | None, ...]) -> str:
 
 def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> None:
     """Point our own ref elsewhere, only if it is still at `old`."""
-    answer = repository.git("update-ref", ref, new, old or "0" * 40, ok=(0, 1, 128))
+    answer = repository.git("update-ref", ref, new, old or "0" * len(new), ok=(0, 1, 128))
     if answer.code:
         raise RefMoved(f"{ref} moved while it was written to.")
 
@@ -101,7 +103,7 @@ def push(repository: Repository, remote: str, oid: str, ref: str, expected: str 
         repository.git(
             "push",
             "--quiet",
-            "--no-verify",
+            *_ALONE,
             f"--force-with-lease={ref}:{expected or ''}",
             remote,
             f"{oid}:{ref}",
@@ -127,7 +129,7 @@ def push_many(repository: Repository, remote: str, sendings: Sequence[Sending]) 
     specs = [f"{each.oid}:{each.ref}" for each in sendings]
     with voice.waiting(scrub(f"pushing to {remote}")):
         answer = repository.git(
-            "push", "--porcelain", "--no-verify", *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
+            "push", "--porcelain", *_ALONE, *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
         )
     told = {row[1].partition(":")[2]: row for row in map(_columns, answer.text.splitlines()) if len(row) == 3}
     return {
