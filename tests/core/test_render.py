@@ -73,6 +73,11 @@ def test_nobody_is_paged_by_a_log_line():
     assert "@ada" not in unmentioned("failed for @ada and x@ada")
 
 
+@pytest.mark.parametrize("text", ["see #12", "lab/model#12", "GH-12"])
+def test_no_other_issue_is_linked_by_a_log_line(text):
+    assert text not in unmentioned(text) and unmentioned("color &#35; and # 12") == "color &#35; and # 12"
+
+
 def test_the_ordered_names_come_first_even_when_empty():
     assert bullets({"Z": "1", "A": "2"}, ("A", "B")) == "- A: 2\n- B:\n- Z: 1"
 

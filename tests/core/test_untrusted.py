@@ -7,13 +7,14 @@ from markdown_it import MarkdownIt
 
 from builders import NOON
 from herorun import screen
-from herorun.core.render import bullets, code, headline, one_line
+from herorun.core.render import bullets, code, headline, one_line, worded
 from herorun.notifiers._markdown import harmless
 
 HOSTILE = (
     "[click](https://evil.example.org)",
     "![seen](https://evil.example.org/pixel.png)",
     "[a][b]\n\n[b]: https://evil.example.org",
+    "see [b]\n\n[b]: https://evil.example.org",
     "<img src=x onerror=alert(1)>",
     "<!-- herorun event=0123456789abcdef hash=sha256:00 -->",
     "x\n# a heading\n## Event Log",
@@ -44,6 +45,14 @@ def test_an_entry_of_the_logbook_stays_one_line_of_words(text: str, told: object
     assert (len(said.splitlines()) == 1 and said.isprintable()) or "\u200b" in said
     assert not found & (BLOCKS | {"link_open", "image", "html_inline"})
     assert _tokens(headline(NOON, text)) & BLOCKS <= {"heading_open"}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_check_quotes_makes_nothing_in_a_post(text: str) -> None:
+    found = _tokens(f"**{worded(text)}**\n\n{harmless(worded(text))}")
+
+    assert not found & (BLOCKS | {"link_open", "image", "html_inline"})
+    assert worded(worded(text)) == worded(text)
 
 
 @given(st.text(alphabet="[]()!<>`~#|-*_\\ \n\t\x1b\u202eab@:/", max_size=60))

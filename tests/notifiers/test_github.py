@@ -237,6 +237,7 @@ REFUSED = {
     ),
     "scope": (403, "Resource not accessible", SCOPES, "needs repo and has gist"),
     "plain": (403, "Must have admin rights", {}, "403 Must have admin rights"),
+    "locked": (403, "Unable to create comment because issue is locked.", {}, "unlock it"),
     "404": (404, "Not Found", {}, "may not see it"),
     "410": (410, "Issues are disabled for this repo", {}, "switched off"),
     "422": (422, "Validation Failed", {}, "422 Validation Failed"),

@@ -24,7 +24,7 @@ from herorun.core.news import is_digest
 from herorun.core.paging import urgency
 from herorun.core.ports import Post
 from herorun.core.recovery.choice import not_relaunched
-from herorun.core.render import unmentioned
+from herorun.core.render import worded
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.workspace import Run
@@ -54,7 +54,7 @@ def _words(run: Run, action: Action, at: datetime) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
-            told = intent_to_say(run, key, title, unmentioned(why), lines, at, edits, anew)
+            told = intent_to_say(run, key, worded(title), worded(why), lines, at, edits, anew)
             return with_pictures(run, told) if is_digest(key) else told
         case Escalate(key, title, why, edits, reason, ways, about):
             asked = (
@@ -68,8 +68,8 @@ def _words(run: Run, action: Action, at: datetime) -> Intended:
                 "Decision": f"ask {run.dri}: {reason}",
                 "Next": "a person decides",
             }
-            words = f"{unmentioned(why)}\n\n{asked}"
-            return intent_to_say(run, key, f"Escalation: {title}", words, lines, at, edits)
+            words = f"{worded(why)}\n\n{asked}"
+            return intent_to_say(run, key, f"Escalation: {worded(title)}", words, lines, at, edits)
         case Relaunch() | Stop() | DeleteNode():
             return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
 

@@ -9,7 +9,7 @@ from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory
 from herorun.core.ports import Post
-from herorun.core.render import unmentioned
+from herorun.core.render import worded
 from herorun.core.watchdog import Watchdog, Watched, watchdog
 from herorun.system.clock import now
 from herorun.workspace import Run, watched_run
@@ -39,7 +39,7 @@ def _tell(run: Run, memory: Memory, found: Watchdog) -> str:
         raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
     title = f"Monitor stale: nobody is seen to watch {run.slug}"
     body = (
-        f"**{title}**\n\n{unmentioned(found.why)}. What the run itself does is another question, which nobody "
+        f"**{title}**\n\n{worded(found.why)}. What the run itself does is another question, which nobody "
         f"answers meanwhile: at the last look it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
         f"\n\n{run.dri}: look at the machine of its babysitter, and start `herorun babysit {run.slug}` there, or "
         f"`herorun handoff {run.slug} --take` elsewhere."

@@ -52,6 +52,11 @@ EVENT_LINES = ("Status", "Evidence", "Decision", "Next")
 _LINK = re.compile(r"\](?=[(\[])")  # what makes a link or an image of the words before it
 
 
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_NUMBERED = re.compile(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)  # `#12`, `owner/name#12`, `GH-12`
+_BLOCK = re.compile(r"^( {0,3})(?=#{1,6}\s|`{3}|~{3}|={3}|-{3}|>|\||\[[^\]\n]*\]:)", re.MULTILINE)
+
+
 def headline(at: datetime, title: str) -> str:
     """`### 2026-11-21 00:02 UTC - tiny-1`"""
     return f"### {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC - {one_line(title)}"
@@ -66,8 +71,13 @@ def one_line(text: str, most: int = 2000) -> str:
 
 
 def unmentioned(text: str) -> str:
-    """Text from outside for an issue: nobody is paged by a name that stands in a log line."""
-    return re.sub(r"@(?=[\w-])", "@\u200b", text)
+    """Text from outside for an issue: nobody is paged, and no other issue is linked, by what stands in a log line."""
+    return _NUMBERED.sub("\\g<0>\u200b", re.sub(r"@(?=[\w-])", "@\u200b", text))
+
+
+def worded(text: str) -> str:
+    """The same without links, images, HTML and blocks: what a check says may quote a log, a file or a name."""
+    return _BLOCK.sub("\\1\u200b", _TAG.sub("&lt;", _LINK.sub("]\u200b", unmentioned(text))))
 
 
 def code(text: str) -> str:

@@ -155,6 +155,8 @@ def _forbidden(where: str, said: str, headers: Mapping[str, str]) -> str:
     if sso := headers.get("x-github-sso"):
         link = sso.partition("url=")[2]
         return f"The token must be authorised for the single sign-on of the organisation of {where}: {link or said}"
+    if "locked" in said.lower():
+        return f"The issue in {where} is locked for this token (403 {said}): unlock it, or give the token's owner write access."
     wanted = headers.get("x-accepted-github-permissions") or headers.get("x-accepted-oauth-scopes")
     has = headers.get("x-oauth-scopes")
     scopes = f"; it needs {wanted}" if wanted else ""
