@@ -39,6 +39,7 @@ FIELDS = (
     "name",
     "pause",
 )
+BLOCKS = ("pem", "pem-cut", "pem-ssh2")
 # On one line, since a field holds one; a cookie goes to the end of its line.
 ONE_LINE = [kind for kind in planted.PLACES if "\n" not in planted.PLACES[kind][1]]
 
@@ -49,7 +50,7 @@ def _planted(seed: str) -> dict[str, tuple[str, str]]:
     told = {}
     for field in FIELDS:
         if draw.random() < 0.4:
-            kind = draw.choice([kind for kind in planted.SHAPED if kind != "pem"])
+            kind = draw.choice([kind for kind in planted.SHAPED if kind not in BLOCKS])
             secret = planted.SHAPED[kind](draw)
             told[field] = (f"got {secret} here", secret)
         else:
@@ -189,3 +190,16 @@ def test_a_blocked_launch_tells_nothing_of_what_blocks_it(
     assert story.starts == []
     assert _leaks(told, _kept(story)) == []
     assert _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)])) == []
+
+
+def test_a_launch_that_somebody_signed_for_keeps_its_command_line_masked(home: Path) -> None:
+    """The job gets it; nothing that herorun keeps has it."""
+    secret, plain = "hf_" + "aB3d" * 9, "Zq7" * 8
+    argv = ["sh", "train.sh", str(home / "data"), secret, "--x-token", plain, f"--pass={plain}"]
+    story = Story(home).begin(waiver=[SIGNED], command={"argv": argv})
+    try:
+        story.launched()
+        assert len(story.starts) == 1
+        assert _leaks({"shaped": ("", secret), "named": ("", plain)}, _kept(story)) == []
+    finally:
+        story.end()

@@ -13,7 +13,7 @@ import numpy as np
 import pydantic
 import pytest
 
-from herorun.core.admission import FAIL, PASS, UNSEEN, Presented, compare, refused
+from herorun.core.admission import FAIL, PASS, UNSEEN, Presented, compare, refused, sealed
 
 ADMISSION = {
     "schema": 1,
@@ -58,6 +58,28 @@ def test_what_is_not_shown_is_unseen_and_does_not_refuse():
 
     assert {i.outcome for i in items} == {UNSEEN}
     assert refused(items) == []
+
+
+def test_a_secret_on_the_command_line_is_compared_by_its_digest_and_never_said():
+    secret = "hf_" + "aB3d" * 9
+    wanted = ["python", "train.py", sealed(secret), "--seed", "7"]
+    assert (
+        item("argv", admission={"argv": wanted}, argv=["python3", "train.py", secret, "--seed", "7"]).outcome
+        is PASS
+    )
+    other = item(
+        "argv", admission={"argv": wanted}, argv=["python", "train.py", secret, "--seed", "8"], main=True
+    )
+    assert other.outcome is FAIL and secret not in other.message and "sha256" not in other.message
+    assert (
+        item(
+            "argv",
+            admission={"argv": wanted},
+            argv=["python", "train.py", secret + "x", "--seed", "7"],
+            main=True,
+        ).outcome
+        is FAIL
+    )
 
 
 @pytest.mark.parametrize(

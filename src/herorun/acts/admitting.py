@@ -15,7 +15,7 @@ from herorun.core.first_party import code_roots
 from herorun.core.plan import Plan, TrackerRun
 from herorun.core.ports import Submission
 from herorun.core.requirements import exact_versions
-from herorun.core.scrub import scrub_tree
+from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gather import gather
 from herorun.system.digests import file_digests
 from herorun.system.files import write_whole
@@ -39,7 +39,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "commit": plan.commit.value,
         "tree": plan.code_tree.value,
         "code": code,
-        "argv": submission.argv,
+        "argv": _sealed_words(submission.argv),
         "config": _sealed(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
@@ -68,6 +68,12 @@ def _sealed(value: Any, name: str = "") -> Any:
     form = plain(value)
     (clean,) = scrub_tree({name: form}).values()
     return form if clean == form else sealed(form)
+
+
+def _sealed_words(argv: Sequence[str]) -> list[str]:
+    """The same of a command line."""
+    shown = scrub_argv(tuple(argv))
+    return [word if word == clean else sealed(word) for word, clean in zip(argv, shown, strict=True)]
 
 
 def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:

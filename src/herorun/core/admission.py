@@ -65,13 +65,29 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
     if shown is None:
         return Item("argv", UNSEEN, "the command line could not be read")
     arguments = _arguments(shown)
-    if list(shown) == wanted or arguments == _arguments(wanted):
+    if _same(shown, wanted) or _same(arguments, _arguments(wanted)):
         return Item("argv", PASS, "as admitted")
     if presented.main and _is_python(wanted):
-        return Item("argv", FAIL, f"runs {list(shown)}, admitted {wanted}")
+        return Item("argv", FAIL, f"runs {_told(shown)}, admitted {_told(wanted)}")
     if _is_tail(arguments, wanted):
         return Item("argv", PASS, "the end of what was admitted, behind its launcher")
-    return Item("argv", UNSEEN, f"this process runs {list(shown)}, started by what was admitted: {wanted}")
+    said = f"this process runs {_told(shown)}, started by what was admitted: {_told(wanted)}"
+    return Item("argv", UNSEEN, said)
+
+
+def _same(shown: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Word by word; of a secret that somebody signed for, the admission has the digest."""
+    return len(shown) == len(wanted) and all(
+        sealed(word) == other if other.startswith(_SEALED) else word == other
+        for word, other in zip(shown, wanted, strict=True)
+    )
+
+
+def _told(argv: Sequence[str]) -> list[str]:
+    """A command line for people. What is looked for is loaded where there is something to say alone."""
+    from herorun.core.scrub import MASK, scrub_argv
+
+    return list(scrub_argv(tuple(MASK if word.startswith(_SEALED) else word for word in argv)))
 
 
 def _is_python(argv: Sequence[str]) -> bool:
@@ -86,7 +102,7 @@ def _arguments(argv: Sequence[str]) -> list[str]:
 def _is_tail(arguments: Sequence[str], wanted: Sequence[str]) -> bool:
     """Behind a launcher (torchrun, srun) the script and its arguments are the end of what was admitted."""
     script = list(arguments[1:] if arguments[:1] == ["-u"] else arguments)  # torchrun adds it
-    return bool(script) and list(wanted[-len(script) :]) == script
+    return bool(script) and _same(script, wanted[-len(script) :])
 
 
 def _files(admission: Mapping[str, Any], presented: Presented) -> Item:
