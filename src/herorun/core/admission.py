@@ -68,10 +68,10 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
     if _same(shown, wanted) or _same(arguments, _arguments(wanted)):
         return Item("argv", PASS, "as admitted")
     if presented.main and _is_python(wanted):
-        return Item("argv", FAIL, f"runs {_told(shown)}, admitted {_told(wanted)}")
+        return Item("argv", FAIL, f"runs {_told(shown, wanted)}, admitted {_told(wanted, wanted)}")
     if _is_tail(arguments, wanted):
         return Item("argv", PASS, "the end of what was admitted, behind its launcher")
-    said = f"this process runs {_told(shown)}, started by what was admitted: {_told(wanted)}"
+    said = f"this process runs {_told(shown, wanted)}, started by what was admitted: {_told(wanted, wanted)}"
     return Item("argv", UNSEEN, said)
 
 
@@ -83,11 +83,15 @@ def _same(shown: Sequence[str], wanted: Sequence[str]) -> bool:
     )
 
 
-def _told(argv: Sequence[str]) -> list[str]:
-    """A command line for people. What is looked for is loaded where there is something to say alone."""
-    from herorun.core.scrub import MASK, scrub_argv
-
-    return list(scrub_argv(tuple(MASK if word.startswith(_SEALED) else word for word in argv)))
+def _told(argv: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """A command line for people: where a secret was admitted, that word goes, and in another line all unknown ones."""
+    if not any(word.startswith(_SEALED) for word in wanted):
+        return list(argv)
+    if len(argv) == len(wanted):
+        return [
+            _HIDDEN if other.startswith(_SEALED) else word for word, other in zip(argv, wanted, strict=True)
+        ]
+    return [word if word in wanted else _HIDDEN for word in argv]
 
 
 def _is_python(argv: Sequence[str]) -> bool:
@@ -215,7 +219,8 @@ def _outcome(wanted: Any, shown: Any) -> tuple[str, str]:
     return (PASS, "") if _equal(wanted, plain) else (FAIL, f"is {_short(plain)}, admitted {_short(wanted)}")
 
 
-_SEALED = "[scrubbed] sha256:"
+_HIDDEN = "[scrubbed]"
+_SEALED = f"{_HIDDEN} sha256:"
 
 
 def sealed(value: Any) -> str:
