@@ -12,6 +12,7 @@ def built(story: Story, **changes: object) -> Contract:
     return contract_from({**contract_of(story.data), **changes}, "here")
 
 
+@pytest.mark.thorough
 def test_a_missing_file_is_written_and_asks_to_be_committed(story: Story) -> None:
     path = story.work / "runs" / "tiny.toml"
     path.unlink()

@@ -87,6 +87,7 @@ def ruff(folder: Path, *paths: str) -> str:
     return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=60).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_every_contract_holds(name: str) -> None:
     done = contract(name, TOP)

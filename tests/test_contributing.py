@@ -73,6 +73,7 @@ def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
         assert f"'{kind}'" in told.stdout, told.stderr
 
 
+@pytest.mark.thorough
 def test_the_new_files_keep_the_house_rules(copy: Path) -> None:
     made = [target for _, target in COPIES]
     assert run(copy, "ruff", "check", "--no-cache", *made).stdout.strip() == "All checks passed!"

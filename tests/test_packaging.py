@@ -137,6 +137,7 @@ def rehearsed(target: str) -> str:
     return subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "target", ["demo", "test", "crash", "lint", "types", "docs", "docs-check", "bench", "wheel"]
 )

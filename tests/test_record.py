@@ -94,6 +94,7 @@ def test_whoever_pushes_second_puts_their_events_on_top(two: tuple[Record, Recor
     assert words(second) == ["one", "two", "four", "three", "five"]
 
 
+@pytest.mark.thorough
 def test_an_event_that_both_have_stands_there_once(two: tuple[Record, Record]) -> None:
     first, second = two
     for each in two:
@@ -114,6 +115,7 @@ def test_of_two_first_pushes_one_creates_the_branch(story: Story) -> None:
     assert second.memory().initialised == first.memory().initialised
 
 
+@pytest.mark.thorough
 def test_the_files_of_an_event_go_with_it(two: tuple[Record, Record]) -> None:
     first, second = two
     first.append(note("one"), files={"contract-1.toml": b"first"})
@@ -124,6 +126,7 @@ def test_the_files_of_an_event_go_with_it(two: tuple[Record, Record]) -> None:
     assert kept == {"contract-1.toml", "seal-2.json"}
 
 
+@pytest.mark.thorough
 def test_an_instance_that_two_intend_is_the_first_ones(two: tuple[Record, Record]) -> None:
     for each, by in zip(two, ("ada@one", "bob@two"), strict=True):
         each.append(Launching(AT, "tiny-1", 1, {}, "sha256:1", "by hand", "runs/tiny.toml", by=by))
@@ -427,6 +430,7 @@ def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pyt
     assert opened.memory() == fold(line.event for line in opened.lines())
 
 
+@pytest.mark.thorough
 def test_a_tick_on_top_of_what_is_remembered_follows_the_chain(long: Story) -> None:
     for number in range(12, 18):
         record(long).append(*quiet(number))
@@ -518,6 +522,7 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
     assert entry.calls <= many.calls + 2 and entry.bytes < 2 * PAGE + many.bytes + 10_000
 
 
+@pytest.mark.thorough
 def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SEGMENT", 2000)
     mine = record(story)

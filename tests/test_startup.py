@@ -72,6 +72,7 @@ def ours(modules: set[str]) -> set[str]:
     return {module for module in modules if module.partition(".")[0] == "herorun"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str) -> None:
     assert foreign(imported(COMMAND, tmp_path / "modules", *words.split())) == COMMANDS[words]

@@ -115,6 +115,7 @@ def test_a_removed_segment_is_found(kept: Story) -> None:
     assert "was removed" in faults(kept)
 
 
+@pytest.mark.thorough
 def test_a_removed_logbook_is_found(kept: Story) -> None:
     _remove(kept, "tiny.md")
     assert "the logbook was removed" in faults(kept)
@@ -168,6 +169,7 @@ def test_whoever_clones_finds_what_was_forged_and_pushed(kept: Story) -> None:
     assert verdicts == dict.fromkeys(FORGED, "blocked")
 
 
+@pytest.mark.thorough
 def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -> None:
     """All of it made anew from its first commit on, and in harmony: but a seal names a commit that it lacks."""
     sealed = git(kept.work, "rev-parse", REF).strip()
@@ -208,6 +210,7 @@ EDITED: dict[str, tuple[Callable[[str], str], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EDITED)
 def test_an_edited_logbook_is_found(kept: Story, name: str) -> None:
     edit, wanted = EDITED[name]
@@ -254,6 +257,7 @@ def test_whoever_clones_finds_what_was_forged_on_a_later_page(long: Story) -> No
         git(long.work, "update-ref", REF, honest)
 
 
+@pytest.mark.thorough
 def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) -> None:
     assert long.herorun("logbook", "show", SLUG) == 0
     told = capsys.readouterr().out
@@ -264,6 +268,7 @@ def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) ->
 # --- the branch -------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_rewritten_history_is_found_by_its_anchors(kept: Story) -> None:
     """All made anew, journal and logbook in harmony: but what was pushed is not part of it."""
     tip = git(kept.work, "rev-parse", REF).strip()
@@ -275,6 +280,7 @@ def test_a_rewritten_history_is_found_by_its_anchors(kept: Story) -> None:
     assert "the branch on origin" in faults(kept)
 
 
+@pytest.mark.thorough
 def test_a_remote_that_was_rewritten_is_found(kept: Story) -> None:
     other = kept.clone("elsewhere")
     other.init()
@@ -296,6 +302,7 @@ def test_what_another_clone_added_since_is_judged_too(kept: Story) -> None:
     assert "differs from its journal line" in faults(kept)
 
 
+@pytest.mark.thorough
 def test_a_merge_is_found(kept: Story) -> None:
     tree = git(kept.work, "rev-parse", f"{REF}^{{tree}}").strip()
     _commit(kept, tree, "-p", REF, "-p", "HEAD")

@@ -97,6 +97,7 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
     assert story.herorun("logbook", "verify", SLUG) == 0
 
 
+@pytest.mark.thorough
 def test_its_log_is_the_file_that_its_output_goes_to(story: Story, job: "subprocess.Popen[bytes]") -> None:
     (story.home / "mine.log").write_text("loss 2.5\n")
     assert adopt(story, job) == 0
@@ -106,6 +107,7 @@ def test_its_log_is_the_file_that_its_output_goes_to(story: Story, job: "subproc
     assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
 
 
+@pytest.mark.thorough
 def test_it_is_watched_from_then_on(story: Story, job: "subprocess.Popen[bytes]") -> None:
     assert story.herorun("launch", SLUG, "--adopt", str(job.pid)) == 0
     eventually(lambda: "tell/tiny-1/first-step" in story.comments)
@@ -160,6 +162,7 @@ def test_an_interrupted_adoption_is_the_same_instance_whichever_way_it_is_contin
     assert len(story.events("Launched")) == 1
 
 
+@pytest.mark.thorough
 def test_a_job_that_ends_before_it_is_adopted_is_given_up(
     story: Story,
     capsys: pytest.CaptureFixture[str],

@@ -49,6 +49,7 @@ def test_on_one_github_record_and_logbook_are_links(story: Story) -> None:
     assert "https://github.com/lab/runs/blob/herorun/tiny/.agents/logbooks/tiny.md" in body
 
 
+@pytest.mark.thorough
 def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
     assert story.comments.count("post/submit/tiny-1") == 1
 
 
+@pytest.mark.thorough
 def test_while_the_issue_is_away_that_word_is_queued(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise WrongUse("no such partition")

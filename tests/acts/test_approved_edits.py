@@ -81,6 +81,7 @@ def test_the_edited_code_runs_and_is_kept_on_the_remote(edited: Story) -> None:
     assert git(edited.work, "status", "--porcelain").split() == ["M", "train.sh"]
 
 
+@pytest.mark.thorough
 def test_it_is_kept_before_the_job_is_submitted(edited: Story) -> None:
     assert edited.launch() == 0
     kinds = [(e.kind, getattr(e, "key", "")) for e in edited.events("Launching", "Done", "Launched")]
@@ -124,6 +125,7 @@ def test_notes_alone_are_no_snapshot(story: Story, capsys: pytest.CaptureFixture
     assert refs(story.origin) == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("waivers", [[], [OVER]])
 def test_without_a_valid_waiver_nothing_is_written(story: Story, waivers: list[dict[str, str]]) -> None:
     story.sign(waiver=waivers)
@@ -167,6 +169,7 @@ def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
 # --- what is refused ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_secret_in_it_blocks_and_is_never_told(edited: Story, capsys: pytest.CaptureFixture[str]) -> None:
     (edited.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
     told = answer(edited, capsys, "preflight")
@@ -178,6 +181,7 @@ def test_a_secret_in_it_blocks_and_is_never_told(edited: Story, capsys: pytest.C
     assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", ["warn", "audit"])
 def test_no_lenient_mode_pushes_a_secret(story: Story, capsys: pytest.CaptureFixture[str], mode: str) -> None:
     approved(story, policy={"mode": mode})
@@ -198,6 +202,7 @@ def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: S
     assert kept(story) == []
 
 
+@pytest.mark.thorough
 def test_too_much_blocks_and_no_waiver_helps(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     approved(story, UNSAFE, code={"snapshot_max_mb": 1})
     (story.work / "data.bin").write_bytes(b"\1" * 1_000_001)
@@ -225,6 +230,7 @@ def test_what_cannot_be_pushed_is_not_launched(edited: Story, capsys: pytest.Cap
     assert len(refs(edited.origin)) == 1
 
 
+@pytest.mark.thorough
 def test_a_ref_that_says_something_else_is_never_moved(
     edited: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -319,6 +325,7 @@ def test_another_clone_relaunches_the_same_edits(edited: Story) -> None:
     assert git(other.work, "status", "--porcelain") == ""
 
 
+@pytest.mark.thorough
 def test_another_clone_makes_the_admitted_plan_again(edited: Story) -> None:
     crashed(edited)
     other = edited.clone("elsewhere")
@@ -336,6 +343,7 @@ def admitted(story: Story) -> Any:
     return launching.admitted_plan(run, run.record.memory().launchings["tiny-1"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("told", [{"diff": "sha256:0"}, {"commit": "0" * 40}])
 def test_what_the_record_says_of_the_edits_must_be_so(edited: Story, told: dict[str, str]) -> None:
     assert edited.launch() == 0

@@ -59,6 +59,7 @@ def test_each_thing_ends_its_sentinel(waiting: Story, capsys: CAPTURE) -> None:
         assert (told.code, told.document["reached"], told.document["looks"]) == (0, True, 1), words
 
 
+@pytest.mark.thorough
 def test_it_gives_up_at_its_bound(waiting: Story, capsys: CAPTURE) -> None:
     told = ask(waiting, capsys, "await", SLUG, "--step", "4", "--every", "1s", "--max", "1")
     assert told.code == 1 and "gave up after 1 look:" in told.out
@@ -72,6 +73,7 @@ def test_it_waits_for_the_end_and_ends_with_it(waiting: Story) -> None:
     assert (sentinel.returncode, "the end is reached" in out) == (0, True), err
 
 
+@pytest.mark.thorough
 def test_a_crash_ends_it_at_once_with_what_is_to_be_done(story: Story, capsys: CAPTURE) -> None:
     quiet(story).launched(CRASH)
     told = ask(story, capsys, "await", SLUG, "--step", "4", "--every", "90s")
@@ -163,6 +165,7 @@ def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
     assert str(os.getpid()) not in told.out
 
 
+@pytest.mark.thorough
 def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(tmp_path: Path) -> None:
     words = [sys.executable, "-c", "import sys; sys.stdin.read()", "herorun", "babysit", "tiny"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, text=True) as process:

@@ -121,6 +121,7 @@ def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTU
         story.run.record.append(note("mine"))
 
 
+@pytest.mark.thorough
 def test_nothing_of_ours_goes_on_top_of_a_newer_record(story: Story) -> None:
     story.init()
     other = story.clone("elsewhere")

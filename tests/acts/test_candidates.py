@@ -127,6 +127,7 @@ def test_where_all_are_tainted_a_relaunch_asks_a_person(story: Story) -> None:
         resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
 
 
+@pytest.mark.thorough
 def test_from_scratch_with_a_past_is_blocked(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
@@ -149,6 +150,7 @@ def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unava
     return found
 
 
+@pytest.mark.thorough
 def test_the_source_run_is_told_by_its_own_record(story: Story) -> None:
     rejected = str(story.root / "step-3")
     story.sign(start={"rejected": [rejected]})

@@ -158,6 +158,7 @@ def test_a_secret_that_a_failing_command_prints_is_not_told(story: Story, capsys
     assert "could not be tried" in answer.err and "hunter2" not in answer.err
 
 
+@pytest.mark.thorough
 def test_a_launch_whose_plan_no_relaunch_could_make_again_is_blocked(story: Story, capsys: CAPTURE) -> None:
     printing(story)
     story.init()

@@ -61,6 +61,7 @@ def crashed(story: Story) -> Story:
     return story.launched(CRASH)
 
 
+@pytest.mark.thorough
 def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> None:
     tip = crashed.run.record.tip
     capsys.readouterr()
@@ -70,6 +71,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> 
     assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
     (crashed.root / "step-3").mkdir()
     for step, why in (("1", "no checkpoint of that step lies in its roots"), ("3", "it is incomplete")):

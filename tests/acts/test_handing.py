@@ -75,6 +75,7 @@ def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) 
     assert f"watched by {THERE}" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_lease_that_moves_is_not_taken(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +100,7 @@ def replace_owner(run: Run, owner: str) -> Run:
     return run
 
 
+@pytest.mark.thorough
 def test_whether_it_is_stale_is_not_known_at_the_first_sight(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ def test_a_lease_that_stood_still_for_two_cadences_is_taken(
     assert story.tick() == 0
 
 
+@pytest.mark.thorough
 def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.launched(WAIT)
     run = story.run
@@ -143,6 +146,7 @@ def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pyte
     assert found.job.state.live  # Absent fails the test too
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [(), ("--to", THERE, "--take"), ("--to", "eve"), ("--to", "eve @there")])
 def test_wrong_words_are_one_sentence(story: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
     story.launched(WAIT)
@@ -182,6 +186,7 @@ def test_a_root_that_refuses_the_first_owner_makes_the_record_the_lease(
     assert leasing.by_record(story.run)
 
 
+@pytest.mark.thorough
 def test_of_two_clones_that_take_the_record_lease_at_once_one_has_it(story: Story, tmp_path: Path) -> None:
     story.sign(babysit={"lease": "record"})
     story.init()

@@ -30,12 +30,14 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> d
 # --- once -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_live_job_blocks_a_second_launch(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(WAIT)
     assert findings(story, capsys) == {"live-duplicate": "tiny-1 is running as job tiny-1"}
     assert len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.init()
     capsys.readouterr()
@@ -54,6 +56,7 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
     assert launched.entry["Live jobs"] == "this one alone"
 
 
+@pytest.mark.thorough
 def test_the_exact_request_is_said_and_kept_before_it_is_sent(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +72,7 @@ def test_the_exact_request_is_said_and_kept_before_it_is_sent(
     assert f"herorun: sending\n{seen[0]}" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_it_is_seen_that_exactly_one_job_is_live(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +92,7 @@ def test_it_is_seen_that_exactly_one_job_is_live(
     assert launched.entry["Live jobs"] == "beside it tiny-9 is running"
 
 
+@pytest.mark.thorough
 def test_it_runs_the_commit_and_not_the_checkout(story: Story) -> None:
     (story.work / "words").write_text("as committed\n")
     (story.work / "train.sh").write_text(f'cat words > "$1/words"\n{JOB}')
@@ -118,6 +123,7 @@ def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
     assert launched.entry["Dirty tree"].startswith("yes, approved by @dri")
 
 
+@pytest.mark.thorough
 def test_a_start_checkpoint_reaches_the_trainer(story: Story) -> None:
     parent = story.data / "parent" / "step-2"
     parent.mkdir(parents=True)
@@ -134,6 +140,7 @@ def test_a_start_checkpoint_reaches_the_trainer(story: Story) -> None:
 # --- the reviewed plan ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_reviewed_plan_that_stands_is_launched(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.init()
     plan = story.home / "plan.json"
@@ -145,6 +152,7 @@ def test_a_reviewed_plan_that_stands_is_launched(story: Story, capsys: pytest.Ca
     assert launched.plan_digest == json.loads(plan.read_text())["plan_digest"]
 
 
+@pytest.mark.thorough
 def test_a_reviewed_plan_that_moved_is_not_launched_and_says_what_moved(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,6 +189,7 @@ def test_an_intent_that_cannot_be_pushed_is_not_submitted(
     assert [event.instance for event in story.events("Launched")] == ["tiny-2"]
 
 
+@pytest.mark.thorough
 def test_a_launch_that_cannot_be_announced_is_not_submitted(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,6 +218,7 @@ def test_a_lease_of_somebody_else_blocks_and_stays(
     assert (story.starts, lease.read_text()) == ([], content)
 
 
+@pytest.mark.thorough
 def test_a_run_of_another_name_in_the_same_root_is_blocked(story: Story) -> None:
     story.launched()
     lease = story.root / "_herorun" / "lease.json"

@@ -94,6 +94,7 @@ def test_the_worst_code_counts(codes: list[int], one: int) -> None:
 # --- documents ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     told = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
@@ -152,6 +153,7 @@ def test_a_status_says_what_comes_next(story: Story, capsys: CAPTURE) -> None:
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun seal tiny"
 
 
+@pytest.mark.thorough
 def test_the_line_that_watches_can_be_pasted(story: Story, capsys: CAPTURE) -> None:
     other = story.clone("a b")
     other.init()

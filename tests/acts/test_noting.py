@@ -36,6 +36,7 @@ def test_the_same_words_at_once_are_the_same_note(begun: Story) -> None:
     assert len([key for key in begun.comments if key.startswith("note/")]) == 1
 
 
+@pytest.mark.thorough
 def test_a_note_can_be_told_later(begun: Story) -> None:
     note(begun)
     note(begun, "flat", "--issue")
@@ -43,6 +44,7 @@ def test_a_note_can_be_told_later(begun: Story) -> None:
     assert len([key for key in begun.comments if key.startswith("note/")]) == 1
 
 
+@pytest.mark.thorough
 def test_other_words_and_the_same_words_later_are_notes_of_their_own(
     begun: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,6 +56,7 @@ def test_other_words_and_the_same_words_later_are_notes_of_their_own(
     assert [event.lines["Status"] for event in begun.events("Noted")] == ["flat", "rising", "flat", "flat"]
 
 
+@pytest.mark.thorough
 def test_secrets_are_masked_before_they_are_kept(begun: Story) -> None:
     for _ in range(2):
         note(begun, "started with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567", "--issue")

@@ -55,6 +55,7 @@ def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CA
     assert status(story, capsys)["stopped"] == "Dri"
 
 
+@pytest.mark.thorough
 def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     story.herorun("stop", SLUG)
@@ -63,6 +64,7 @@ def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
     assert words(story) == ["stop"]
 
 
+@pytest.mark.thorough
 def test_a_job_that_nobody_can_see_is_not_touched(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +79,7 @@ def test_a_job_that_nobody_can_see_is_not_touched(
     assert words(story) == [] and len(story.starts) == 1
 
 
+@pytest.mark.thorough
 def test_an_end_that_does_not_come_starts_nothing(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +173,7 @@ def test_a_no_is_kept_and_not_asked_again(asked: Story, capsys: CAPTURE) -> None
     assert ask(asked, capsys, "approve", SLUG).code == 2
 
 
+@pytest.mark.thorough
 def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     for word in ("approve", "deny"):

@@ -52,6 +52,7 @@ def test_a_run_that_was_given_away_is_not_launched_from_here_again(story: Story,
     assert lease(story) == Lease(THERE, SLUG, 2, 0)
 
 
+@pytest.mark.thorough
 def test_launch_starts_one_where_the_owner_is_this_machine(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"owner": host.owner()})
     story.init()

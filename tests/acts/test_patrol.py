@@ -125,6 +125,7 @@ def test_a_wrong_table_is_one_sentence(story: Story, capsys: CAPTURE, patrol: di
     assert answer.code == 2 and "patrol" in answer.err
 
 
+@pytest.mark.thorough
 def test_the_state_is_written_for_this_user_alone(story: Story, capsys: CAPTURE) -> None:
     told = patrolled(story).launched(WAIT)
     ask(told, capsys, "patrol", SLUG)

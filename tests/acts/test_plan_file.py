@@ -57,6 +57,7 @@ def test_it_is_canonical_json(plan: Path) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_the_digest_covers_the_plan_and_not_what_was_seen(story: Story, plan: Path) -> None:
     edit(plan, lambda document: document.pop("seen"))
     edit(plan, lambda document: document.pop("run"))
@@ -172,6 +173,7 @@ def warnings(capsys: pytest.CaptureFixture[str]) -> str:
     return "".join(rest)
 
 
+@pytest.mark.thorough
 def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,6 +186,7 @@ def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     )
 
 
+@pytest.mark.thorough
 def test_nothing_is_said_where_nothing_moved(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -192,6 +195,7 @@ def test_nothing_is_said_where_nothing_moved(
     assert warnings(capsys) == ""
 
 
+@pytest.mark.thorough
 def test_a_job_that_was_started_since_the_review_is_named(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,6 +42,7 @@ def test_findings_are_enforced_by_default(dirty: Story, capsys: CAPTURE) -> None
     assert (told["verdict"], told["would_be"], told["mode"]) == ("blocked", "blocked", "enforce")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", [WARN, AUDIT])
 def test_a_lenient_mode_launches_and_says_what_it_would_have_been(
     dirty: Story, capsys: CAPTURE, policy: dict[str, str]
@@ -53,6 +54,7 @@ def test_a_lenient_mode_launches_and_says_what_it_would_have_been(
     dirty.ended()
 
 
+@pytest.mark.thorough
 def test_what_was_overlooked_stands_in_the_record_and_in_the_issue(dirty: Story) -> None:
     lenient(dirty, AUDIT)
     assert dirty.launch() == 0
@@ -65,11 +67,13 @@ def test_what_was_overlooked_stands_in_the_record_and_in_the_issue(dirty: Story)
     assert "Policy: audit; 1 finding was open: dirty-tree" in (dirty.state / "issue.md").read_text()
 
 
+@pytest.mark.thorough
 def test_an_enforced_launch_says_nothing_of_a_policy(story: Story) -> None:
     story.launched()
     assert "Policy" not in story.events("Launched")[0].entry
 
 
+@pytest.mark.thorough
 def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, capsys: CAPTURE) -> None:
     for policy, lines in ((WARN, 1), (AUDIT, 0)):
         lenient(dirty, policy)
@@ -83,6 +87,7 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, cap
         )
 
 
+@pytest.mark.thorough
 def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None:
     lenient(dirty, WARN)
     capsys.readouterr()
@@ -92,6 +97,7 @@ def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None
     assert page.index("dirty-tree") < page.index("launched tiny-1")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", [WARN, AUDIT])
 def test_a_hero_run_is_always_enforced(dirty: Story, capsys: CAPTURE, policy: dict[str, str]) -> None:
     waived = {"reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
@@ -125,6 +131,7 @@ def test_what_would_do_harm_stands_in_every_mode(
     assert "live-duplicate" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
     story: Story, capsys: CAPTURE
 ) -> None:
@@ -140,6 +147,7 @@ def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
     assert (told["verdict"], told["plan"]) == ("unknown", None)
 
 
+@pytest.mark.thorough
 def test_a_relaunch_that_nobody_reads_is_enforced(story: Story) -> None:
     story.sign(policy=WARN, final_step="nowhere")
     story.launched(CRASH)

@@ -67,6 +67,7 @@ ALL = ["tiny-temporary/step-1", "tiny-temporary/step-3", "tiny/step-2", "tiny/st
 PERMANENT = ["tiny/step-2", "tiny/step-4"]
 
 
+@pytest.mark.thorough
 def test_they_are_listed_in_number_order_with_kind_size_and_age(ended: Story, capsys: CAPTURE) -> None:
     rows = told(ended, capsys, "list", SLUG)["checkpoints"]
     assert [(row["step"], row["state"], row["temporary"]) for row in rows] == [
@@ -75,6 +76,7 @@ def test_they_are_listed_in_number_order_with_kind_size_and_age(ended: Story, ca
     assert rows[0]["files"] == 2 and rows[0]["bytes"] > 7 and rows[0]["age_seconds"] >= 0
 
 
+@pytest.mark.thorough
 def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys: CAPTURE) -> None:
     plan = told(ended, capsys, "plan", SLUG)
     assert [Path(v["path"]).name for v in plan["victims"]] == ["step-1", "step-3"]
@@ -101,6 +103,7 @@ def test_exactly_the_plan_is_deleted_and_doing_it_twice_is_doing_it_once(
     assert ended.herorun("logbook", "verify", SLUG) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("typed", ["", "yes", "3f2a", "0" * 64])
 def test_anything_but_the_digest_deletes_nothing(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, typed: str
@@ -110,6 +113,7 @@ def test_anything_but_the_digest_deletes_nothing(
     assert there(ended) == ALL
 
 
+@pytest.mark.thorough
 def test_a_plan_that_was_edited_is_refused(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +123,7 @@ def test_a_plan_that_was_edited_is_refused(
     assert there(ended) == ALL
 
 
+@pytest.mark.thorough
 def test_a_victim_that_changed_since_stops_it(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +134,7 @@ def test_a_victim_that_changed_since_stops_it(
     assert there(ended) == ALL
 
 
+@pytest.mark.thorough
 def test_a_contract_that_names_a_victim_since_stops_it(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +149,7 @@ def test_a_contract_that_names_a_victim_since_stops_it(
     assert there(ended) == ALL
 
 
+@pytest.mark.thorough
 def test_a_root_that_cannot_be_read_stops_it(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

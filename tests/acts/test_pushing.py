@@ -70,6 +70,7 @@ def test_no_command_line_grows_without_bound(
     assert all(push_together(four)) and pushes == [3, 1] and len(there(story)) == 4
 
 
+@pytest.mark.thorough
 def test_one_to_which_somebody_else_has_added_goes_on_top_of_theirs(story: Story, four: list[Record]) -> None:
     assert all(push_together(four))
     other = a_record(story.clone("elsewhere"), "run-1")

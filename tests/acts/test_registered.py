@@ -86,6 +86,7 @@ def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
     assert (second.code, second.out, second.err) == (0, "", "")
 
 
+@pytest.mark.thorough
 def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -321,6 +322,7 @@ def test_jobs_are_found_again_in_the_seeds_order(
     ]
 
 
+@pytest.mark.thorough
 def test_a_launch_in_an_agents_session_writes_itself_down(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

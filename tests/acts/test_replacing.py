@@ -65,6 +65,7 @@ def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) 
     assert story.events("Done")[-1].lines["Before"] == "no machine had that address"
 
 
+@pytest.mark.thorough
 def test_what_fails_is_said_and_left_undone(story: Story, cloud: Path) -> None:
     machines = cloud / "machines.json"
     machines.write_text(machines.read_text().replace("p/nodes", "broken/nodes"))

@@ -105,6 +105,7 @@ def test_a_contract_names_its_file(story: Story, capsys: pytest.CaptureFixture[s
     assert "a slug names its file" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_plan_kept_in_the_state_folder_dirties_nothing(story: Story) -> None:
     story.init()
     plan = str(story.work / ".herorun" / "plan.json")
@@ -133,6 +134,7 @@ def test_a_numeric_veto_outlives_its_alert(story: Story, capsys: pytest.CaptureF
     assert "next       herorun launch tiny" in told and "approve" not in told
 
 
+@pytest.mark.thorough
 def test_success_before_the_final_step_is_not_finished(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,6 +159,7 @@ def test_the_lost_lease_is_told_and_so_is_the_crash(story: Story) -> None:
     assert len(keys(story, "escalate/lease")) == 1
 
 
+@pytest.mark.thorough
 def test_only_where_it_was_submitted_can_a_launch_be_called_off(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

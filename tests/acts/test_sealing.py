@@ -58,6 +58,7 @@ def test_sealing_twice_is_one_seal(done: Story) -> None:
     assert (done.tags(), done.comments, len(done.lines)) == before
 
 
+@pytest.mark.thorough
 def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(CRASH)
     capsys.readouterr()
@@ -126,6 +127,7 @@ def test_a_sealed_run_is_told_of_while_the_remote_is_away(
 # --- what nobody has judged ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_loss_that_nobody_has_judged_blocks(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched()
     with (story.root / "metrics.jsonl").open("a") as file:
@@ -151,6 +153,7 @@ def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
     assert [w["check"] for w in story.stated["waivers"]] == ["open-alerts"]
 
 
+@pytest.mark.thorough
 def test_a_look_that_cannot_see_is_unknown(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched()
     metrics = story.root / "metrics.jsonl"

@@ -68,6 +68,7 @@ def _interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.thorough
 def test_a_quiet_tick_says_what_was_reached_and_nothing_else(story: Story) -> None:
     story.launched(WAIT)
     before = story.comments
@@ -231,6 +232,7 @@ def test_what_the_plan_does_not_hold_is_followed_from_the_file(story: Story) -> 
 # --- who may act ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_whoever_lost_the_lease_does_not_act(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(CRASH)
     lease = story.root / "_herorun" / "lease.json"
@@ -270,6 +272,7 @@ def lost(real: Callable[..., object]) -> Callable[..., object]:
     return submit
 
 
+@pytest.mark.thorough
 def test_a_lost_answer_to_a_launch_is_no_second_submission(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +284,7 @@ def test_a_lost_answer_to_a_launch_is_no_second_submission(
     assert [event.instance for event in story.events("Launched")] == ["tiny-1"]
 
 
+@pytest.mark.thorough
 def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +303,7 @@ def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
     assert [event.instance for event in story.events("Launching", "Launched")] == ["tiny-1", "tiny-1"]
 
 
+@pytest.mark.thorough
 def test_a_turn_settles_a_launch_that_nobody_finished(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     from herorun.acts import launching
     from herorun.core.ports import Unsure

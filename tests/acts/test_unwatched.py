@@ -11,6 +11,7 @@ from stories import SLUG, Story
 CAPTURE = pytest.CaptureFixture[str]
 
 
+@pytest.mark.thorough
 def test_a_babysitter_that_does_not_start_hides_no_launch(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

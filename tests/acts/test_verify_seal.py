@@ -301,6 +301,7 @@ def test_a_run_is_superseded_by_one_that_is_known(story: Story) -> None:
     assert story.stated["name"] == "tiny-2"
 
 
+@pytest.mark.thorough
 def test_a_living_job_is_not_aborted(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     capsys.readouterr()

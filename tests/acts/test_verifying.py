@@ -52,6 +52,7 @@ def test_a_remote_that_another_machine_rewrote_is_a_fault(kept: Story) -> None:
     assert "the branch on origin" in told.faults[0] and "rewritten or forked" in told.faults[0]
 
 
+@pytest.mark.thorough
 def test_also_where_the_contract_is_gone(kept: Story) -> None:
     force_pushed(kept)
     (kept.work / "runs" / "tiny.toml").unlink()
@@ -67,6 +68,7 @@ def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Stor
     assert verified(story).faults == ("anchor: logs is gone from origin, where it was pushed",)
 
 
+@pytest.mark.thorough
 def test_nothing_of_the_looking_stays(kept: Story) -> None:
     elsewhere(kept, "theirs")
     before = git(kept.work, "for-each-ref")
@@ -74,6 +76,7 @@ def test_nothing_of_the_looking_stays(kept: Story) -> None:
     assert git(kept.work, "for-each-ref") == before
 
 
+@pytest.mark.thorough
 def test_a_remote_that_is_ahead_is_verified_to_its_end(kept: Story) -> None:
     elsewhere(kept, "theirs")
     told = verified(kept)
@@ -81,6 +84,7 @@ def test_a_remote_that_is_ahead_is_verified_to_its_end(kept: Story) -> None:
     assert "the branch on origin is ahead of this clone" in told.notes[0]
 
 
+@pytest.mark.thorough
 def test_what_another_clone_spoiled_is_found(kept: Story) -> None:
     other = elsewhere(kept, "theirs")
     other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
@@ -88,6 +92,7 @@ def test_what_another_clone_spoiled_is_found(kept: Story) -> None:
     assert "differs from its journal line" in str(verified(kept).faults)
 
 
+@pytest.mark.thorough
 def test_two_machines_that_both_went_on_are_no_fault(kept: Story) -> None:
     elsewhere(kept, "theirs")
     kept.run.record.append(note("ours"))
@@ -158,6 +163,7 @@ DAMAGES: dict[str, Callable[[Story], None]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> None:
     git(kept.work, "remote", "remove", "origin")

@@ -27,6 +27,7 @@ def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:
     monkeypatch.setattr(watchdog, "now", lambda: at)
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_looked_at_is_watched(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,7 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
     assert not (tmp_path / "scratch").exists()
 
 
+@pytest.mark.thorough
 def test_an_interruption_at_a_question_ends_with_130(at: Start) -> None:
     terminal = at("--scheduler", "ray")
     terminal.answers(r"job \(.*\): ", "\x03")

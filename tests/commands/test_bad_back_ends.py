@@ -67,6 +67,7 @@ def unknown(answer: Answer) -> str:
     return " ".join(f["message"] for f in answer.document["findings"] if f["outcome"] == "unknown")
 
 
+@pytest.mark.thorough
 def test_a_wrong_option_is_named_and_nothing_is_started(told: Told, capsys: CAPTURE) -> None:
     for what, (options, said) in told.world.wrong.items():
         told.sign(**options)

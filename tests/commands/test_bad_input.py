@@ -164,6 +164,7 @@ def _a_loop(root: Path) -> None:
     root.symlink_to(root)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("put", [_a_file, _a_loop])
 def test_an_output_root_that_cannot_be_read_is_unknown_and_never_empty(
     story: Story, capsys: CAPTURE, put: Callable[[Path], None]
@@ -287,6 +288,7 @@ def _nobody_acts(story: Story, capsys: CAPTURE, code: int, wanted: tuple[str, ..
 # --- out of turn ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTURE) -> None:
     for words, code, wanted in (
         (NOTE, 1, "`herorun init tiny`"),

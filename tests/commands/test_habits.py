@@ -240,6 +240,7 @@ LASTING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", LASTING)
 def test_what_may_last_shows_a_bar_on_a_terminal(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, command: str

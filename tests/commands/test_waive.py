@@ -66,6 +66,7 @@ def test_it_edits_nothing(story: Story, capsys: CAPTURE) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_the_block_counts_once_it_is_signed_and_committed(story: Story, capsys: CAPTURE) -> None:
     story.init()
     contract = story.work / "runs" / "tiny.toml"

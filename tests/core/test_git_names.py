@@ -37,6 +37,7 @@ def test_what_git_calls_a_remote_may_be_named(name: str) -> None:
     assert a_contract(logbook={"remote": name, "branch": "records/grug-1.2"}).record_remote == name
 
 
+@pytest.mark.thorough
 @given(st.lists(st.text(alphabet="aB1-_./@{}~^: \\[\n", min_size=1, max_size=8), min_size=1, max_size=15))
 def test_git_agrees_with_every_branch_that_is_let_through(names: list[str]) -> None:
     """Asked only of what passes: git allows some names that are not allowed here."""

@@ -126,6 +126,7 @@ def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
     assert len(small.starts) == len(before) + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damaged", every(b"") + at_length(b"0123456789abcdef", bytes(41)))
 def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
     damaged: bytes, story: Story, capsys: CAPTURE
@@ -143,6 +144,7 @@ def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
     story.ended()
 
 
+@pytest.mark.thorough
 def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys: CAPTURE) -> None:
     story.launched(CRASH)
     story.tamper(".jsonl", lambda text: text[:-40])

@@ -133,6 +133,7 @@ class TestGenerationA(IrisSuite):
 # --- what only Iris does ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_code_and_the_admission_travel_in_the_bundle(rig: Rig, cluster: Cluster, tmp_path: Path) -> None:
     """And nothing of it stays behind."""
     (rig.code / "hello").write_text("hello")
@@ -159,6 +160,7 @@ def test_nothing_is_submitted_while_another_instance_may_live(rig: Rig, cluster:
     assert not (cluster.folder / "jobs").exists()
 
 
+@pytest.mark.thorough
 def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) -> None:
     """Iris would replace the ended job, which it has forgotten here."""
     rig.run(rig.job("exit 0"))
@@ -175,12 +177,14 @@ def test_what_iris_may_have_forgotten_is_not_absent(rig: Rig) -> None:
     assert isinstance(answer, Unsure) and "forgotten" in answer.why
 
 
+@pytest.mark.thorough
 def test_a_submission_whose_answer_was_lost_is_looked_for(rig: Rig, cluster: Cluster) -> None:
     cluster.write("lost.json", True)
     job = rig.submit(rig.job("sleep 30"))
     assert (job.id, job.state.live) == ("/ada/tiny-1", True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("told", "error"),
     [
@@ -238,6 +242,7 @@ def test_what_iris_would_forward_by_itself_stays_here(rig: Rig, monkeypatch: pyt
     assert not {"HF_TOKEN", "IRIS_USER"} & _iris_ask.environment().keys()
 
 
+@pytest.mark.thorough
 def test_the_request_is_shown_as_it_is_sent(rig: Rig, cluster: Cluster) -> None:
     text = rig.connect().request(rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission)
     assert "# TRAINING_TOKEN must be set on the cluster" in text

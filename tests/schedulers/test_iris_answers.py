@@ -218,6 +218,7 @@ def test_a_source_that_failed_makes_the_list_partial() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_list_as_long_as_it_may_be_is_partial() -> None:
     rows = "\n".join(f"/ada/x-{n:05}  running  2026-09-03T23:13:13+00:00" for n in range(LIMIT))
     assert listing(C, f"JOB ID        STATE    SUBMITTED\n{rows}\n", "").partial

@@ -649,6 +649,7 @@ def test_the_submission_has_the_last_word_on_plain_values(rig: Rig, monkeypatch)
     assert rig.tail("tiny-1") == "[]\n"
 
 
+@pytest.mark.thorough
 def test_a_huge_environment_travels(rig: Rig) -> None:
     env = {f"BIG_{n}": "x" * 100_000 for n in range(10)}
     rig.run(rig.job("echo ${#BIG_9}", env=env))

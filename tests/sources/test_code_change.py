@@ -99,6 +99,7 @@ def prior(story: Story) -> PriorLaunch | Nothing:
     return found
 
 
+@pytest.mark.thorough
 def test_the_record_tells_the_plan_of_the_newest_instance(story: Story) -> None:
     assert isinstance(prior(story), Nothing)
     story.launched()

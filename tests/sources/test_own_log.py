@@ -159,6 +159,7 @@ def test_what_was_known_survives_a_stretch_that_was_passed_over(state: Path, log
     assert found.skipped == 16_000 and failure(found) == "code-bug-small"
 
 
+@pytest.mark.thorough
 def test_a_line_without_an_end_takes_no_memory(state: Path, log: Path) -> None:
     log.write_bytes(b"y" * 9_000_000 + b" CUDA out of memory")
     found = look(state)

@@ -65,6 +65,7 @@ def exported(work: Path, commit: str = "HEAD") -> dict[str, str]:
 # --- what differs -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_clean_and_published_ones_are_named_nested_too(work: Path) -> None:
     tree = read(work)
     assert tree.dirty == ()
@@ -96,6 +97,7 @@ def test_no_setting_hides_what_differs_inside(work: Path, hiding: str) -> None:
     assert tree.settings == ((hiding,) if "Summary" not in hiding else ())
 
 
+@pytest.mark.thorough
 def test_nor_does_the_commits_own_gitmodules(work: Path) -> None:
     git(work, "config", "--file", ".gitmodules", "submodule.lib.ignore", "all")
     save(work)
@@ -105,12 +107,14 @@ def test_nor_does_the_commits_own_gitmodules(work: Path) -> None:
     assert (tree.submodules[0].untracked, tree.settings) == (True, ("submodule.lib.ignore=all",))
 
 
+@pytest.mark.thorough
 def test_an_untracked_file_inside_is_seen(work: Path) -> None:
     (work / "lib" / "inner" / "new").write_text("x")
     outer, inner = read(work).submodules
     assert (outer.untracked, outer.modified, inner.untracked, inner.modified) == (False, False, True, False)
 
 
+@pytest.mark.thorough
 def test_an_edit_that_is_hidden_inside_is_seen(work: Path) -> None:
     git(work / "lib", "update-index", "--assume-unchanged", "lib.py")
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")
@@ -129,6 +133,7 @@ def test_another_commit_than_head_names(work: Path) -> None:
     assert read(work).staged == ("lib",)
 
 
+@pytest.mark.thorough
 def test_one_that_head_does_not_have_yet_is_a_staged_change(work: Path) -> None:
     git(work, *LOCAL, "submodule", "--quiet", "add", str(work.parent / "inner.git"), "more")
     tree = read(work)
@@ -136,12 +141,14 @@ def test_one_that_head_does_not_have_yet_is_a_staged_change(work: Path) -> None:
     assert tree.staged == (".gitmodules", "more")
 
 
+@pytest.mark.thorough
 def test_one_that_is_removed_from_the_index_is_still_in_head(work: Path) -> None:
     commit = lib(work).commit
     git(work, "rm", "-q", "--cached", "lib")
     assert (lib(work).commit, lib(work).checked_out) == (commit, commit)
 
 
+@pytest.mark.thorough
 def test_not_checked_out(work: Path) -> None:
     git(work, "submodule", "--quiet", "deinit", "--force", "lib")
     (row,) = read(work).submodules
@@ -151,6 +158,7 @@ def test_not_checked_out(work: Path) -> None:
 # --- whether its remote has it ----------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_commit_that_its_remote_does_not_have(work: Path) -> None:
     """The superproject is clean and pushed."""
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")
@@ -162,6 +170,7 @@ def test_a_commit_that_its_remote_does_not_have(work: Path) -> None:
     assert (row.published, row.why) == (False, "no branch or tag of origin contains it")
 
 
+@pytest.mark.thorough
 def test_an_older_commit_of_a_branch_that_moved_elsewhere_is_published(work: Path) -> None:
     other = work.parent / "lib"
     (other / "lib.py").write_text("VALUE = 3\n")
@@ -171,6 +180,7 @@ def test_an_older_commit_of_a_branch_that_moved_elsewhere_is_published(work: Pat
     assert git(work / "lib", "for-each-ref") == refs
 
 
+@pytest.mark.thorough
 def test_an_annotated_tag_alone_publishes_it(work: Path) -> None:
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")
     save(work / "lib")
@@ -197,6 +207,7 @@ def test_a_shallow_submodule_knows_its_tip_alone(work: Path) -> None:
     assert (row.published, "shallow" in row.why) == (None, True)
 
 
+@pytest.mark.thorough
 def test_a_stale_remote_tracking_branch_is_not_believed(work: Path) -> None:
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")
     publish(work / "lib")
@@ -213,6 +224,7 @@ def test_a_remote_that_is_away_is_no_answer(work: Path) -> None:
     assert "git ls-remote origin" in row.why
 
 
+@pytest.mark.thorough
 def test_a_repository_that_was_added_without_a_remote(work: Path) -> None:
     git(work.parent, "init", "-q", "--template=", "-b", "main", str(work / "stray"))
     (work / "stray" / "stray.py").write_text("x")
@@ -241,12 +253,14 @@ def test_the_files_of_a_commit_are_those_of_the_copy(work: Path) -> None:
     assert set(all_files(repository, str(repository.resolve("HEAD")))) == WHOLE
 
 
+@pytest.mark.thorough
 def test_a_submodule_that_is_not_checked_out_comes_from_gits_own_store(work: Path) -> None:
     git(work, "submodule", "--quiet", "deinit", "--force", "--all")
     shutil.rmtree(work / "lib")
     assert exported(work).keys() == WHOLE
 
 
+@pytest.mark.thorough
 def test_from_a_linked_work_tree_without_submodules(work: Path) -> None:
     git(work, "worktree", "add", "-q", "--detach", str(work.parent / "linked"))
     assert exported(work.parent / "linked").keys() == WHOLE
@@ -260,6 +274,7 @@ def test_a_commit_that_is_not_here_says_what_to_type(work: Path) -> None:
     assert list((work.parent / "copy").iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_name_that_leads_out_of_the_store_is_not_followed(work: Path) -> None:
     clone = work.parent / "clone"
     git(work.parent, "clone", "-q", str(work), str(clone))

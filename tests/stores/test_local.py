@@ -142,6 +142,7 @@ sys.exit(1)
 """
 
 
+@pytest.mark.thorough
 def test_a_probe_that_fails_names_the_step_and_leaves_nothing(tmp_path: Path) -> None:
     root = tmp_path / "root"
     done = subprocess.run(

@@ -340,6 +340,7 @@ except WrongUse as error:
 """
 
 
+@pytest.mark.thorough
 def test_without_s3fs_it_says_what_to_install() -> None:
     env = {**os.environ, "PYTHONPATH": SRC}
     done = subprocess.run(

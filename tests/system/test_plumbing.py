@@ -35,6 +35,7 @@ def test_a_message_is_kept_word_for_word(repository: Repository, message: str) -
     assert repository.git("cat-file", "commit", tip).out.partition(b"\n\n")[2].decode() == message
 
 
+@pytest.mark.thorough
 def test_a_large_file_is_kept(repository: Repository) -> None:
     data = b"0123456789abcdef" * (1 << 20)
     tip = commit_files(repository, REF, None, {"large": data}, "large\n", AT)
