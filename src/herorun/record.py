@@ -134,6 +134,11 @@ class Record:
         """The newest record commit that this clone knows to be on the remote."""
         return self.repository.resolve(self.pushed_ref)
 
+    @property
+    def anchor(self) -> str | None:
+        """The newest commit that may be named outside: one that no push can put on top of somebody else's anew."""
+        return self.pushed if self.remote else self.tip
+
     def memory(self) -> Memory:
         """What the journal amounts to, as it stands now."""
         return self._read().memory

@@ -105,12 +105,27 @@ def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(kept: Story) -> None:
     assert verified(kept).faults == ("anchor: herorun/tiny is gone from origin, where it was pushed",)
 
 
-def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
+def sealed_elsewhere(story: Story) -> None:
+    """A seal of a record commit that nobody here has."""
     message = '{"record":"' + "12" * 20 + '"}'
-    git(kept.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f"sealed\n\n{message}", "HEAD")
+    git(story.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f"sealed\n\n{message}", "HEAD")
+
+
+def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
+    sealed_elsewhere(kept)
+    kept.origin.rename(kept.home / "elsewhere")
     told = verified(kept)
     assert (told.verdict, told.faults) == ("unknown", ())
     assert "the record that herorun/tiny/seal-1 names (121212121) is not in this clone" in told.notes
+
+
+def test_an_anchor_that_the_whole_line_lacks_is_a_fault(kept: Story) -> None:
+    sealed_elsewhere(kept)
+    told = verified(kept)
+    assert told.verdict == "blocked"
+    assert (
+        "the record that herorun/tiny/seal-1 names (121212121) is not part of this record" in told.faults[0]
+    )
 
 
 def test_a_shallow_clone_cannot_say_what_was_before(kept: Story) -> None:

@@ -301,6 +301,18 @@ def test_a_marker_by_another_login_does_not_count(github: GitHub, opened: GitHub
     assert ["forged" in comment["body"] for comment in github.comments()] == [True, False]
 
 
+def test_only_our_own_comments_are_read_back_and_nothing_is_written(
+    github: GitHub, opened: GitHubIssue
+) -> None:
+    github.ask("POST", COMMENTS, {"body": adapter.text_of(a_post(body="forged"))}, "token-of-other")
+    for words in ("older", "newer"):
+        github.ask("POST", COMMENTS, {"body": adapter.text_of(a_post(body=words))})
+    told = an_issue(github, number=1).comments(START.key, 10)
+    assert [body.partition("\n\n")[2].partition("\n")[0] for body in told.bodies] == ["older", "newer"]
+    assert len(github.comments()) == 3 and not told.more
+    assert opened.comments(START.key, 2).more
+
+
 def test_of_two_under_one_key_the_older_stays(github: GitHub, opened: GitHubIssue) -> None:
     for words in ("older", "newer"):
         github.ask("POST", COMMENTS, {"body": adapter.text_of(a_post(body=words))})

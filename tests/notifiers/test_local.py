@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import herorun
-from herorun.core.ports import IssueTracker, Place
+from herorun.core.ports import IssueTracker, Place, ReadBack
 from herorun.notifiers import local
 from herorun.system.files import locked
 from ports.notifier_suite import IssueBench, IssueTrackerSuite, a_post
@@ -66,6 +66,16 @@ def test_the_page_reads_well(bench: Bench) -> None:
         "🤖 **tiny-1 crashed**",
         "It ended with exit code 1.",
     ]
+
+
+def test_the_comments_are_read_back_without_the_page_s_own_text(bench: Bench) -> None:
+    for key in ("one", "two", "three"):
+        bench.connect().post(a_post(key, body=f"said {key}"))
+    issue = bench.connect()
+    assert isinstance(issue, ReadBack)
+    told = issue.comments("init:tiny", 2)
+    assert ["said one" in told.bodies[0], "said two" in told.bodies[1]] == [True, True]
+    assert told.more and len(told.bodies) == 2 and "Show the path" not in told.bodies[0]
 
 
 def test_the_reference_leads_to_the_comment(bench: Bench) -> None:

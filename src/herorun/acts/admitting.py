@@ -35,7 +35,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "slug": run.slug,
         "instance": submission.instance,
         "plan": plan.digest,
-        "record": run.record.tip,
+        "record": run.record.anchor,
         "commit": plan.commit.value,
         "tree": plan.code_tree.value,
         "code": code,

@@ -38,10 +38,12 @@ def intent_to_say(
 
 
 def record_link(run: Run) -> str:
-    """The record as it stands, for people: its exact commit."""
-    tip, begun = run.record.tip, run.record.memory().initialised
+    """The record for people: its exact commit, the newest that everybody can find. `logbook verify` looks for it."""
+    anchor, begun = run.record.anchor, run.record.memory().initialised
     remote = run.repository.remotes().get(run.record.remote or "", "")
-    return commit_link(tip, remote, begun.issue if begun else "") if tip else "not begun"
+    if anchor is None:
+        return "not pushed yet" if run.record.tip else "not begun"
+    return commit_link(anchor, remote, begun.issue if begun else "")
 
 
 def deliver(run: Run, intended: Intended) -> None:

@@ -3,10 +3,12 @@
 import contextlib
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from herorun.acts.anchoring import Outside, look_outside
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.sealing.reading import statement_of
@@ -17,7 +19,9 @@ from herorun.system.git import Repository, find_repository
 from herorun.system.plumbing import delete_refs, fetch
 from herorun.workspace import open_run, watched_run
 
+NOT_ANCHORED = "not anchored"
 _COMMIT = r"[0-9a-f]{40,64}"
+_OWN = "the commit that was pushed last"
 
 
 @dataclass(frozen=True)
@@ -70,16 +74,25 @@ def _without_contract(name: str, start: Path) -> Record:
     return Record(repository, slug, f"herorun/{slug}", remote, lambda: "")
 
 
-def verify_record(record: Record) -> Verified:
-    """Walk every commit of the record, here and on its remote, and demand that each anchor lies on its line."""
+def verify_run(name: str, start: Path) -> Verified:
+    """The record of RUN, held also against what its issue and its output root name."""
+    record = open_record(name, start)
+    return verify_record(record, look_outside(name, start))
+
+
+def verify_record(record: Record, outside: Outside | None = None) -> Verified:
+    """Walk every commit of the record, here and on its remote, and demand that each anchor lies on its line.
+
+    Without `outside` only what is in this clone and on the remote is an anchor.
+    """
     private = f"refs/herorun/probe/{os.getpid()}/record"
     try:
-        return _verified(record, private)
+        return _verified(record, private, outside)
     finally:
         delete_refs(record.repository, private)
 
 
-def _verified(record: Record, private: str) -> Verified:
+def _verified(record: Record, private: str, outside: Outside | None) -> Verified:
     tip = record.tip
     assert tip is not None
     try:
@@ -91,7 +104,10 @@ def _verified(record: Record, private: str) -> Verified:
         lines, faults, notes = _compared(record, tip, there)
     elif not unasked:
         faults, notes = _nowhere_else(record)
-    lost, unfound = _anchors(record, lines)
+    cut = _cut_off(record.repository, lines)
+    lost, unfound, seen = _anchors(record, lines, outside, whole=bool(there) and not cut)
+    if not (seen or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
+        notes.append(f"{NOT_ANCHORED}: nothing outside the branch names a commit of it")
     judged = [judge(read_history(record, line)) for line in lines]
     found = dict.fromkeys(fault for each in judged for fault in each.faults)
     first = judged[0]
@@ -99,8 +115,9 @@ def _verified(record: Record, private: str) -> Verified:
         unfound.append(
             f"{first.newer} journal lines are a newer herorun's: this one cannot judge them, upgrade it"
         )
-    unfound += _cut_off(record.repository, lines)
-    said = tuple(filter(None, (*notes, *unfound, first.dated)))
+    unfound += cut
+    asked = outside.notes if outside else ()
+    said = tuple(filter(None, (*notes, *unfound, *asked, first.dated)))
     return Verified(first.entries, first.commits, (*found, *faults, *lost), said, bool(unasked or unfound))
 
 
@@ -134,27 +151,44 @@ def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str
 def _nowhere_else(record: Record) -> tuple[list[str], list[str]]:
     """Faults and notes where no remote has the record."""
     if record.remote is None:
-        return [], ["not anchored: there is no remote"]
+        return [], [f"{NOT_ANCHORED}: there is no remote"]
     if record.pushed:
         return [f"anchor: {record.branch} is gone from {record.remote}, where it was pushed"], []
-    return [], [f"not anchored: {record.branch} is not on {record.remote}"]
+    return [], [f"{NOT_ANCHORED}: {record.branch} is not on {record.remote}"]
 
 
-def _anchors(record: Record, lines: list[str]) -> tuple[list[str], list[str]]:
-    """Faults, and what could not be seen, of what names record commits: our own last push, the seal tags."""
+def _anchors(
+    record: Record, lines: list[str], outside: Outside | None, whole: bool
+) -> tuple[list[str], list[str], bool]:
+    """Faults, what could not be seen, and whether anything but our own last push names record commits.
+
+    `whole`: the remote's line is here from its first commit on. What it lacks then, it does not hold.
+    """
     repository = record.repository
-    named = {what: (commit, lines) for what, commit in _seal_anchors(repository, record.slug).items()}
-    if record.pushed:
-        named["the commit that was pushed last"] = (record.pushed, [str(record.tip)])
-    faults, unfound = [], []
-    for what, (commit, tips) in named.items():
-        if not repository.has(commit):
-            unfound.append(f"{what} ({commit[:9]}) is not in this clone")
-        elif not any(repository.is_ancestor(commit, tip) for tip in tips):
-            faults.append(
-                f"anchor: {what} ({commit[:9]}) is not part of this record: it was rewritten or forked"
-            )
-    return faults, unfound
+    told = {**_seal_anchors(repository, record.slug), **(outside.named if outside else {})}
+    inside = set(repository.git("rev-list", *lines).text.split()) if told else set()
+    off = {commit: what for commit, what in told.items() if commit not in inside}
+    gone = {commit: what for commit, what in off.items() if not whole and not repository.has(commit)}
+    faults = _in_one_line({c: w for c, w in off.items() if c not in gone})
+    unfound = [f"the record that {what} names ({c[:9]}) is not in this clone" for c, what in gone.items()]
+    own = record.pushed
+    if own and not repository.has(own):
+        unfound.append(f"{_OWN} ({own[:9]}) is not in this clone")
+    elif own and not repository.is_ancestor(own, str(record.tip)):
+        faults.append(f"anchor: {_OWN} ({own[:9]}) is not part of this record: it was rewritten or forked")
+    return faults, unfound, bool(told)
+
+
+def _in_one_line(off: Mapping[str, str]) -> list[str]:
+    """One fault for each kind of thing that names lost commits: a rewritten record may lack those of a hundred."""
+    by: dict[str, list[str]] = {}
+    for commit, what in off.items():
+        by.setdefault(" ".join(what.split(" ")[:2]), []).append(commit)
+    return [
+        f"anchor: the record that {off[commits[0]]} names ({commits[0][:9]}) is not part of this record: it was rewritten or forked"
+        + (f"; {len(commits) - 1} more of the kind" if commits[1:] else "")
+        for commits in by.values()
+    ]
 
 
 def _cut_off(repository: Repository, lines: list[str]) -> list[str]:
@@ -177,7 +211,7 @@ def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
     for tag in tags:
         message = repository.git("cat-file", "tag", tag, ok=(0, 128)).text
         if told := _record_named(message):
-            named[f"the record that {tag.removeprefix('refs/tags/')} names"] = told
+            named[told] = tag.removeprefix("refs/tags/")
     return named
 
 

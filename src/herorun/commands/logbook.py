@@ -45,6 +45,9 @@ def show(start: str, run: str, as_json: bool) -> int:
 def verify(start: str, run: str, as_json: bool) -> int:
     """Walk the record's whole history and look for anything that was changed, removed or put in between.
 
+    Each commit of it that a seal, a receipt or one of our own comments on the issue names must be part of it.
+    What could not be looked at is a note.
+
     Exit code 0: nothing found. 1: faults. 3: something could not be read.
 
     \b
@@ -54,10 +57,9 @@ def verify(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.verifying import open_record, verify_record
+    from herorun.acts.verifying import verify_run
 
-    record = open_record(run, Path(start))
-    told = verify_record(record)
+    told = verify_run(run, Path(start))
     if as_json:
         screen.show_json(told.as_json())
     else:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from herorun.core.evidence import Candidate, Job, TrackerAlert, TrackerIdentity
 from herorun.core.plan import Plan
@@ -349,3 +349,19 @@ class IssueTracker(Notifier, Protocol):
 
     def edit(self, post: Post) -> str:
         """Say it in the place of what was said under the key before; say it anew where nothing was."""
+
+
+@dataclass(frozen=True)
+class Comments:
+    """What we said on the issue, comment by comment, the oldest first. `more`: further ones were not read."""
+
+    bodies: tuple[str, ...]
+    more: bool = False
+
+
+@runtime_checkable
+class ReadBack(Protocol):
+    """An issue tracker whose comments can be read again. It only looks."""
+
+    def comments(self, key: str, most: int) -> Comments:
+        """Our own comments on the issue that was opened under a key, at most so many read; OSError where it is not there."""

@@ -24,6 +24,11 @@ def keys_in(text: str) -> list[str]:
     return _MARK.findall(text)
 
 
+def comments_in(page: str) -> list[str]:
+    """What stands between the marks of a page, in order, without the page's own text before the first."""
+    return _MARK.split(page)[2:-1:2]
+
+
 def comment_of(post: Post) -> str:
     """The body behind the robot; the title in front, unless the body says it itself."""
     body = harmless(post.body).strip().removeprefix(ROBOT).strip()

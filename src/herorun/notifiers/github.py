@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Place, Post
+from herorun.core.ports import Comments, Place, Post
 from herorun.core.render import one_line
 from herorun.notifiers._github_calls import Calls, Refused
 from herorun.notifiers._github_login import Credentials, Session, log_in
@@ -118,6 +118,14 @@ class GitHubIssue:
             return str(page.html_url)
         said = self._find(key)
         return said.url if said else None
+
+    def comments(self, key: str, most: int) -> Comments:
+        page = self._page(key)
+        if page is None:
+            raise CouldNotLook(f"The run has no issue on {self._repo}.")
+        read = self._calls.read(lambda: list(islice(page.get_comments(), most + 1)))
+        ours = [c for c in read[:most] if c.user is not None and c.user.login == self._session.login]
+        return Comments(tuple(str(c.body or "") for c in ours), len(read) > most)
 
     def examine(self) -> tuple[Part, ...]:
         """Who we are there, what the token may, and whether the repository takes issues. Nothing is written."""

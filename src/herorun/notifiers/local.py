@@ -12,9 +12,18 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Place, Post
+from herorun.core.ports import Comments, Place, Post
 from herorun.core.render import one_line
-from herorun.notifiers._markdown import anchor, comment_of, harmless, keys_in, line_of, marked, plain_key
+from herorun.notifiers._markdown import (
+    anchor,
+    comment_of,
+    comments_in,
+    harmless,
+    keys_in,
+    line_of,
+    marked,
+    plain_key,
+)
 from herorun.system.files import hold, write_whole
 
 LOCK_WAIT = 10.0  # seconds
@@ -67,6 +76,13 @@ class LocalIssue:
     def find(self, key: str) -> str | None:
         keys = keys_in(self._text() or "")
         return self._reference(key, keys) if plain_key(key) in keys else None
+
+    def comments(self, key: str, most: int) -> Comments:
+        text = self._text()
+        if text is None:
+            raise FileNotFoundError(ENOENT, "the page is not on this machine", str(self._page))
+        said = comments_in(text)
+        return Comments(tuple(said[:most]), len(said) > most)
 
     def _reference(self, key: str, keys: list[str]) -> str:
         """The page for the key of the issue itself, which comes first; else the place on it."""

@@ -1,0 +1,119 @@
+"""What outside the record's branch names commits of it: our own comments on the issue, receipts, admissions.
+
+Everything here only looks, and what cannot be looked at is said: it is no fault of the record.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from herorun.core.anchors import named_in_comment, named_in_receipt
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.outside import read_json
+from herorun.core.ports import ReadBack
+from herorun.core.scrub import scrub
+from herorun.workspace import Run, open_run, watched_run
+
+# Also what a forged journal line brings up, whose fields are not what its kind has.
+UNREADABLE = (HerorunError, OSError, ValueError, LookupError, TypeError, AttributeError)
+MOST_COMMENTS = 1000  # read of an issue: a digest a day is 365 a year
+MOST_RECEIPTS = 200  # read of an output root: one a start
+
+
+@dataclass
+class Outside:
+    """Record commits that are named outside, each with what names it first, and what was not looked at."""
+
+    named: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, commit: str, what: str) -> None:
+        if commit:
+            self.named.setdefault(commit, what)
+
+
+def look_outside(name: str, start: Path) -> Outside:
+    """Ask the issue and the output root that the admitted contract names, and this machine's admissions."""
+    found = Outside()
+    run = _run(name, start, found)
+    if run is not None:
+        _try(run, "issue", _issue, found)
+        _try(run, "receipts", _receipts, found)
+        _try(run, "admissions", _admissions, found)
+    return found
+
+
+def _run(name: str, start: Path, found: Outside) -> Run | None:
+    """A forged record may name no contract that can be read: then the one on disk says where to look."""
+    try:
+        return watched_run(name, start)[0]
+    except UNREADABLE as error:
+        why = _why(error)
+    try:
+        run = open_run(name, start)
+    except UNREADABLE:
+        found.notes.append(f"the issue and the output root were not looked at, for want of a contract: {why}")
+        return None
+    found.notes.append(
+        f"the admitted contract could not be read, so the one on disk said where to look: {why}"
+    )
+    return run
+
+
+def _try(run: Run, what: str, look: Callable[[Run, Outside], None], found: Outside) -> None:
+    try:
+        look(run, found)
+    except UNREADABLE as error:
+        found.notes.append(f"the {what} could not be read: {_why(error)}")
+
+
+def _why(error: Exception) -> str:
+    return scrub(in_words(error))
+
+
+def _issue(run: Run, found: Outside) -> None:
+    """Only comments of our own login count: the adapter sees to that."""
+    issue = run.issue
+    if not isinstance(issue, ReadBack):
+        found.notes.append(
+            f"the issue could not be read: its adapter {run.contract.issue.kind} reads none back"
+        )
+        return
+    told = issue.comments(f"issue/{run.slug}", MOST_COMMENTS)
+    for body in told.bodies:
+        found.add(named_in_comment(run.slug, body), "a comment on the issue")
+    if told.more:
+        found.notes.append(f"only the first {MOST_COMMENTS} comments on the issue were read")
+
+
+def _receipts(run: Run, found: Outside) -> None:
+    folder = f"{run.place.output_root}/_herorun/receipts"
+    names = [name for name in _names(run, folder) if name.endswith(".json")]
+    if len(names) > MOST_RECEIPTS:
+        found.notes.append(f"only {MOST_RECEIPTS} of the {len(names)} receipts were read")
+    texts = ((name, run.store.read(f"{folder}/{name}")) for name in names[:MOST_RECEIPTS])
+    _read_all(run, "receipt", texts, found)
+
+
+def _names(run: Run, folder: str) -> tuple[str, ...]:
+    """A root without receipts has none. One that is not here, of a run that was launched, lies on another machine."""
+    try:
+        return run.store.names(folder)
+    except FileNotFoundError:
+        if run.record.memory().launchings:
+            run.store.names(run.place.output_root)
+        return ()
+
+
+def _admissions(run: Run, found: Outside) -> None:
+    """A job that writes to an object store leaves its receipt in its log only: what it was given is here."""
+    paths = sorted((run.state / "admissions").glob("*.json"))[:MOST_RECEIPTS]
+    _read_all(run, "admission", ((path.name, path.read_bytes()) for path in paths), found)
+
+
+def _read_all(run: Run, kind: str, texts: Iterable[tuple[str, bytes]], found: Outside) -> None:
+    for name, text in texts:
+        try:
+            found.add(named_in_receipt(run.slug, read_json(text)), f"the {kind} {name}")
+        except ValueError as error:
+            found.notes.append(f"the {kind} {name} could not be read: {_why(error)}")

@@ -1,0 +1,41 @@
+"""Which commit of the record a thing outside it names: our own comment, a receipt, an admission. Pure."""
+
+import re
+from typing import Any
+
+_COMMIT = "[0-9a-f]{40,64}"
+# As `commit_link` writes it: a link to its page, else the commit alone.
+_LINK = rf"(?:\[`[0-9a-f]{{9}}`\]\(\S+/commit/({_COMMIT})\)|`({_COMMIT})`)"
+_LAUNCH = re.compile(rf"^- Record: {_LINK}$", re.MULTILINE)
+
+
+def named_in_comment(slug: str, body: str) -> str:
+    """The record commit that a comment of ours names; empty where it names none, or another run's.
+
+    >>> named_in_comment("tiny", f"**Note**\\n\\nwords\\n\\nRun `tiny`, record `{'ab' * 20}`.") == "ab" * 20
+    True
+    >>> named_in_comment("tiny", f"Run `other`, record `{'ab' * 20}`.")
+    ''
+    """
+    text = body.replace("\r\n", "\n")
+    said = re.compile(rf"^Run `{re.escape(slug)}`, record {_LINK}\.$", re.MULTILINE)
+    found = list(said.finditer(text))[-1:]  # what is quoted comes before it
+    if not found and re.search(rf"^- Instance: {re.escape(slug)}-[0-9]+$", text, re.MULTILINE):
+        found = list(_LAUNCH.finditer(text))[:1]
+    return (found[0][1] or found[0][2]) if found else ""
+
+
+def named_in_receipt(slug: str, told: Any) -> str:
+    """The record commit in the JSON of a receipt or an admission; empty where there is none, or it is another run's.
+
+    >>> named_in_receipt("tiny", {"instance": "tiny-1", "record": "ab" * 20}) == "ab" * 20
+    True
+    >>> named_in_receipt("tiny", {"instance": "tiny-1", "record": None})
+    ''
+    """
+    if not isinstance(told, dict) or not re.fullmatch(
+        rf"{re.escape(slug)}-[0-9]+", str(told.get("instance"))
+    ):
+        return ""
+    commit = told.get("record")
+    return commit if isinstance(commit, str) and re.fullmatch(_COMMIT, commit) else ""
