@@ -1,7 +1,8 @@
 """The process ends at every journal append, port call, push and tag of each command, and starts again.
 
-`make test` takes one slice of one command, by the day, and `make test-thorough` the others; a rollback, a fork, and the
-orders that start a job anew each time go the same ways as a launch, a tick and a relaunch, and stay a sample of the day.
+`make test` takes one slice of one command, by the day, and `make test-thorough` the others; a rollback, a fork, a
+prune, and the orders that start a job anew each time go the ways of a launch, a tick and a relaunch, and stay a sample
+of the day.
 HERORUN_CRASH_ALL=1 goes through all of them twice, before and after each call.
 """
 
@@ -28,7 +29,7 @@ from herorun.acts import pruning, seal_tag
 from herorun.schedulers.local import Local
 from stories import Story, copy
 
-SAMPLED = ("rollback", "fork", "stop", "approve")
+SAMPLED = ("rollback", "fork", "stop", "approve", "prune")
 MOST = 100  # calls of one command
 SLICES = [  # so that several processes can share the longest
     pytest.param(

@@ -98,6 +98,9 @@ class World:
         for each in known().values():
             if each and retire(each):
                 eventually(lambda each=each: not each.lives)
+        for lock in self.home.glob("*/.git/herorun/*.babysitter.lock"):
+            if is_locked(lock):
+                _end_babysitter(lock)
         for top in self.home.glob("*/.herorun"):
             for path in top.glob("*/jobs/*/started.json"):
                 started = read(Started, json.loads(path.read_text()))
@@ -105,3 +108,16 @@ class World:
                     os.killpg(started.pid, signal.SIGKILL)
             for lock in top.glob("*/jobs/*.lock"):
                 eventually(lambda lock=lock: not is_locked(lock))
+
+
+def _end_babysitter(lock: Path) -> None:
+    """By its heartbeat, once it has one: an earlier one may be of a single tick in this process."""
+    heart = lock.parents[2] / ".herorun" / lock.name.partition(".")[0] / "heartbeat.json"
+
+    def beats() -> int:
+        pid = int(json.loads(heart.read_text())["pid"]) if heart.exists() else 0
+        return pid if pid != os.getpid() else 0
+
+    eventually(beats)
+    os.kill(beats(), signal.SIGKILL)
+    eventually(lambda: not is_locked(lock))
