@@ -31,7 +31,7 @@ class Journal:
         lines = self.lines()
         return lines[-1].hash if lines else None
 
-    pushed = tip
+    pushed = anchor = tip
 
     def memory(self) -> Memory:
         self._read()
