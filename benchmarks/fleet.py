@@ -23,6 +23,7 @@ from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.journal import as_json
 from herorun.core.plan import Sources, make_plan
 from herorun.core.until import Until
+from herorun.discover import connect
 from herorun.schedulers._slurm_rows import PARTED, Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
@@ -163,8 +164,8 @@ def under_way(begun: Run, number: int) -> str:
         Launched(at, name, 1, job, plan.digest, root, commit, {"DRI": "@dri"}),
     )
     since = int(at.timestamp())
-    slurm = begun.scheduler
-    assert isinstance(slurm, Slurm)
+    asked = begun.contract.scheduler
+    slurm: Slurm = connect("schedulers", asked.kind, asked.options, begun.place, {"restarts": asked.restarts})
     comment = Tag(slurm._run, "0" * 12, since).comment
     told = (job, name, "dri", "RUNNING", 0, 0, since, since, since + 10**6, 1, "n1", comment, "None")
     return PARTED.join(map(str, told)) + PARTED
