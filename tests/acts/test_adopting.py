@@ -49,7 +49,7 @@ def adopt(story: Story, job: "subprocess.Popen[bytes] | int | str", *words: str)
 def refused(story: Story, capsys: pytest.CaptureFixture[str], job: object, code: int) -> str:
     """What is said of an adoption of which nothing is left."""
     capsys.readouterr()
-    assert adopt(story, job) == code  # type: ignore[arg-type]
+    assert adopt(story, job) == code
     assert story.events("Launching") == []
     told = capsys.readouterr()
     return told.out + told.err

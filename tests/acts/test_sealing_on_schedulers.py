@@ -16,6 +16,7 @@ import tomli_w
 from acts.sealed_story import PATIENCE, World, ended, is_sealed_after_its_end, seal_json
 from services.boxes import Box
 from services.fixtures import skip_or_fail
+from services.nel import EVALUATED
 from services.ray_service import Head
 from services.slurm import Cluster
 from stories import WAIT, Story, contract_of, eventually
@@ -31,14 +32,6 @@ defaults:
   - execution: local
   - deployment: none
   - _self_
-target:
-  api_endpoint:
-    url: http://127.0.0.1:9/v1/chat/completions
-    model_id: tiny
-    api_key_name: null
-evaluation:
-  tasks:
-    - name: lm-evaluation-harness.ifeval
 """
 
 
@@ -100,7 +93,7 @@ def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     (top / "bin" / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{top / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(top / "home"))
-    (story.work / "eval.yaml").write_text(EVALUATION)
+    (story.work / "eval.yaml").write_text(EVALUATION + EVALUATED)
     told = {
         **{"kind": "nel", "program": [str(NEL)], "folder": str(top / "results"), "settle": "100ms"},
         **{"exec_db": str(top / "exec.v1.jsonl"), "timeout": "2m"},

@@ -35,7 +35,7 @@ def packed(work: Path, fault: Fault | None = None) -> None:
         assert under.tip
         for owner, name in STEPS if fault else ():
             label = f"{owner.__name__.rpartition('.')[2]}.{name}"
-            patch.setattr(owner, name, fault.wrap(label, getattr(owner, name)))  # type: ignore[union-attr]
+            patch.setattr(owner, name, fault.wrap(label, getattr(owner, name)))
         under.tidy()
 
 
@@ -57,9 +57,9 @@ def cut_off(self: Repository, *args: str, stdin: bytes = b"", env: Any = None, *
 def main(work: str, at: str, moment: str) -> None:
     if at == CUT:
         real = Repository.git
-        Repository.git = lambda self, *args, **named: (  # type: ignore[method-assign]
-            cut_off if args[0] == "pack-objects" else real
-        )(self, *args, **named)
+        Repository.git = lambda self, *args, **named: (cut_off if args[0] == "pack-objects" else real)(
+            self, *args, **named
+        )
         packed(Path(work))
     else:
         packed(Path(work), Fault(int(at), moment == "after", kill_self))

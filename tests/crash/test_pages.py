@@ -67,18 +67,13 @@ def _after(story: Story, service: WebService) -> list[tuple[str, str]]:
 def test_a_process_that_ends_around_a_page_loses_none_and_repeats_only_what_it_must(
     paged: Story, service: WebService, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept"
-    copy(paged.home, kept)
-    counting = Fault(0, False, lambda: None)
-    _under(counting, paged)
-    paged.end()
-    for at, after in _around(counting.seen) if EVERY else _around(counting.seen)[TODAY % 6 :: 6]:
-        copy(kept, paged.home)
-        service.taken.clear()
+    seen = _kept_and_seen(paged, tmp_path / "kept")
+    for at, after in _around(seen) if EVERY else _around(seen)[TODAY % 6 :: 6]:
+        _begins_again(paged, service, tmp_path / "kept")
         fault = Fault(at, after, raise_dead)
         _under(fault, paged)
-        in_doubt = SENDING in fault.seen[-2:] or counting.seen[at : at + 1] == [SENDING]
-        where = f"it ended {'after' if after else 'before'} call {at} of {counting.seen}"
+        in_doubt = SENDING in fault.seen[-2:] or seen[at : at + 1] == [SENDING]
+        where = f"it ended {'after' if after else 'before'} call {at} of {seen}"
         _must_have_come(_after(paged, service), in_doubt, where)
 
 
@@ -87,19 +82,26 @@ def test_a_process_that_is_killed_around_a_page_loses_none_and_repeats_only_what
     paged: Story, service: WebService, tmp_path: Path
 ) -> None:
     """With a real SIGKILL; what the killed process sent is on its way for good."""
-    kept = tmp_path / "kept"
+    seen = _kept_and_seen(paged, tmp_path / "kept")
+    for at, after in _around(seen) if EVERY else _around(seen)[TODAY % 4 :: 4]:
+        _begins_again(paged, service, tmp_path / "kept")
+        kill(TICK, paged, at, "after" if after else "before")
+        where = f"killed {'after' if after else 'before'} call {at} of {seen}"
+        _must_have_come(_after(paged, service), SENDING in seen[max(0, at - 2) : at + 1], where)
+
+
+def _kept_and_seen(paged: Story, kept: Path) -> list[str]:
+    """The calls of an undisturbed tick; the world before it is kept."""
     copy(paged.home, kept)
     counting = Fault(0, False, lambda: None)
     _under(counting, paged)
     paged.end()
-    points = _around(counting.seen)
-    for at, after in points if EVERY else points[TODAY % 4 :: 4]:
-        copy(kept, paged.home)
-        service.taken.clear()
-        kill(TICK, paged, at, "after" if after else "before")
-        near = counting.seen[max(0, at - 2) : at + 1]
-        where = f"killed {'after' if after else 'before'} call {at} of {counting.seen}"
-        _must_have_come(_after(paged, service), SENDING in near, where)
+    return counting.seen
+
+
+def _begins_again(paged: Story, service: WebService, kept: Path) -> None:
+    copy(kept, paged.home)
+    service.taken.clear()
 
 
 def _around(seen: list[str]) -> list[tuple[int, bool]]:

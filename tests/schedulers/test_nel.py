@@ -15,6 +15,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
+from services.nel import EVALUATED
 from services.servers import REQUIRE
 
 pytestmark = pytest.mark.back_end
@@ -28,14 +29,6 @@ defaults:
   - _self_
 env_vars:
   TRAINING_TOKEN: host:TRAINING_TOKEN
-target:
-  api_endpoint:
-    url: http://127.0.0.1:9/v1/chat/completions
-    model_id: tiny
-    api_key_name: null
-evaluation:
-  tasks:
-    - name: lm-evaluation-harness.ifeval
 """
 DOCKER = """\
 #!/bin/sh
@@ -91,7 +84,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     folder = tmp_path_factory.mktemp("nel")
     (folder / "bin").mkdir()
     (folder / "code").mkdir()
-    (folder / "code" / "eval.yaml").write_text(EVALUATION)
+    (folder / "code" / "eval.yaml").write_text(EVALUATION + EVALUATED)
     (folder / "bin" / "docker").write_text(DOCKER)
     (folder / "bin" / "docker").chmod(0o755)
     options = nel.Options(

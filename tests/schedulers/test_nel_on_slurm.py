@@ -20,6 +20,7 @@ from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_nel import PROGRAM
 from services import boxes
 from services.fixtures import skip_or_fail
+from services.nel import EVALUATED
 from services.slurm import Cluster
 from stories import eventually
 
@@ -42,14 +43,6 @@ execution:
     exclusive: false
 env_vars:
   TRAINING_TOKEN: host:TRAINING_TOKEN
-target:
-  api_endpoint:
-    url: http://127.0.0.1:9/v1/chat/completions
-    model_id: tiny
-    api_key_name: null
-evaluation:
-  tasks:
-    - name: lm-evaluation-harness.ifeval
 """
 SRUN = """\
 #!/bin/bash
@@ -119,7 +112,7 @@ def login(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     node = boxes.Box(folder / "node", own=False, env=env)
     program(folder / "there" / "srun", SRUN.format(srun="/usr/bin/srun"))
     program(folder / "here" / "ssh", f'#!/bin/sh\nexec /usr/bin/ssh -F {node.config} "$@"\n')
-    told = EVALUATION.format(host=node.name, user=getpass.getuser())
+    told = EVALUATION.format(host=node.name, user=getpass.getuser()) + EVALUATED
     (folder / "code" / "eval.yaml").write_text(told)
     options = nel.Options(
         program=(str(PROGRAM),),
