@@ -122,12 +122,9 @@ class Record:
     def tip(self) -> str | None:
         """The commit that holds the record; None before it is begun.
 
-        Asked at every step: while the ref's own file names the commit that was read last, git is not started for it.
+        Asked at every step: where the ref has a file of its own, git is not started for it.
         """
-        known = self._content.tip
-        if known and self.repository.loose(self.ref) == known:
-            return known
-        return self.repository.resolve(self.ref)
+        return self.repository.loose(self.ref) or self.repository.resolve(self.ref)
 
     @property
     def pushed(self) -> str | None:

@@ -24,6 +24,7 @@ from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
 from herorun.record import Pushed, Record
+from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked, write_whole
 from herorun.workspace import Run, watched_run
@@ -82,7 +83,7 @@ def _heart(run: Run, name: str) -> datetime | None:
 
 def beat(run: Run, due: datetime | None = None) -> None:
     """Say that a babysitter is alive, and when its loop looks next."""
-    heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": run.launcher.owner}
+    heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": host.owner()}
     if due is not None:
         heart["next"] = timestamp(due)
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())

@@ -75,6 +75,7 @@ class GitFailed(CouldNotLook):
 
 _REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
 _REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
+_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NO_REASON = "Could not read from remote repository."
 _DISTRUSTED = re.compile(r"in repository at '([^'\n]+)'")
 
@@ -123,11 +124,12 @@ class Repository:
         return answer
 
     def loose(self, ref: str) -> str | None:
-        """What the file of one of our own refs holds; None where git keeps it elsewhere, or there is none."""
+        """The object that the file of one of our own refs names; None where git keeps it elsewhere, or it is damaged."""
         try:
-            return (self.common / ref).read_text(encoding="ascii").strip()
+            told = (self.common / ref).read_text(encoding="ascii").strip()
         except (OSError, ValueError):
             return None
+        return told if _OBJECT.fullmatch(told) else None
 
     def refs(self, *prefixes: str) -> dict[str, str]:
         """Ref name -> object, of all refs below these."""
