@@ -109,12 +109,14 @@ def _start(
         answers.put((kind, Unavailable("the last read has not come back yet")))
         return
     # A daemon: a hung read must not keep the babysitter from its next tick.
-    thread = Thread(target=_read, args=(kind, source, inputs, answers), daemon=True)
+    thread = Thread(target=_read, args=(key, kind, source, inputs, answers), daemon=True)
     _reading[key] = thread
     thread.start()
 
 
-def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Kind, Any]]) -> None:
+def _read(
+    key: tuple[str, str], kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Kind, Any]]
+) -> None:
     began = monotonic()
     try:
         value = _lacking(source, inputs) or source(*inputs)
@@ -122,6 +124,7 @@ def _read(kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Ki
         value = Unavailable(scrub(in_words(error)))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
     voice.report(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
+    _reading.pop(key, None)  # before it is told: whoever hears of it may ask anew
     answers.put((kind, value))
 
 

@@ -182,15 +182,9 @@ def _loop(own: Watching) -> int:
     while True:
         began, heard = time.monotonic(), _written(own.bell)
         try:
-            run, drift = own.opened(own.name, own.start)
-            with unattended():
-                turn = own.turn(run, drift)
-            ends = own.until.reached(turn.step, now())
-            pause = _seconds(turn, own.until)
-            beat(run, None if turn.over or ends else now() + timedelta(seconds=pause))
-            own.report(run, turn)
-            if turn.over or ends:
-                return turn_code(turn)
+            pause, code = _once(own)
+            if code is not None:
+                return code
         except HandedOver:
             raise  # the one error after which no tick is due
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
@@ -198,6 +192,18 @@ def _loop(own: Watching) -> int:
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
                 print(words, file=sys.stderr, flush=True)
         own.rest(pause - (time.monotonic() - began), heard)
+
+
+def _once(own: Watching) -> tuple[float, int | None]:
+    """One tick: the seconds until the next is due, or the exit code where none is. All that it read goes with it."""
+    run, drift = own.opened(own.name, own.start)
+    with unattended():
+        turn = own.turn(run, drift)
+    ends = turn.over or own.until.reached(turn.step, now())
+    pause = _seconds(turn, own.until)
+    beat(run, None if ends else now() + timedelta(seconds=pause))
+    own.report(run, turn)
+    return pause, turn_code(turn) if ends else None
 
 
 def _seconds(turn: Turn, until: Until) -> float:
