@@ -109,7 +109,7 @@ def watch(
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
-    watching = Watching(
+    own = Watching(
         name,
         start,
         report,
@@ -120,14 +120,20 @@ def watch(
         opened,
     )
     try:
-        due, called = next_due(run), _written(_bell(run)) > _written(run.state / "heartbeat.json")
-        beat(run, due)
-        if due is not None and not called:
-            longest = run.contract.babysit.cadence.total_seconds()
-            watching.rest(min((due - now()).total_seconds(), longest), _written(watching.bell))
-        return _loop(watching)
+        _rest_first(own, run)
+        del run  # it would be held for weeks
+        return _loop(own)
     finally:
         os.close(keep)
+
+
+def _rest_first(own: "Watching", run: Run) -> None:
+    """The look that a loop before this one meant to take is waited for, unless a person has called meanwhile."""
+    due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
+    beat(run, due)
+    if due is not None and not called:
+        longest = run.contract.babysit.cadence.total_seconds()
+        own.rest(min((due - now()).total_seconds(), longest), _written(own.bell))
 
 
 def tick_once(
