@@ -15,11 +15,10 @@ from unittest.mock import patch
 from benchmarks.recording import a_note
 from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, run, said
-from herorun import record as module
 from herorun.acts.beginning import begin
 from herorun.core.canonical import digest
 from herorun.core.event import Decided, Observed
-from herorun.record import Record
+from herorun.record import Record, upkeep
 from herorun.system.clock import now
 
 TICKS = 300  # two days
@@ -70,7 +69,7 @@ def long(home: Path, length: int) -> Record:
 
 
 def packed(record: Record) -> Record:
-    with patch.object(module, "PACK", 1):
+    with patch.object(upkeep, "PACK", 1):
         record.tidy()
     return record
 
@@ -80,7 +79,7 @@ def objects_of(record: Record) -> Path:
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
-    taken, size, kinds = measured(home / "packed", module.PACK)
+    taken, size, kinds = measured(home / "packed", upkeep.PACK)
     loose_taken, loose, _ = measured(home / "loose", NEVER)
     told = ", ".join(f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit"))
     yield Row(
@@ -99,7 +98,7 @@ def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
     begin(under)
     objects = work / ".git" / "objects"
     before, times = size_of(objects), list[float]()
-    with patch.object(module, "PACK", every):
+    with patch.object(upkeep, "PACK", every):
         tick = ticking(under.record)
         for number in range(TICKS):
             began = perf_counter()

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from builders import NOON
-from herorun import record as module
 from herorun.acts.verifying import verify_record
 from herorun.core import logbook
 from herorun.core.canonical import canonical, digest
@@ -33,7 +32,7 @@ from herorun.core.event import (
 )
 from herorun.core.journal import fold
 from herorun.core.logbook import PAGE
-from herorun.record import Record
+from herorun.record import HOME, Record, content, remote, upkeep, writing
 from herorun.system.git import Repository, find_repository
 from herorun.workspace import template
 from stories import Story, git, note
@@ -141,7 +140,7 @@ class Dead(BaseException):
     pass
 
 
-STEPS = ("push", "fetch", "commit_files", "move_ref")
+STEPS = ((remote, "push"), (remote, "fetch"), (writing, "commit_files"), (remote, "move_ref"))
 
 
 @pytest.mark.thorough
@@ -193,8 +192,8 @@ def _interrupted_push(of: Record, at: int, after: bool) -> bool:
         return step
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in STEPS:
-            patch.setattr(module, name, ending(getattr(module, name)))
+        for owner, name in STEPS:
+            patch.setattr(owner, name, ending(getattr(owner, name)))
         try:
             of.push()
         except Dead:
@@ -277,15 +276,15 @@ def test_a_ref_that_moved_meanwhile_is_written_on_top_of(
     """Also where the lock does not hold, as on some network mounts."""
     mine, other = record(story), record(story)
     mine.append(beginning())
-    monkeypatch.setattr(module, "locked", lambda *_, **__: nullcontext())
-    real, first = module.commit_files, iter([True])
+    monkeypatch.setattr(writing, "locked", lambda *_, **__: nullcontext())
+    real, first = writing.commit_files, iter([True])
 
     def slow(*args: Any) -> str:
         if next(first, False):
             other.append(note("other"))
         return real(*args)
 
-    monkeypatch.setattr(module, "commit_files", slow)
+    monkeypatch.setattr(writing, "commit_files", slow)
     mine.append(note("mine"))
     assert words(mine) == ["other", "mine"]
 
@@ -391,7 +390,7 @@ def quiet(number: int) -> tuple[Observed, Decided]:
 @pytest.fixture
 def long(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """A record of a dozen ticks over five days, of which the ten newest lines at most are to be folded."""
-    monkeypatch.setattr(module, "REMEMBER", 10)
+    monkeypatch.setattr(upkeep, "REMEMBER", 10)
     written = record(story)
     written.append(beginning())
     for number in range(12):
@@ -423,7 +422,7 @@ def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
 
 @pytest.mark.thorough
 def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REMEMBER", 1)
+    monkeypatch.setattr(upkeep, "REMEMBER", 1)
     story.finished()
     opened = record(story)
     assert kept(story).exists() and opened.memory().launchings and opened._read().remembered is not None
@@ -524,7 +523,7 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
 
 @pytest.mark.thorough
 def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SEGMENT", 2000)
+    monkeypatch.setattr(content, "SEGMENT", 2000)
     mine = record(story)
     mine.append(beginning())
     for number in range(12):
@@ -550,7 +549,7 @@ def test_a_logbook_that_grows_long_goes_on_in_another_page(
         first.append(note(f"a{number}"), note(f"A{number}"))
     second.append(*(note(f"b{number}") for number in range(8)))
     assert first.push() and second.push() and second.tip
-    names = [path.rpartition("/")[2] for path in second.repository.names(second.tip, module.HOME)]
+    names = [path.rpartition("/")[2] for path in second.repository.names(second.tip, HOME)]
     assert names == [f"tiny{number}.md" for number in ("", "_002", "_003")]
     first.append(note("last"))
     assert first.push() and is_well(first)
@@ -567,7 +566,7 @@ def test_a_logbook_that_grows_long_goes_on_in_another_page(
 
 @pytest.mark.thorough
 def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PACK", 10)
+    monkeypatch.setattr(upkeep, "PACK", 10)
     objects = story.work / ".git" / "objects"
     mine = record(story)
     mine.append(beginning())
@@ -583,9 +582,9 @@ def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.
 def test_what_cannot_be_packed_is_recorded_all_the_same(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PACK", 1)
+    monkeypatch.setattr(upkeep, "PACK", 1)
     monkeypatch.setattr(
-        module, "pack", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+        upkeep, "pack", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
     mine = record(story)
     mine.append(beginning())

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from herorun import record
 from herorun.acts import seal_tag
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
-from herorun.record import Record
+from herorun.record import Record, remote
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
 
@@ -29,7 +28,7 @@ POINTS: tuple[tuple[Any, str], ...] = (
     *((LocalStore, name) for name in ("create", "swap", "delete", "delete_folder")),
     (Terminal, "post"),
     (AppriseChannel, "post"),
-    (record, "push"),
+    (remote, "push"),
     (seal_tag, "push"),
     (seal_tag, "annotated_tag"),
 )

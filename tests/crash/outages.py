@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from herorun import record
 from herorun.acts import launching, paging, perform, seal_tag
 from herorun.core import decide
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
-from herorun.record import Record
+from herorun.record import Record, remote
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
 from herorun.system.git import Repository
@@ -43,7 +42,7 @@ ACTS: tuple[tuple[Any, str], ...] = (
     *((LocalStore, name) for name in ("create", "swap")),
     (Terminal, "post"),
     (AppriseChannel, "post"),
-    (record, "push"),
+    (remote, "push"),
     (seal_tag, "push"),
 )
 READS: tuple[tuple[Any, str], ...] = (
@@ -51,7 +50,7 @@ READS: tuple[tuple[Any, str], ...] = (
     (LocalIssue, "find"),
     *((LocalStore, name) for name in ("entries", "names", "read", "end", "modified", "generation")),
     (JsonLines, "read"),
-    (record, "fetch"),
+    (remote, "fetch"),
     (Repository, "remote_tips"),
 )
 OURS: tuple[
@@ -60,7 +59,7 @@ OURS: tuple[
     (Record, "append"),
     (seal_tag, "annotated_tag"),
 )
-GIT = frozenset({"record.push", "record.fetch", "seal_tag.push", "Repository.remote_tips"}) | {
+GIT = frozenset({"remote.push", "remote.fetch", "seal_tag.push", "Repository.remote_tips"}) | {
     "Record.append",
     "seal_tag.annotated_tag",
 }

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from crash.faults import Fault, kill_self
-from herorun import record
-from herorun.record import Record
+from herorun.record import Record, upkeep
 from herorun.system import packs
 from herorun.system.git import Repository, find_repository
 
@@ -30,7 +29,7 @@ def opened(work: Path) -> Record:
 def packed(work: Path, fault: Fault | None = None) -> None:
     """Pack all that there is, whatever little it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record, "PACK", 1)
+        patch.setattr(upkeep, "PACK", 1)
         under = opened(work)
         assert under.tip
         for owner, name in STEPS if fault else ():

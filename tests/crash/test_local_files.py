@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from herorun import record
 from herorun.core.errors import CouldNotLook
 from herorun.core.sealing.reading import statement_of
+from herorun.record import upkeep
 from herorun.schedulers import _kept
 from stories import SLUG, WAIT, Story
 
@@ -31,7 +31,7 @@ HOSTILE = {
 @pytest.fixture
 def watched(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """A live run that was ticked, so that all that a machine keeps is there."""
-    monkeypatch.setattr(record, "REMEMBER", 1)
+    monkeypatch.setattr(upkeep, "REMEMBER", 1)
     story.launched(WAIT)
     assert story.tick() == 0
     return story

@@ -1,0 +1,11 @@
+"""The durable record: journal and logbook on their own branch, written by git plumbing.
+
+The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches the user's checkout, so it can
+never dirty the tree that it records.
+"""
+
+from herorun.record.content import Known
+from herorun.record.reading import HOME
+from herorun.record.remote import Pushed, Record
+
+__all__ = ["HOME", "Known", "Pushed", "Record"]

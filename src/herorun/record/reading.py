@@ -1,0 +1,142 @@
+"""Reading the record as it lies in this clone."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.errors import HerorunError
+from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, fold, read_lines
+from herorun.core.logbook import page_number, page_path, pages_of, whole
+from herorun.core.remembered import Remembered
+from herorun.record.content import Content, Known, places
+from herorun.record.upkeep import memory_file, remembered_here
+from herorun.system.git import Repository
+
+HOME = ".agents/logbooks"
+
+
+class Reading:
+    """One run's record in one repository, as far as it is looked at."""
+
+    def __init__(
+        self, repository: Repository, slug: str, branch: str, remote: str | None, template: Callable[[], str]
+    ) -> None:
+        self.repository = repository
+        self.slug = slug
+        self.branch = branch
+        self.remote = remote
+        self.ref = f"refs/herorun/record/{slug}"
+        self.pushed_ref = f"refs/herorun/pushed/{slug}"
+        self.logbook_path = f"{HOME}/{slug}.md"
+        self.journal_path = f"{HOME}/{slug}.journal"
+        self.files_path = f"{HOME}/{slug}.files"
+        self._template = template
+        self._content = Content()
+
+    @property
+    def tip(self) -> str | None:
+        """The commit that holds the record; None before it is begun.
+
+        Asked at every step: where the ref has a file of its own, git is not started for it.
+        """
+        return self.repository.loose(self.ref) or self.repository.resolve(self.ref)
+
+    @property
+    def pushed(self) -> str | None:
+        """The newest record commit that this clone knows to be on the remote."""
+        return self.repository.resolve(self.pushed_ref)
+
+    @property
+    def anchor(self) -> str | None:
+        """The newest commit that may be named outside: one that no push can put on top of somebody else's anew."""
+        return self.pushed if self.remote else self.tip
+
+    def memory(self) -> Memory:
+        """What the journal amounts to, as it stands now."""
+        return self._read().memory
+
+    def known(self) -> Known:
+        """The same, with the place in the journal that it was folded up to."""
+        content = self._read()
+        return Known(content.memory, content.count, content.last_id)
+
+    def lines(self) -> Sequence[Line]:
+        return tuple(self._whole().lines)
+
+    def recent(self, since: datetime) -> Sequence[Line]:
+        """The lines of the days from then on, however long the journal is; the newest file at least."""
+        content = self._read()
+        names = [name for name, _ in self._segments(content.tip)] if content.tip else []
+        wanted = [name for name in names if name[:8] >= f"{since:%Y%m%d}"] or names[-1:]
+        paths = [f"{self.journal_path}/{name}" for name in wanted]
+        files = self.repository.read(str(content.tip), paths) if paths else {}
+        return read_lines(places({path: data or b"" for path, data in files.items()}), UNKNOWN)
+
+    def logbook(self) -> str:
+        """All its pages as one text."""
+        tip = self._read().tip
+        paths = self._pages(tip)
+        found = self.repository.read(tip, paths) if tip else {}
+        return whole([(found[path] or b"").decode("utf-8", "replace") for path in paths])
+
+    def newest_page(self) -> str:
+        """The path of the logbook's page that entries go to."""
+        return page_path(self.logbook_path, self._page(self._read())[0])
+
+    def _pages(self, tip: str | None) -> list[str]:
+        return pages_of(self.logbook_path, self.repository.names(tip, HOME)) if tip else []
+
+    def _page(self, content: Content) -> tuple[int, str]:
+        """Read when it is asked for: most ticks write no entry."""
+        if content.page is None:
+            path = (self._pages(content.tip) or [self.logbook_path])[-1]
+            found = self.repository.read(content.tip, [path]) if content.tip else {}
+            text = (found.get(path) or b"").decode("utf-8", "replace")
+            content.page = page_number(self.logbook_path, path) or 1, text
+        return content.page
+
+    def _read(self) -> Content:
+        tip = self.tip
+        if tip != self._content.tip:
+            self._content = self._load(tip, remembered_here(self._keep)) if tip else Content()
+        return self._content
+
+    def _whole(self) -> Content:
+        """Every line, read and checked; what was remembered must be what they amount to."""
+        content = self._read()
+        if content.remembered is not None and content.tip is not None:
+            whole = self._load(content.tip)
+            whole.kept = len(whole.lines) - len(content.lines) + content.kept
+            self._content = whole
+            if whole.memory != content.memory:
+                self._keep.unlink(missing_ok=True)
+                raise HerorunError(
+                    f"What {self._keep} held of the record of {self.slug} was not what its journal says: it was deleted, nothing was done. Try again."
+                )
+        return self._content
+
+    def _load(self, tip: str, known: Remembered | None = None) -> Content:
+        objects = self._segments(tip)
+        paths = [f"{self.journal_path}/{name}" for name, _ in objects]
+        known = known if known and known.is_of(objects) else None
+        wanted = paths[known.older :] if known else paths
+        files = self.repository.read(tip, wanted)
+        segments = {path: files[path] or b"" for path in wanted}
+        if known and not known.begins(segments[wanted[0]]):
+            return self._load(tip)
+        try:
+            lines = read_lines(places(segments, known.size if known else 0), known.hash if known else START)
+        except BrokenJournal as error:
+            raise HerorunError(
+                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
+            ) from None
+        memory = fold((line.event for line in lines), known.memory if known else None)
+        return Content(tip, lines, segments, None, memory, known)
+
+    def _segments(self, tip: str) -> list[tuple[str, str]]:
+        """The journal's files by name and object, in their order."""
+        return sorted((path, oid) for _, oid, path in self.repository.entries(tip, self.journal_path))
+
+    @property
+    def _keep(self) -> Path:
+        return memory_file(self.repository, self.slug)

@@ -1,0 +1,152 @@
+"""Bringing the record to its remote, and taking over what is there: each event once, never on top of anything else."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
+from herorun.core.journal import Line, Memory
+from herorun.record import upkeep
+from herorun.record.content import Content, missing
+from herorun.record.writing import Writing
+from herorun.system.files import locked
+from herorun.system.plumbing import fetch, move_ref, push
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """How a push ended. `why` is empty when the remote has everything."""
+
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.why
+
+
+class Record(Writing):
+    """One run's record in one repository, and on its remote where it has one."""
+
+    def push(self) -> Pushed:
+        """Bring the remote up to date. What cannot go through stays queued and goes out at the next chance."""
+        pushed = Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
+        self.tidy()
+        return pushed
+
+    def _brought(self, remote: str) -> Pushed:
+        with locked(self._lock, what="another herorun that writes this record"):
+            try:
+                return self._push(remote)
+            except HerorunError as error:
+                return Pushed(str(error))
+
+    def _push(self, remote: str) -> Pushed:
+        tip, pushed = self.tip, self.pushed
+        if tip is None or tip == pushed:
+            return Pushed()
+        self._must_be_a_branch_of_its_own()
+        target = f"refs/heads/{self.branch}"
+        try:
+            push(self.repository, remote, tip, target, pushed)
+        except CouldNotLook:
+            there = self.repository.remote_tips(remote, target).get(target)
+            if there is None and pushed:
+                raise Blocked(
+                    f"{self.branch} is gone from {remote}, where it was pushed before: find out why, or push it again (`git push {remote} {self.ref}:{target}`)."
+                ) from None
+            if there is None or there == pushed:
+                raise
+            self._adopt(remote, target)
+            tip = self.tip or tip
+            if tip != there:
+                push(self.repository, remote, tip, target, there)
+            pushed = self.pushed
+        move_ref(self.repository, self.pushed_ref, tip, pushed)
+        return Pushed()
+
+    def _adopt(self, remote: str, target: str) -> None:
+        """Somebody else pushed first: put our unpublished events on top of theirs, each event once.
+
+        Our ref moves in one step at the end, so that an interruption loses nothing.
+        """
+        fetched = f"refs/herorun/fetched/{self.slug}"
+        fetch(self.repository, remote, {target: fetched})
+        theirs, ours = self.repository.resolve(fetched), self.tip
+        assert theirs is not None and ours is not None
+        if self.repository.is_ancestor(theirs, ours):
+            return
+        if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
+            raise Blocked(
+                f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, which was pushed. A person must look."
+            )
+        self._must_hold_this_run(theirs)
+        there = self._load(theirs)
+        tail = missing(self._whole(), there)
+        if tail:
+            there = self._written(fetched, there, tail, self._files_beside(ours, theirs))
+        move_ref(self.repository, self.ref, str(there.tip), ours)
+
+    def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
+        """What only our side has beside the journal: contracts, configs, seal statements, by digest."""
+        mine, known = (
+            {path for _, _, path in self.repository.entries(commit, self.files_path)}
+            for commit in (ours, theirs)
+        )
+        found = self.repository.read(ours, [f"{self.files_path}/{name}" for name in sorted(mine - known)])
+        return {path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data}
+
+    def fetch(self) -> None:
+        """Take over a record that exists on the remote and not here, as in a fresh clone.
+
+        `WrongUse` where the branch that is to hold it holds something else.
+        """
+        if self.remote is None or self.tip is not None:
+            return
+        self._must_be_a_branch_of_its_own()
+        target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        if target not in self.repository.remote_tips(self.remote, target):
+            return
+        fetch(self.repository, self.remote, {target: fetched})
+        theirs = str(self.repository.resolve(fetched))
+        self._must_hold_this_run(theirs)
+        move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
+        move_ref(self.repository, self.ref, theirs, None)
+
+    def published(self) -> Memory:
+        """What the remote has of the record at this moment, as anybody outside can read it; ours does not move.
+
+        `CouldNotLook` where the remote does not answer. Without a remote, what is here.
+        """
+        if self.remote is None:
+            return self.memory()
+        return self._published(self.remote).memory
+
+    def published_lines(self) -> Sequence[Line]:
+        """Every line that the remote has at this moment; none without a remote."""
+        return tuple(self._published(self.remote).lines) if self.remote else ()
+
+    def _published(self, remote: str) -> Content:
+        target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        if target not in self.repository.remote_tips(remote, target):
+            return Content()
+        fetch(self.repository, remote, {target: fetched})
+        theirs = str(self.repository.resolve(fetched))
+        self._must_hold_this_run(theirs)
+        content = self._load(theirs)
+        with contextlib.suppress(HerorunError, OSError):
+            upkeep.pack_new(self.repository, self.slug, content)
+        return content
+
+    def _must_be_a_branch_of_its_own(self) -> None:
+        if self.branch in ("main", "master"):
+            raise WrongUse(self._not_its_own("is where code lies"))
+
+    def _must_hold_this_run(self, theirs: str) -> None:
+        """What the branch on the remote has must be this run's record: code is never written on top of."""
+        if not self.repository.entries(theirs, self.journal_path):
+            raise WrongUse(self._not_its_own(f"holds something else on {self.remote}"))
+
+    def _not_its_own(self, why: str) -> str:
+        return (
+            f"[logbook] branch = {self.branch!r} {why}: the record needs a branch of its own. "
+            f"Name a new one, or remove the key for herorun/{self.slug}."
+        )
