@@ -28,7 +28,7 @@ VIOLATIONS = {
     ],
     "one-way, and nothing beside it": [("new_module.py", "import json", "new_module")],
     "by-name": [
-        ("workspace.py", "import herorun.schedulers.local", "workspace -> herorun.schedulers.local"),
+        ("workspace/run.py", "import herorun.schedulers.local", "workspace.run -> herorun.schedulers.local"),
         ("commands/status.py", "def f():\n    import herorun.sources.jobs", "status -> herorun.sources.jobs"),
     ],
     "pure": [

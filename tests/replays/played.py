@@ -44,7 +44,7 @@ from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.gather import gather
 from herorun.sources.metrics import keep_metrics
-from herorun.workspace import _final_step, _prior_launch
+from herorun.workspace import final_step, prior_launch
 from replays.world import Broken, Clock, Incident, Scheduler, Store, launches, order, tracker_of
 
 FILE = "runs/replay.toml"
@@ -142,8 +142,8 @@ class Replay:
             History: memory.history,
             Undelivered: Undelivered(),
             Unfinished: memory.unfinished,
-            FinalStep: _final_step(memory),
-            PriorLaunch: _prior_launch(memory),
+            FinalStep: final_step(memory),
+            PriorLaunch: prior_launch(memory),
             IssuePage: IssuePage("issue.md"),
             ContractDrift: Nothing("the contract is the admitted one"),
             Heartbeat: Heartbeat(True, now),

@@ -1,0 +1,21 @@
+"""From the word RUN to everything that a command needs, opened only when it is used."""
+
+from herorun.workspace.admitted import contract_drift
+from herorun.workspace.launches import contract_at, final_step, prior_launch
+from herorun.workspace.opening import contract_path, known_slugs, open_run, watched_run
+from herorun.workspace.run import Run, log_of
+from herorun.workspace.templates import template
+
+__all__ = [
+    "Run",
+    "contract_at",
+    "contract_drift",
+    "contract_path",
+    "final_step",
+    "known_slugs",
+    "log_of",
+    "open_run",
+    "prior_launch",
+    "template",
+    "watched_run",
+]

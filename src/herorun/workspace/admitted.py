@@ -1,0 +1,39 @@
+"""A run's contract beside the one that its newest launch was admitted with."""
+
+from dataclasses import replace
+
+from herorun.core.contract import Contract, plan_part
+from herorun.core.drift import differences
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.evidence import ContractDrift, Nothing, Unavailable
+from herorun.core.scrub import scrub
+from herorun.workspace.launches import NOT_LAUNCHED, launched_contract, newest
+from herorun.workspace.run import Run
+
+
+def admitted_contract(run: Run) -> Contract | None:
+    """The contract at the commit of the newest launch; None before one."""
+    launching = newest(run.record.memory())
+    return launched_contract(run.repository, launching) if launching else None
+
+
+def drift_from(run: Run, admitted: Contract | None, problem: str = "") -> ContractDrift | Nothing:
+    """What differs between the run's contract and the admitted one, or why the file cannot be followed."""
+    launching = newest(run.record.memory())
+    if admitted is None or launching is None:
+        return NOT_LAUNCHED
+    return ContractDrift(
+        launching.instance, differences(plan_part(admitted), plan_part(run.contract)), scrub(problem)
+    )
+
+
+def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:
+    """The same, for a run that goes by the contract on disk."""
+    try:
+        return drift_from(run, admitted_contract(run))
+    except (HerorunError, OSError) as error:
+        return Unavailable(scrub(in_words(error)))
+
+
+def replace_contract(run: Run, contract: Contract) -> Run:
+    return Run(run.repository, contract, replace(run.file), run.drift)

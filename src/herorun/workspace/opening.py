@@ -1,0 +1,138 @@
+"""Opening a run by its name: a slug, or the path of its contract."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from herorun import discover
+from herorun.core.contract import SLUG, ContractFile, parse_contract, plan_part
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.record import Record
+from herorun.system.git import GitFailed, Repository, find_repository
+from herorun.workspace.admitted import admitted_contract, drift_from, replace_contract
+from herorun.workspace.launches import launched_contract, newest
+from herorun.workspace.run import Run
+
+
+def contract_path(repository: Repository, name: str, start: Path) -> Path:
+    """RUN is a slug, which names `runs/<slug>.toml`, or a path."""
+    if "/" in name or name.endswith(".toml"):
+        path = (start / name).resolve()
+        _inside(repository, path)
+        return path
+    if not SLUG.fullmatch(name):
+        raise WrongUse(
+            f"{name!r} is neither a slug (a-z, 0-9 and -, at most 48, beginning with a letter or digit) nor a path to a .toml file."
+        )
+    return repository.top / "runs" / f"{name}.toml"
+
+
+def _instead(path: Path, name: str) -> str:
+    """What to type in the place of a run that is not there: one that is, where the name is near to it."""
+    from difflib import get_close_matches
+
+    init = f"`herorun init {name}` writes one"
+    if near := get_close_matches(path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1):
+        return f"did you mean {near[0]}? If not, {init}"
+    return init
+
+
+def open_run(name: str, start: Path) -> Run:
+    """The run that RUN names, with the contract as it is on disk."""
+    repository = find_repository(start)
+    path = contract_path(repository, name, start)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise WrongUse(f"There is no contract {path}: {_instead(path, name)}.") from None
+    except UnicodeDecodeError:
+        raise WrongUse(f"The contract {path} is not UTF-8 text: save it as UTF-8.") from None
+    except OSError as error:
+        raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
+    shown = _inside(repository, path)
+    run = Run(
+        repository, parse_contract(text, shown), ContractFile(shown, text, _committed(repository, shown))
+    )
+    if run.slug != path.stem:
+        raise WrongUse(
+            f"{shown} says slug = {run.slug!r}: a slug names its file. Rename the one or the other."
+        )
+    discover.limits(run.contract)
+    _must_read_its_catalogue(run)
+    return run
+
+
+def _must_read_its_catalogue(run: Run) -> None:
+    """A wrong row is said when the contract is read, not on the day that a log is."""
+    if run.contract.babysit.catalogue:
+        from herorun import catalogue
+
+        catalogue.of_contract(run.contract, run.repository.top)
+
+
+def _committed(repository: Repository, path: str) -> str | None:
+    try:
+        data = repository.read("HEAD", [path])[path]
+    except GitFailed:  # as before the first commit
+        if repository.resolve("HEAD"):
+            raise
+        return None
+    return data.decode("utf-8", "replace") if data is not None else None
+
+
+def _inside(repository: Repository, path: Path) -> str:
+    try:
+        return str(path.relative_to(repository.top))
+    except ValueError:
+        raise WrongUse(
+            f"The contract {path} lies outside the repository {repository.top}: it must be committed with the code."
+        ) from None
+
+
+def watched_run(name: str, start: Path) -> tuple[Run, str]:
+    """The run as a babysitter sees it, and what is wrong with the contract on disk (empty if nothing).
+
+    The file is followed while it parses and its plan part is the admitted one; else the admitted contract stands.
+    """
+    try:
+        run, problem = open_run(name, start), ""
+    except HerorunError as error:
+        run, problem = _admitted_by_name(name, start, error), str(error)
+    run.record.fetch()
+    admitted = admitted_contract(run)
+    run.drift = drift_from(run, admitted, problem)
+    if admitted is None or plan_part(admitted) == plan_part(run.contract):
+        return run, problem
+    return replace_contract(run, admitted), problem or f"{run.file.path} was changed since the launch"
+
+
+def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
+    """The contract file is gone or broken: go by the record of that slug, if there is one."""
+    repository = find_repository(start)
+    slug = Path(name).stem
+    if not SLUG.fullmatch(slug) or repository.resolve(f"refs/herorun/record/{slug}") is None:
+        raise error
+    record = Record(repository, slug, f"herorun/{slug}", None, lambda: "")
+    launching = newest(record.memory())
+    if launching is None:
+        raise error
+    contract = launched_contract(repository, launching)
+    return Run(repository, contract, ContractFile(launching.contract_file, ""))
+
+
+def known_slugs(repository: Repository) -> Iterator[str]:
+    """Every run that has a contract or a record here."""
+    refs = repository.git("for-each-ref", "--format=%(refname)", "refs/herorun/record/").text.split()
+    recorded = {ref.removeprefix("refs/herorun/record/") for ref in refs}
+    written = {path.stem for path in (repository.top / "runs").glob("*.toml") if _is_meant_as_contract(path)}
+    yield from sorted(recorded | written)
+
+
+def _is_meant_as_contract(path: Path) -> bool:
+    """Whatever cannot be read is: it must be told of. A config that lies beside the contracts names no slug."""
+    if not SLUG.fullmatch(path.stem):
+        return False
+    try:
+        return "slug" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return True

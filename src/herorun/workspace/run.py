@@ -1,0 +1,217 @@
+"""One run in one repository, and everything of it, opened only when it is used."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from herorun import __version__, discover
+from herorun.adopted import WithAdopted, jobs_by_id
+from herorun.core.asking import Way, choices
+from herorun.core.check import Check, Gate, Mode
+from herorun.core.contract import Contract, ContractFile, parse_contract
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import (
+    Adoptee,
+    Cadence,
+    ContractDrift,
+    FinalStep,
+    IssuePage,
+    Launcher,
+    Nothing,
+    OwnVersion,
+    PriorLaunch,
+    RecordLease,
+    SourceRun,
+    Unavailable,
+    Undelivered,
+    Waivers,
+)
+from herorun.core.finding import Waiver
+from herorun.core.journal import Memory
+from herorun.core.ports import Channels, IssueTracker, Layout, Notifier, Place, Scheduler, Store, Tracker
+from herorun.record import Record
+from herorun.routed import RoutedStore
+from herorun.system import host
+from herorun.system.files import lock_file, make_folders, write_whole
+from herorun.system.git import Repository
+from herorun.workspace.launches import final_step, prior_launch, source_run
+from herorun.workspace.templates import template
+
+NOTHING_ADOPTED = Nothing("no job is adopted")
+UNCOMPARED = Nothing("the contract was compared with no admitted one")
+
+
+@dataclass
+class Run:
+    """One run in one repository: its contract, its record and its adapters."""
+
+    repository: Repository
+    contract: Contract
+    file: ContractFile
+    drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
+
+    @property
+    def slug(self) -> str:
+        return self.contract.slug
+
+    @cached_property
+    def state(self) -> Path:
+        """The run's private folder on this machine."""
+        return self.repository.main / ".herorun" / self.slug
+
+    @cached_property
+    def place(self) -> Place:
+        told = self.contract.scheduler
+        return Place(
+            self.slug,
+            str(self.state),
+            self.contract.output.root.rstrip("/"),
+            str(self.repository.top),
+            discover.reach(told.kind, told.options),
+        )
+
+    @cached_property
+    def record(self) -> Record:
+        contract = self.contract
+        remote = contract.record_remote if contract.record_remote in self.repository.remotes() else None
+        return Record(
+            self.repository, self.slug, contract.record_branch, remote, lambda: template("logbook.md")
+        )
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        told = self.contract.scheduler
+        adapter: Scheduler = discover.connect(
+            "schedulers", told.kind, told.options, self.place, {"restarts": told.restarts}
+        )
+        return WithAdopted(adapter, lambda: self.record.memory(), lambda: jobs_by_id(told, self.place))
+
+    @cached_property
+    def tracker(self) -> Tracker:
+        told = self.contract.tracker
+        identity = told.id or self.slug
+        stated = {**told.model_dump(exclude=set(told.options)), "id": identity, "name": told.name or identity}
+        adapter: Tracker = discover.connect("trackers", told.kind, told.options, self.place, stated)
+        return adapter
+
+    @cached_property
+    def store(self) -> Store:
+        return RoutedStore(self.place)
+
+    @cached_property
+    def layout(self) -> Layout:
+        adapter: Layout = discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
+        return adapter
+
+    @cached_property
+    def issue(self) -> IssueTracker:
+        told, begun = self.contract.issue, self.record.memory().initialised
+        stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
+        adapter: IssueTracker = discover.connect("notifiers", told.kind, told.options, self.place, stated)
+        return adapter
+
+    @cached_property
+    def terminal(self) -> Notifier:
+        adapter: Notifier = discover.connect("notifiers", "terminal", {}, self.place)
+        return adapter
+
+    @cached_property
+    def channels(self) -> Channels:
+        names = self.contract.notify.targets
+        return Channels(
+            tuple(discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in names)
+        )
+
+    @cached_property
+    def limits(self) -> dict[str, Any]:
+        return discover.limits(self.contract)
+
+    @cached_property
+    def signed(self) -> Contract | None:
+        """The contract as it is committed: what is only on disk, nobody has reviewed."""
+        if self.file.signed:
+            return self.contract
+        try:
+            return parse_contract(self.file.committed or "", self.file.path)
+        except WrongUse:
+            return None
+
+    @cached_property
+    def waivers(self) -> tuple[Waiver, ...]:
+        """Granting a waiver is a commit: those of an uncommitted contract do not count, those of HEAD's do."""
+        return tuple(waiver.signed() for waiver in self.signed.waiver) if self.signed else ()
+
+    @cached_property
+    def mode(self) -> Mode:
+        """How strictly the launch gate acts, by the committed contract. A hero run is never let off."""
+        if self.signed is None or self.signed.is_hero or self.contract.is_hero:
+            return Mode.ENFORCE
+        return Mode(self.signed.policy.mode)
+
+    @property
+    def health_checks(self) -> tuple[Check, ...]:
+        """What the babysitter asks."""
+        return discover.checks(Gate.HEALTH)
+
+    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+        """What a person can do, as commands to copy."""
+        return choices(ways, self.slug, about)
+
+    def lock(self, name: str) -> Path:
+        return lock_file(self.repository.common, self.slug, name)
+
+    @cached_property
+    def launcher(self) -> Launcher:
+        name = self.repository.config("user.name") or host.user()
+        return Launcher(host.owner(), name, host.temporary_folder())
+
+    @property
+    def dri(self) -> str:
+        """Who is responsible, labelled where it is only inferred."""
+        if self.contract.dri:
+            return self.contract.dri
+        return f"{self.launcher.user or 'unknown'} (inferred: the launching user)"
+
+    def given(self, memory: Memory) -> dict[Any, Any]:
+        """Evidence that needs no reading, and what sources read from."""
+        return {
+            Repository: self.repository,
+            Contract: self.contract,
+            ContractFile: self.file,
+            Place: self.place,
+            Scheduler: self.scheduler,
+            Tracker: self.tracker,
+            Store: self.store,
+            Layout: self.layout,
+            Launcher: self.launcher,
+            Channels: self.channels,
+            Undelivered: Undelivered(tuple((one.title, one.since, one.why) for one in memory.not_told)),
+            Waivers: Waivers(self.waivers),
+            Adoptee: NOTHING_ADOPTED,
+            Cadence: Cadence(self.contract.babysit.cadence),
+            type(memory.history): memory.history,
+            type(memory.unfinished): memory.unfinished,
+            type(memory.edits): memory.edits,
+            FinalStep: final_step(memory),
+            PriorLaunch: prior_launch(memory),
+            IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
+            ContractDrift: self.drift,
+            OwnVersion: OwnVersion(__version__, self.contract.herorun or ""),
+            SourceRun: source_run(self.repository, self.contract),
+            RecordLease: RecordLease(memory.lease) if memory.lease else Nothing("it lies in the output root"),
+        }
+
+    def prepare(self) -> None:
+        """Make the private state folder, invisible to git."""
+        make_folders(self.state)
+        ignore = self.repository.main / ".herorun" / ".gitignore"
+        if not ignore.exists():
+            write_whole(ignore, b"*\n", 0o644)
+
+
+def log_of(run: Run, instance: str) -> str:
+    """Where an instance's log is on this machine; empty where its scheduler does not tell."""
+    where = getattr(run.scheduler, "log", None)
+    return str(where(instance)) if callable(where) else ""
