@@ -1,16 +1,12 @@
 """A record without a repository: the journal's hash-chained lines in one file of the user's state folder."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from herorun.core.canonical import canonical, plain
-from herorun.core.codec import read as decode
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.event import Event
-from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines
-from herorun.core.scrub import scrub_tree
+from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines, scrubbed
 from herorun.record import Known, Pushed
 from herorun.system.files import locked, make_folders, sync_folder
 
@@ -51,7 +47,7 @@ class Journal:
             self._read()
             self.must_understand()
             prev = self._lines[-1].hash if self._lines else START
-            new = chain([_scrubbed(event) for event in events], prev)
+            new = chain([scrubbed(event) for event in events], prev)
             data = "".join(f"{line.text}\n" for line in new).encode()
             _append(self.path, data)
             self._read()
@@ -104,7 +100,3 @@ def _append(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     sync_folder(path.parent)
-
-
-def _scrubbed(event: Event) -> Event:
-    return decode(type(event), json.loads(canonical(scrub_tree(plain(event)))))

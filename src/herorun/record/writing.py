@@ -1,12 +1,9 @@
 """Writing the record in this clone: every event one durable commit, by compare-and-swap."""
 
 import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from herorun.core.canonical import canonical, plain
-from herorun.core.codec import read as decode
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import (
     CheckedIn,
@@ -22,10 +19,9 @@ from herorun.core.event import (
     Observed,
     Sealed,
 )
-from herorun.core.journal import Line, chain, fold
+from herorun.core.journal import Line, chain, fold, scrubbed
 from herorun.core.logbook import add_to_pages, page_number, pages_of
 from herorun.core.render import digest_of, new_logbook
-from herorun.core.scrub import scrub_tree
 from herorun.record import upkeep
 from herorun.record.content import Content, segment_at
 from herorun.record.reading import Reading
@@ -41,7 +37,7 @@ class Writing(Reading):
 
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
         """Add events in one durable commit, and return it. Secrets are masked before anything is hashed."""
-        clean = [_scrubbed(event) for event in events]
+        clean = [scrubbed(event) for event in events]
         with locked(self._lock, what="another herorun that writes this record"):
             tip = self._append(clean, files or {})
             self._remember()
@@ -118,11 +114,6 @@ class Writing(Reading):
         """Pack what was committed, now and then. It saves room and nothing else: where it fails, nothing is lost."""
         with contextlib.suppress(HerorunError, OSError):
             upkeep.pack_new(self.repository, self.slug, self._read())
-
-
-def _scrubbed(event: Event) -> Event:
-    # Through canonical JSON, so that what is rendered now is what will be rendered from the journal.
-    return decode(type(event), json.loads(canonical(scrub_tree(plain(event)))))
 
 
 def _subject(events: Sequence[Event]) -> str:

@@ -1,0 +1,36 @@
+"""The journal: hash-chained JSON lines, one event a line. Memory is folded from them and never stored apart."""
+
+from herorun.core.journal.folding import fold
+from herorun.core.journal.lines import (
+    START,
+    UNKNOWN,
+    VERSION,
+    BrokenJournal,
+    Line,
+    as_json,
+    chain,
+    event_id,
+    read_line,
+    read_lines,
+    scrubbed,
+    write_line,
+)
+from herorun.core.journal.memory import PRUNE, Memory
+
+__all__ = [
+    "PRUNE",
+    "START",
+    "UNKNOWN",
+    "VERSION",
+    "BrokenJournal",
+    "Line",
+    "Memory",
+    "as_json",
+    "chain",
+    "event_id",
+    "fold",
+    "read_line",
+    "read_lines",
+    "scrubbed",
+    "write_line",
+]

@@ -1,0 +1,129 @@
+"""The journal's lines and the chain that they make.
+
+A line holds `v` (the journal's version), `id` (the event's own digest, the same wherever it is re-applied), `kind`,
+the event's fields, `prev` (the hash of the line before) and `hash` (over all of that).
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from herorun.core.canonical import canonical, digest, plain
+from herorun.core.codec import read
+from herorun.core.event import KINDS, Event, Newer
+from herorun.core.outside import read_json
+from herorun.core.scrub import scrub_tree
+
+VERSION = 1
+START = ""  # the `prev` of the first line
+UNKNOWN = "?"  # the `prev` or `hash` of a newer line, where it has none that we can read
+UNTIMED = datetime.min.replace(tzinfo=UTC)
+
+
+class BrokenJournal(ValueError):
+    """A line does not fit: says which and why."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the journal, parsed."""
+
+    event: Event
+    id: str
+    prev: str
+    hash: str
+    text: str
+    entry: str = ""  # digest of its entry in the logbook, as it was written; empty where it has none
+
+
+def event_id(event: Event) -> str:
+    """The event's own digest, without its place in the chain."""
+    return digest({"kind": event.kind, **plain(event)})[7:23]
+
+
+def write_line(event: Event, prev: str, entry: str = "") -> Line:
+    """`entry` is the digest of the event's logbook entry: a later rendering must not make an old entry look changed."""
+    body = {"v": VERSION, "id": event_id(event), "kind": event.kind, "prev": prev, "event": plain(event)}
+    if entry:
+        body["entry"] = entry
+    body["hash"] = digest(body)
+    return Line(event, str(body["id"]), prev, str(body["hash"]), canonical(body), entry)
+
+
+def chain(
+    events: Iterable[Event], prev: str, entry_digest: Callable[[Event], str] = lambda _: ""
+) -> list[Line]:
+    """Write events one after another, each naming the hash of the one before."""
+    lines = []
+    for event in events:
+        line = write_line(event, prev, entry_digest(event))
+        lines.append(line)
+        prev = line.hash
+    return lines
+
+
+def read_line(text: str, place: str) -> Line:
+    """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it can be read."""
+    try:
+        body = read_json(text)
+        version = body["v"]
+    except (ValueError, TypeError, KeyError):
+        raise BrokenJournal(f"{place}: not a journal line") from None
+    if not isinstance(version, int):
+        raise BrokenJournal(f"{place}: its version is {version!r}, which is no number")
+    if version > VERSION:
+        return _newer(body, version, text)
+    try:
+        claimed = body.pop("hash")
+        kind = KINDS[body["kind"]]
+        event = read(kind, body["event"])
+        line = Line(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
+    if canonical({**body, "hash": claimed}) != text:
+        raise BrokenJournal(f"{place}: not in the form that herorun writes: it was changed")
+    if digest(body) != claimed:
+        raise BrokenJournal(f"{place}: the hash does not fit the line: it was changed")
+    # Of the words that were written: a field that a later version adds must not change an old event's id.
+    if digest({"kind": body["kind"], **body["event"]})[7:23] != line.id:
+        raise BrokenJournal(f"{place}: the id does not fit the event: it was changed")
+    return line
+
+
+def _newer(body: Mapping[str, Any], version: int, text: str) -> Line:
+    known = {name: value for name, value in body.items() if isinstance(value, str)}
+    event = body.get("event")
+    try:
+        at = datetime.fromisoformat(event["at"]) if isinstance(event, Mapping) else UNTIMED
+    except (KeyError, TypeError, ValueError):
+        at = UNTIMED
+    at = at if at.tzinfo else UNTIMED
+    return Line(
+        Newer(at, version), known.get("id", ""), known.get("prev", UNKNOWN), known.get("hash", UNKNOWN), text
+    )
+
+
+def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Line]:
+    """Parse `(place, text)` pairs in order and check the chain."""
+    lines = []
+    for place, text in texts:
+        line = read_line(text, place)
+        if line.prev != prev and UNKNOWN not in (line.prev, prev):
+            raise BrokenJournal(f"{place}: does not follow the line before it")
+        lines.append(line)
+        prev = line.hash
+    return lines
+
+
+def scrubbed(event: Event) -> Event:
+    """The event without secrets, as it will be read back: what is rendered now is what will be rendered from the journal."""
+    return read(type(event), json.loads(canonical(scrub_tree(plain(event)))))
+
+
+def as_json(value: Any) -> Mapping[str, Any]:
+    """A value's plain form as a mapping, for an event that carries it."""
+    form = plain(value)
+    assert isinstance(form, dict)
+    return form
