@@ -55,10 +55,12 @@ def told(home: Path, box: Box, data: str) -> Story:
 
 def bring_check_in(story: Story) -> None:
     """The job checks in, by what of herorun a job needs: it travels with the code."""
-    for name in ("__init__.py", "checkin.py", "core/__init__.py", "core/admission.py", "core/first_party.py"):
-        target = story.work / "herorun" / name
+    package = Path(herorun.__file__).parent
+    names = ("__init__.py", "checkin.py", "core/__init__.py", "core/admission/*.py", "core/first_party.py")
+    for path in (each for name in names for each in package.glob(name)):
+        target = story.work / "herorun" / path.relative_to(package)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(Path(herorun.__file__).parent / name, target)
+        shutil.copy(path, target)
     script = story.work / "train.sh"
     script.write_text(f"python3 -c 'import herorun; herorun.check_in()' || exit 78\n{script.read_text()}")
 

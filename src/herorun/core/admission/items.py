@@ -1,0 +1,43 @@
+"""The words of a check-in: what a job shows of itself, and how each comparison came out."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
+SCHEMA = 1
+HIDDEN = "[scrubbed]"  # stands for a secret
+SEALED = f"{HIDDEN} sha256:"
+
+
+class Item(NamedTuple):
+    """One comparison: what, how it came out, and both values in words."""
+
+    item: str
+    outcome: str
+    message: str
+
+
+class Presented(NamedTuple):
+    """What the running job shows of itself. None: it does not show it."""
+
+    argv: Sequence[str] | None = None
+    main: bool = False  # whether this is the very process that was submitted, and not one that it started
+    config_digests: Mapping[str, str | None] | None = None  # file -> digest, None: missing
+    config: Any = None  # the resolved config, where the script passes it: tables, or objects that hold them
+    output_root: str | None = None
+    tracker_id: str | None = None
+    loaded: str | None = None  # the checkpoint it loaded; None: it started from scratch
+    loaded_said: bool = False  # whether the script said what it loaded
+    files: Mapping[str, str | None] = {}  # code file -> digest
+    files_seen: int = 0
+    files_total: int = 0
+    unread: Mapping[str, str] = {}  # config and code files that could not be read -> why
+    modules_seen: int = 0  # first-party modules that are loaded
+    modules_elsewhere: Mapping[str, str] = {}  # those from outside the admitted tree -> their file
+    packages: Mapping[str, str | None] | None = None  # admitted package -> version here, None: not installed
+
+
+def sealed(value: Any) -> str:
+    """What an admission keeps of a secret: enough to tell whether another is shown."""
+    return SEALED + hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()
