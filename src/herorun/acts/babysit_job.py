@@ -14,7 +14,6 @@ from herorun.core.jobs.command import must_return, notices
 from herorun.core.jobs.facts import Facts
 from herorun.core.ports import Absent
 from herorun.core.until import Until
-from herorun.workspace import Run
 
 
 def ready(
@@ -56,16 +55,15 @@ def watch_job(
     facts, every = run.facts, run.contract.babysit.cadence
     last: list[JobTurn] = []
 
-    def turn(opened: Run, drift: str) -> JobTurn:
-        assert isinstance(opened, JobRun)
+    def turn(opened: JobRun, drift: str) -> JobTurn:
         last[:] = [take_job_turn(opened, state_file)]
         return last[0]
 
-    def told(opened: Run, taken: Turn) -> None:
-        assert isinstance(opened, JobRun) and isinstance(taken, JobTurn)
+    def told(opened: JobRun, taken: Turn) -> None:
+        assert isinstance(taken, JobTurn)
         report(opened, taken)
 
-    def again(name: str, start: Path) -> tuple[Run, str]:
+    def again(name: str, start: Path) -> tuple[JobRun, str]:
         return open_job(facts, every), ""
 
     code = watch(run.slug, run.folder, told, until, turn, opened=again)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import FrameType
+from typing import Generic, TypeVar
 
 from herorun.acts.looks import Looks
 from herorun.acts.registered import handed_on
@@ -27,10 +28,12 @@ from herorun.record import Pushed, Record
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked, write_whole
-from herorun.workspace import Run, watched_run
+from herorun.workspace import Run, Watched, watched_run
 
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 HEARTBEAT_WAIT = 30.0  # seconds
+
+W = TypeVar("W", bound=Watched)
 
 
 def start_babysitter(run: Run) -> str:
@@ -67,12 +70,12 @@ def _log(run: Run) -> Path:
     return run.state / "babysit.log"
 
 
-def last_heartbeat(run: Run) -> datetime | None:
+def last_heartbeat(run: Watched) -> datetime | None:
     """When a babysitter of this machine last wrote that it is alive; None if never."""
     return _heart(run, "at")
 
 
-def _heart(run: Run, name: str) -> datetime | None:
+def _heart(run: Watched, name: str) -> datetime | None:
     try:
         found = read_json((run.state / "heartbeat.json").read_bytes())
         moment = datetime.fromisoformat(found[name])
@@ -81,7 +84,7 @@ def _heart(run: Run, name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def beat(run: Run, due: datetime | None = None) -> None:
+def beat(run: Watched, due: datetime | None = None) -> None:
     """Say that a babysitter is alive, and when its loop looks next."""
     heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": host.owner()}
     if due is not None:
@@ -92,11 +95,12 @@ def beat(run: Run, due: datetime | None = None) -> None:
 def watch(
     name: str,
     start: Path,
-    report: Callable[[Run, Turn], None],
+    report: Callable[[W, Turn], None],
     until: Until | None = None,
-    turn: Callable[[Run, str], Turn] | None = None,
+    turn: Callable[[W, str], Turn] | None = None,
     over: threading.Event | None = None,
-    opened: Callable[[str, Path], tuple[Run, str]] = watched_run,
+    *,
+    opened: Callable[[str, Path], tuple[W, str]],
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
@@ -127,7 +131,7 @@ def watch(
         os.close(keep)
 
 
-def _rest_first(own: "Watching", run: Run) -> None:
+def _rest_first(own: "Watching[W]", run: W) -> None:
     """The look that a loop before this one meant to take is waited for, unless a person has called meanwhile."""
     due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
     beat(run, due)
@@ -142,7 +146,7 @@ def tick_once(
     """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
     run, drift = watched_run(name, start)
     with unattended():
-        turn = take_turn(run, drift, looks, push)
+        turn = take_turn(run, drift, looks, lambda: push(run.record))
     beat(run)
     return run, turn
 
@@ -162,17 +166,17 @@ def unattended() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Watching:
+class Watching(Generic[W]):
     """One loop's own things."""
 
     name: str
     start: Path
-    report: Callable[[Run, Turn], None]
+    report: Callable[[W, Turn], None]
     until: Until
-    turn: Callable[[Run, str], Turn]
+    turn: Callable[[W, str], Turn]
     bell: Path
     over: threading.Event
-    opened: Callable[[str, Path], tuple[Run, str]]
+    opened: Callable[[str, Path], tuple[W, str]]
 
     def rest(self, seconds: float, heard: float) -> None:
         """Sleep so long, or until the bell rings."""
@@ -183,7 +187,7 @@ class Watching:
             seconds -= 1.0
 
 
-def _loop(own: Watching) -> int:
+def _loop(own: Watching[W]) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
         began, heard = time.monotonic(), _written(own.bell)
@@ -200,7 +204,7 @@ def _loop(own: Watching) -> int:
         own.rest(pause - (time.monotonic() - began), heard)
 
 
-def _once(own: Watching) -> tuple[float, int | None]:
+def _once(own: Watching[W]) -> tuple[float, int | None]:
     """One tick: the seconds until the next is due, or the exit code where none is. All that it read goes with it."""
     run, drift = own.opened(own.name, own.start)
     with unattended():
@@ -219,13 +223,13 @@ def _seconds(turn: Turn, until: Until) -> float:
     return max(0.0, min(pause, left))
 
 
-def ring(run: Run) -> None:
+def ring(run: Watched) -> None:
     """Wake the loop of this machine: a person has ordered something."""
     run.prepare()
     write_whole(_bell(run), b"")
 
 
-def _bell(run: Run) -> Path:
+def _bell(run: Watched) -> Path:
     return run.state / "ordered"
 
 
@@ -237,7 +241,7 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def next_due(run: Run) -> datetime | None:
+def next_due(run: Watched) -> datetime | None:
     """When the loop of this machine meant to look next; None where none was under way."""
     return _heart(run, "next")
 

@@ -11,7 +11,7 @@ from herorun.core.ports import Post
 from herorun.core.render import one_line
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run, template
+from herorun.workspace import Run, Watched, template
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ def begin(run: Run) -> Begun:
     return Begun((logbook, f"issue {issue}"), issue, pushed.why)
 
 
-def reopen(run: Run) -> None:
+def reopen(run: Watched) -> None:
     """Open the issue's page where the record is begun and the page is not here, as in another clone.
 
     What was said on the lost page stays said. Errors are the issue tracker's.
     """
-    if run.record.memory().initialised is None or run.issue.find(_key(run)):
+    if not isinstance(run, Run) or run.record.memory().initialised is None or run.issue.find(_key(run)):
         return
     run.prepare()
     page = _issue(run)

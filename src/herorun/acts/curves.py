@@ -14,7 +14,7 @@ from herorun.core.scrub import scrub
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system import voice
 from herorun.system.columns import Fetched, Point, fetched
-from herorun.workspace import Run
+from herorun.workspace import Run, Watched
 
 
 class Curves(Protocol):
@@ -58,13 +58,13 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     return read_all(run.tracker, run.slug), "as the tracker has them now"
 
 
-def kept_curves(run: Run) -> Fetched | None:
+def kept_curves(run: Watched) -> Fetched | None:
     """Those that the babysitter kept on this machine; None where nothing of them is whole."""
     kept = fetched(run.state / COLUMNS)
     return kept if kept is not None and kept.fetched_at is not None else None
 
 
-def names_for(run: Run) -> Names:
+def names_for(run: Watched) -> Names:
     """Which of the run's columns is which."""
     return names_of(run.contract)
 

@@ -18,7 +18,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
 from herorun.record import Pushed, Record
-from herorun.workspace import Run
+from herorun.workspace import Run, watched_run
 
 AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
 PUSH_EVERY = 60.0  # seconds, at most about: what was seen is also for those who look from outside
@@ -99,7 +99,13 @@ class _Fleet:
     def watch(self, name: str) -> None:
         try:
             self.codes[name] = watch(
-                name, self._start, self._report, self._until, turn=self._turn, over=self._over
+                name,
+                self._start,
+                self._report,
+                self._until,
+                turn=self._turn,
+                over=self._over,
+                opened=watched_run,
             )
         except (HerorunError, OSError) as error:
             self.codes[name] = error.exit_code if isinstance(error, HerorunError) else 3
@@ -117,7 +123,7 @@ class _Fleet:
 
     def _turn(self, run: Run, drift: str) -> Turn:
         with self._room:
-            return take_turn(run, drift, self._looks, self._together.push)
+            return take_turn(run, drift, self._looks, lambda: self._together.push(run.record))
 
     def _report(self, run: Run, turn: Turn) -> None:
         """One after another, so that the documents of two runs never mix."""

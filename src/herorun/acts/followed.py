@@ -8,7 +8,6 @@ from typing import Any
 
 from herorun import discover
 from herorun.acts.clusters import address_of
-from herorun.acts.plain_journal import Journal
 from herorun.core.canonical import canonical, digest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
@@ -16,7 +15,8 @@ from herorun.core.jobs.facts import Facts, must_be_id
 from herorun.core.jobs.said import progress_in
 from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.outside import read_json
-from herorun.core.ports import Absent, Found, Place, Row, Rows, Search, Submission, Unsure
+from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unsure
+from herorun.record import RunRecord
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 
@@ -42,13 +42,13 @@ class Followed:
 
     everywhere = True
 
-    def __init__(self, jobs: Any, record: Journal, folder: Path) -> None:
+    def __init__(self, jobs: ById, record: RunRecord, folder: Path) -> None:
         self._jobs, self._record, self._folder = jobs, record, folder
         self._tails: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        answer: Search = self._jobs.look(self._job(instance))
+        answer = self._jobs.look(self._job(instance))
         if not isinstance(answer, Found):
             return answer
         job = answer.job

@@ -44,7 +44,7 @@ class JobTurn(Turn):
 
 def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     """The engine's turn, then what is told once: tracker runs, key events, how the tasks ended, what came of it."""
-    turn = take_turn(run, push=lambda record: record.push())  # a journal has no remote
+    turn = take_turn(run)
     doubts = list(turn.doubts)
     job = turn.evidence.get(Job)
     told: list[Performed] = []

@@ -11,22 +11,22 @@ from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
 from herorun.system.clock import now
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def take_lease(run: Run) -> Lease:
+def take_lease(run: Watched) -> Lease:
     """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
     return _take_on_record(run) if by_record(run) else _take_in_root(run)
 
 
-def by_record(run: Run) -> bool:
+def by_record(run: Watched) -> bool:
     """Whether the record's branch is the place of the lease."""
     return run.contract.babysit.lease == "record" or run.record.memory().lease is not None
 
 
-def hand_lease(run: Run, owner: str) -> Lease:
+def hand_lease(run: Watched, owner: str) -> Lease:
     """Give the lease that we hold to another owner."""
     mine = take_lease(run)
     if by_record(run):
@@ -37,7 +37,7 @@ def hand_lease(run: Run, owner: str) -> Lease:
     return mine.handed(owner)
 
 
-def seize_lease(run: Run, seen: LeaseSeen) -> Lease:
+def seize_lease(run: Watched, seen: LeaseSeen) -> Lease:
     """Take over a lease that was seen stale, unless it moved meanwhile."""
     owner = run.launcher.owner
     held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
@@ -53,11 +53,11 @@ def seize_lease(run: Run, seen: LeaseSeen) -> Lease:
     return taken
 
 
-def _path(run: Run) -> str:
+def _path(run: Watched) -> str:
     return f"{run.place.output_root}/{PATH}"
 
 
-def _take_in_root(run: Run) -> Lease:
+def _take_in_root(run: Watched) -> Lease:
     mine, path = Lease(run.launcher.owner, run.slug), _path(run)
     try:
         run.store.create(path, mine.bytes())
@@ -80,7 +80,7 @@ def _take_in_root(run: Run) -> Lease:
     return renewed
 
 
-def _take_on_record(run: Run) -> Lease:
+def _take_on_record(run: Watched) -> Lease:
     held = run.record.memory().lease
     if held is None:
         return _write_on_record(run, Lease(run.launcher.owner, run.slug))
@@ -88,7 +88,7 @@ def _take_on_record(run: Run) -> Lease:
     return _write_on_record(run, held.renewed())
 
 
-def _write_on_record(run: Run, lease: Lease) -> Lease:
+def _write_on_record(run: Watched, lease: Lease) -> Lease:
     """Ours once the remote has it; of two at once the fold of the journal lets one count."""
     run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat))
     pushed = run.record.push()
@@ -102,7 +102,7 @@ def _write_on_record(run: Run, lease: Lease) -> Lease:
     return lease
 
 
-def _must_be_ours(run: Run, lease: Lease, place: str) -> None:
+def _must_be_ours(run: Watched, lease: Lease, place: str) -> None:
     if not may_take(lease, run.launcher.owner, run.slug):
         raise Blocked(
             f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would overwrite each "

@@ -16,7 +16,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.journal import Memory
 from herorun.core.ports import Scheduler, Search, Unsure
 from herorun.system.clock import now
-from herorun.workspace import Run, watched_run
+from herorun.workspace import Watched, watched_run
 
 Wanted: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
 
@@ -47,7 +47,7 @@ class Looks:
                 self.expect_of(watched_run(name, start)[0])
         return self
 
-    def expect_of(self, run: Run) -> None:
+    def expect_of(self, run: Watched) -> None:
         """The same of one run that is open."""
         with contextlib.suppress(HerorunError, OSError):
             if hasattr(run.scheduler, "look"):
@@ -57,7 +57,7 @@ class Looks:
         if wanted and hasattr(scheduler, "look"):
             self._cluster(scheduler).wanted[run] = wanted
 
-    def of(self, run: Run, memory: Memory) -> Scheduler:
+    def of(self, run: Watched, memory: Memory) -> Scheduler:
         """The run's scheduler, by a look that others may share."""
         return self.shared(str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2)
 

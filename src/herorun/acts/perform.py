@@ -27,7 +27,7 @@ from herorun.core.recovery.choice import not_relaunched
 from herorun.core.render import worded
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,19 @@ class Performed:
     why: str = ""
 
 
-def intents(run: Run, actions: Sequence[Action], at: datetime) -> list[Intended]:
+def intents(run: Watched, actions: Sequence[Action], at: datetime) -> list[Intended]:
     """What is journalled together with the decision, so that no crash in between loses a word of it."""
     return [_intent(run, action, at) for action in actions]
 
 
-def _intent(run: Run, action: Action, at: datetime) -> Intended:
+def _intent(run: Watched, action: Action, at: datetime) -> Intended:
     """With a channel beyond the issue, also what the DRI is told by it."""
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     matters = urgency(action, checks) if run.channels.all else None
     return replace(_words(run, action, at), page=matters or "")
 
 
-def _words(run: Run, action: Action, at: datetime) -> Intended:
+def _words(run: Watched, action: Action, at: datetime) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
@@ -74,7 +74,7 @@ def _words(run: Run, action: Action, at: datetime) -> Intended:
             return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
 
 
-def perform(run: Run, action: Action) -> Performed:
+def perform(run: Watched, action: Action) -> Performed:
     """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
     memory = run.record.memory()
     if action.key in memory.done:
@@ -100,7 +100,7 @@ def perform(run: Run, action: Action) -> Performed:
     return Performed(action)
 
 
-def owned(run: Run, intended: Intended) -> None:
+def owned(run: Watched, intended: Intended) -> None:
     """The lease once more, right before an act that cannot be undone: the tick's own look may be minutes old."""
     try:
         take_lease(run)
@@ -109,7 +109,7 @@ def owned(run: Run, intended: Intended) -> None:
         raise
 
 
-def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
+def relaunch_once(run: Watched, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
     """Through the launch gate. What the gate refuses is put to a person at once, unless it was their own order."""
     try:
         started = relaunch(run, instance, why)
@@ -125,7 +125,7 @@ def relaunch_once(run: Run, intended: Intended, instance: str, why: str, ask: bo
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 
 
-def _was_begun(run: Run, instance: str) -> bool:
+def _was_begun(run: Watched, instance: str) -> bool:
     """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled by the next turn."""
     memory = run.record.memory()
     named = [one.name for one in memory.instances]
@@ -136,7 +136,7 @@ def _was_begun(run: Run, instance: str) -> bool:
     return any(launching.relaunch_of == instance for launching in begun)
 
 
-def stop_once(run: Run, intended: Intended, instance: str, why: str) -> None:
+def stop_once(run: Watched, intended: Intended, instance: str, why: str) -> None:
     """Tell the scheduler; that it ended is another matter."""
     try:
         run.scheduler.stop(instance, run.launcher.owner)
@@ -157,7 +157,7 @@ def stopped(intended: Intended, instance: str, why: str) -> Done:
     return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
 
 
-def settle(run: Run, sure: bool = True) -> list[str]:
+def settle(run: Watched, sure: bool = True) -> list[str]:
     """Find out what became of each action without an outcome; what stays in doubt comes back in words.
 
     A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if its instance was
@@ -184,7 +184,7 @@ def rollback_key(instance: str, step: int | None) -> str:
     return f"rollback/{instance}/{step}"
 
 
-def _settled(run: Run, intended: Intended) -> Done | Failed:
+def _settled(run: Watched, intended: Intended) -> Done | Failed:
     memory = run.record.memory()
     for instance in memory.instances:
         launching = memory.launchings.get(instance.name)
@@ -199,6 +199,6 @@ def _settled(run: Run, intended: Intended) -> Done | Failed:
     return Failed(now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True)
 
 
-def _due(run: Run, key: str) -> bool:
+def _due(run: Watched, key: str) -> bool:
     tries = run.record.memory().failed[key]
     return now() - tries.last >= back_off(tries.count, run.contract.babysit.cadence)

@@ -8,18 +8,18 @@ from herorun.core.errors import HerorunError
 from herorun.core.event import Intended
 from herorun.core.report.picture import picture
 from herorun.core.report.text import readable
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
 
 
-def with_pictures(run: Run, intended: Intended) -> Intended:
+def with_pictures(run: Watched, intended: Intended) -> Intended:
     """The digest with its curves under it. Without rows it goes out as it is: a picture is never worth a missing word."""
     drawn = pictures_of(run)
     return replace(intended, body="\n\n".join([intended.body, *drawn])) if drawn else intended
 
 
-def pictures_of(run: Run) -> list[str]:
+def pictures_of(run: Watched) -> list[str]:
     try:
         kept = kept_curves(run)
         charts = charts_of(kept, names_for(run)) if kept else []

@@ -12,9 +12,9 @@ from herorun.system.files import locked, make_folders, sync_folder
 
 
 class Journal:
-    """The record of a run without a repository: one file that only grows. It answers as `herorun.record.Record` does."""
+    """The record of a run without a repository: one file that only grows. It answers as `RunRecord` says."""
 
-    branch, remote, logbook_path = "the journal", None, ""
+    branch, remote, address = "the journal", None, ""
 
     def __init__(self, path: Path, slug: str) -> None:
         self.path, self.slug = path, slug
@@ -61,12 +61,6 @@ class Journal:
 
     def push(self) -> Pushed:
         return Pushed()  # there is nowhere to push it to
-
-    def fetch(self) -> None:
-        return
-
-    def logbook(self) -> str:
-        return ""
 
     def _read(self) -> None:
         try:

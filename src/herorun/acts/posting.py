@@ -9,10 +9,10 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
 from herorun.core.ports import Post
 from herorun.system.clock import now
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 
-def say(run: Run, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
+def say(run: Watched, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
     """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI: it is ours."""
     memory = run.record.memory()
     if key in memory.done:
@@ -23,7 +23,7 @@ def say(run: Run, key: str, title: str, why: str, lines: Mapping[str, str]) -> N
 
 
 def intent_to_say(
-    run: Run,
+    run: Watched,
     key: str,
     title: str,
     why: str,
@@ -37,16 +37,15 @@ def intent_to_say(
     return Intended(at, key, run.record.memory().attempt(key), title, body, lines, edits, anew)
 
 
-def record_link(run: Run) -> str:
+def record_link(run: Watched) -> str:
     """The record for people: its exact commit, the newest that everybody can find. `logbook verify` looks for it."""
     anchor, begun = run.record.anchor, run.record.memory().initialised
-    remote = run.repository.remotes().get(run.record.remote or "", "")
     if anchor is None:
         return "not pushed yet" if run.record.tip else "not begun"
-    return commit_link(anchor, remote, begun.issue if begun else "")
+    return commit_link(anchor, run.record.address, begun.issue if begun else "")
 
 
-def deliver(run: Run, intended: Intended) -> None:
+def deliver(run: Watched, intended: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome."""
     try:
         reopen(run)
@@ -59,7 +58,7 @@ def deliver(run: Run, intended: Intended) -> None:
     _done(run, intended, reference)
 
 
-def _said(run: Run, intended: Intended) -> str:
+def _said(run: Watched, intended: Intended) -> str:
     """A comment of its own, an edit of the one that it brings up to date, or both: each may be done again."""
     reference = ""
     if intended.anew:
@@ -70,6 +69,6 @@ def _said(run: Run, intended: Intended) -> str:
     return reference or edited
 
 
-def _done(run: Run, intended: Intended, reference: str) -> None:
+def _done(run: Watched, intended: Intended, reference: str) -> None:
     title = intended.what if intended.lines else ""
     run.record.append(Done(now(), intended.key, intended.attempt, title, intended.lines, reference))

@@ -20,13 +20,14 @@ from herorun.core.scrub import scrub
 from herorun.gates import Report, ask_relaunch
 from herorun.gather import gather
 from herorun.system.snapshot import MEGABYTE, take_snapshot
-from herorun.workspace import Run
+from herorun.workspace import Run, Watched
 
 
-def relaunch(run: Run, instance: str, why: str) -> str:
+def relaunch(run: Watched, instance: str, why: str) -> str:
     """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
     if isinstance(run, JobRun):
         return resubmit(run, instance, why)
+    assert isinstance(run, Run)
     memory = run.record.memory()
     waiting = memory.unsettled
     if waiting is None and memory.current and memory.current.name != instance:

@@ -6,12 +6,12 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
 from herorun.system import process
 from herorun.system.clock import now
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 LOOK, DELETE = 60.0, 600.0  # seconds
 
 
-def delete_node(run: Run, intended: Intended, action: DeleteNode) -> None:
+def delete_node(run: Watched, intended: Intended, action: DeleteNode) -> None:
     """Find the machine by its worker's address and delete it. One that is not there any more is deleted."""
     try:
         before = _machine(action)

@@ -13,13 +13,13 @@ from herorun.core.outside import read_json
 from herorun.core.replay import Replay, Result, past_ticks, replay, totals
 from herorun.core.tick import Rules
 from herorun.system import voice
-from herorun.workspace import Run
+from herorun.workspace import Run, Watched
 
 
 class Evidence:
     """The kept evidence of a run on this machine; of one day at a time, the newest asked for."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Watched) -> None:
         self._run = run
         self._day = ""
         self._lines: dict[str, dict[str, Any]] = {}
@@ -58,7 +58,7 @@ class Evidence:
             self._lines[at] = evidence
 
 
-def replays(run: Run, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
+def replays(run: Watched, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
     """Every recorded tick from `since` on, judged again by these rules. Nothing is written."""
     kept, digest = Evidence(run), rules_digest(rules)
     ticks = list(past_ticks(run.record.lines(), since))

@@ -7,10 +7,10 @@ from herorun import __version__
 from herorun.core.canonical import digest
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 
-def rules_of(run: Run) -> Rules:
+def rules_of(run: Watched) -> Rules:
     told = run.contract.babysit
     policy = Policy(
         told.recovery,
@@ -37,6 +37,6 @@ def rules_digest(rules: Rules) -> str:
     return digest([__version__, rules.thresholds, rules.policy, list(rules.waivers)])
 
 
-def evidence_file(run: Run, at: datetime) -> Path:
+def evidence_file(run: Watched, at: datetime) -> Path:
     """One line for each tick of that day."""
     return run.state / "evidence" / f"{at:%Y%m%d}.jsonl"

@@ -22,7 +22,7 @@ from herorun.core.tick import RunHealth
 from herorun.gates import finding_json
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.workspace import Run, log_of, watched_run
+from herorun.workspace import Run, Watched, log_of, watched_run
 
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
 
@@ -137,7 +137,7 @@ def turn_json(turn: Turn) -> dict[str, Any]:
     return {**turn.as_json(), **_standing(turn.run, drift, turn.doubts)}
 
 
-def _standing(run: Run, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
+def _standing(run: Watched, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
     """What people must know beside the run's health."""
     record = run.record
     return {

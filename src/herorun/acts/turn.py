@@ -44,13 +44,13 @@ from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import finding_json
 from herorun.gather import gather
-from herorun.record import Known, Pushed, Record
+from herorun.record import Known, Pushed
 from herorun.sources.metrics import keep_metrics
 from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
 from herorun.system.deadline import within
 from herorun.system.files import append_line, locked
-from herorun.workspace import Run
+from herorun.workspace import Run, Watched
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 LEASE_DEADLINE = 30.0  # seconds
@@ -60,7 +60,7 @@ LEASE_DEADLINE = 30.0  # seconds
 class Turn:
     """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to watch."""
 
-    run: Run
+    run: Watched
     tick: Tick | None
     evidence: Evidence
     performed: tuple[Performed, ...] = ()
@@ -149,7 +149,10 @@ def action_json(done: Performed) -> dict[str, Any]:
 
 
 def take_turn(
-    run: Run, drift: str = "", looks: Looks | None = None, push: Callable[[Record], Pushed] = Record.push
+    run: Watched,
+    drift: str = "",
+    looks: Looks | None = None,
+    push: Callable[[], Pushed] | None = None,
 ) -> Turn:
     """One whole turn, alone among the acting commands of this machine.
 
@@ -176,7 +179,7 @@ def take_turn(
         doubts += [unkept] if unkept else []
         performed = (*asked, *(perform(run, action) for action in actions))
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
-        pushed = push(run.record)
+        pushed = (push or run.record.push)()
         after = run.record.memory()
     return Turn(
         run,
@@ -190,7 +193,7 @@ def take_turn(
     )
 
 
-def pause_after(run: Run, seen: Tick, memory: Memory) -> timedelta:
+def pause_after(run: Watched, seen: Tick, memory: Memory) -> timedelta:
     """The time until the next turn is due."""
     at, current = now(), memory.current
     asked = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
@@ -219,7 +222,7 @@ def _unread_lines(evidence: Evidence) -> list[str]:
     return said
 
 
-def must_be_ours(run: Run, memory: Memory) -> None:
+def must_be_ours(run: Watched, memory: Memory) -> None:
     """Whoever was given the run has it; whoever gave it, or lost it, acts no more."""
     handed = memory.handed
     if handed and handed.to != run.launcher.owner:
@@ -229,23 +232,24 @@ def must_be_ours(run: Run, memory: Memory) -> None:
         )
 
 
-def must_be_launched(run: Run, memory: Memory) -> None:
+def must_be_launched(run: Watched, memory: Memory) -> None:
     if not memory.instances and not memory.unsettled:
         raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
 
 
-def _settle(run: Run) -> list[str]:
+def _settle(run: Watched) -> list[str]:
     """First the submission: whether a relaunch was done depends on it."""
     doubts = []
     try:
-        settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+        if isinstance(run, Run):
+            settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     except (HerorunError, OSError) as error:
         doubts.append(scrub(in_words(error)))
     return [*doubts, *settle(run, sure=not doubts)]
 
 
 def judge(
-    run: Run, sure: bool = False, memory: Memory | None = None, looks: Looks | None = None
+    run: Watched, sure: bool = False, memory: Memory | None = None, looks: Looks | None = None
 ) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
@@ -270,7 +274,7 @@ def judge(
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
 
 
-def _hands(run: Run, seen: Tick, observes: str) -> Hands:
+def _hands(run: Watched, seen: Tick, observes: str) -> Hands:
     """What keeps them still: a lease that is lost, or that nobody can see, and a judge that was not answered for."""
     wanted = interventions(seen.actions)
     try:
@@ -280,7 +284,7 @@ def _hands(run: Run, seen: Tick, observes: str) -> Hands:
     return Hands(judge=observes, withheld=wanted if observes else ())
 
 
-def _journal(run: Run, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known) -> str:
+def _journal(run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known) -> str:
     """Observed, Decided and every Intended in one commit, before anything is done; the evidence stays here.
 
     Why what was read could not be kept, where it could not: the next turn reads it again.

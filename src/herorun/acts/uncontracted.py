@@ -1,7 +1,7 @@
 """A job without a contract: a contract in memory, a plain journal in the user's state folder, and the one engine.
 
-`JobRun` is a `Run` without a repository. What a repository alone can tell is `Nothing`; the contract lets nobody relaunch
-unless a person gave the command for it.
+`JobRun` is watched as a `Run` is, without a repository. What a repository alone can tell is `Nothing`; the contract
+lets nobody relaunch unless a person gave the command for it.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from herorun import __version__, discover
 from herorun.acts.followed import LINES, Followed, JobLogTracker, adapter_for
@@ -33,17 +33,18 @@ from herorun.core.evidence import (
     Undelivered,
     Waivers,
 )
+from herorun.core.finding import Waiver
 from herorun.core.jobs.facts import Facts, must_be_whole
 from herorun.core.jobs.said import progress_in
 from herorun.core.journal import Memory
 from herorun.core.outside import read_json
-from herorun.core.ports import Channels, IssueTracker, Layout, Place, Post, Scheduler, Search, Store, Tracker
+from herorun.core.ports import Channels, Layout, Place, Post, Scheduler, Search, Store, Tracker
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, make_folders, write_whole
 from herorun.system.git import Repository
 from herorun.system.watchers import state_home
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
 UNPLANNED = Nothing("the job has no contract")
@@ -82,22 +83,12 @@ def jobs_home() -> Path:
     return state_home() / "jobs"
 
 
-class _NoRepository:
-    """Stands where a run has its repository, and knows nothing."""
-
-    def remotes(self) -> dict[str, str]:
-        return {}
-
-    def config(self, name: str) -> str | None:
-        return None
-
-
-class JobRun(Run):
+class JobRun(Watched):
     """One job without a contract. See `open_job`."""
 
     def __init__(self, facts: Facts, folder: Path, contract: Contract) -> None:
-        super().__init__(cast(Repository, _NoRepository()), contract, ContractFile("", ""))
-        self.facts, self.folder = facts, folder
+        self.facts, self.folder, self.contract = facts, folder, contract
+        self.file = ContractFile("", "")
 
     @cached_property
     def state(self) -> Path:
@@ -108,15 +99,15 @@ class JobRun(Run):
         return Place(self.slug, str(self.folder), str(self.folder), str(self.folder))
 
     @cached_property
-    def record(self) -> Any:
+    def record(self) -> Journal:
         return Journal(self.folder / "journal.jsonl", self.slug)
 
     @cached_property
-    def scheduler(self) -> "Followed":
+    def scheduler(self) -> Followed:
         return Followed(adapter_for(self.facts, self.folder), self.record, self.folder)
 
     @cached_property
-    def waivers(self) -> tuple[Any, ...]:
+    def waivers(self) -> tuple[Waiver, ...]:
         return ()
 
     @property
@@ -144,7 +135,7 @@ class JobRun(Run):
 
     @property
     def current(self) -> Instance | None:
-        return self.record.memory().current  # type: ignore[no-any-return]
+        return self.record.memory().current
 
     def given(self, memory: Memory) -> dict[Any, Any]:
         """All that is known without looking; what only a contract could tell is `Nothing`."""
@@ -190,11 +181,10 @@ class JobRun(Run):
     def begin(self) -> None:
         """Write the job down as the first instance, and open the page that is told on; each once."""
         self.prepare()
-        issue: IssueTracker = self.issue
         if self.current is None:
             self.record.append(self.instance(self.facts.job, "as a person named it"))
         keep_facts(self)
-        issue.open(Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ())
+        self.issue.open(Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ())
 
     def instance(self, job: str, why: str, after: str = "") -> Launched:
         number = len(self.record.memory().instances) + 1

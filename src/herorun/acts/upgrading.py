@@ -11,10 +11,10 @@ from herorun.core.judge import LOOK_BACK, held_back, must_replay
 from herorun.core.tick import Rules
 from herorun.core.upgrade import compared
 from herorun.system.clock import now
-from herorun.workspace import Run
+from herorun.workspace import Watched
 
 
-def settle_judge(run: Run, rules: Rules) -> tuple[tuple[Performed, ...], str]:
+def settle_judge(run: Watched, rules: Rules) -> tuple[tuple[Performed, ...], str]:
     """What was said about it, and why this herorun only observes (empty if it may act)."""
     judge, pin = run.record.memory().judge, run.contract.herorun or ""
     if must_replay(judge, __version__, pin):
@@ -25,7 +25,7 @@ def settle_judge(run: Run, rules: Rules) -> tuple[tuple[Performed, ...], str]:
     return _told(run, memory), held_back(memory.judge, __version__)
 
 
-def _told(run: Run, memory: Memory) -> tuple[Performed, ...]:
+def _told(run: Watched, memory: Memory) -> tuple[Performed, ...]:
     """The question, or the news that it judges otherwise and acts alike; said once."""
     done = memory.judge.replayed
     if done is None or done.version != __version__ or not done.key or _known(memory, done.key):
@@ -37,7 +37,7 @@ def _known(memory: Memory, key: str) -> bool:
     return key in memory.done or key in memory.intended or key in memory.queued
 
 
-def _news(run: Run, done: Replayed) -> Tell | Escalate:
+def _news(run: Watched, done: Replayed) -> Tell | Escalate:
     otherwise = "; ".join(done.changed)
     if not done.why:
         title = f"herorun {done.version} judges otherwise and acts alike"

@@ -136,7 +136,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
     from herorun.acts.turn import Turn
     from herorun.core.until import Until, parse_until
     from herorun.system.clock import now
-    from herorun.workspace import Run
+    from herorun.workspace import Run, watched_run
 
     end = parse_until(until, now()) if until else Until()
 
@@ -149,5 +149,5 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
                 screen.show_summary(run, turn, str(end))
 
     if len(names) == 1:
-        return watch(names[0], Path(start), report, end)
+        return watch(names[0], Path(start), report, end, opened=watched_run)
     return worst(watch_all(names, Path(start), report, screen.say, end))

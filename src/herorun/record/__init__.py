@@ -4,8 +4,9 @@ The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches
 never dirty the tree that it records.
 """
 
-from herorun.record.content import Known
+from herorun.record.content import Known, Pushed
+from herorun.record.port import RunRecord
 from herorun.record.reading import HOME
-from herorun.record.remote import Pushed, Record
+from herorun.record.remote import Record
 
-__all__ = ["HOME", "Known", "Pushed", "Record"]
+__all__ = ["HOME", "Known", "Pushed", "Record", "RunRecord"]

@@ -20,6 +20,16 @@ class Known:
     newest: str  # id of the last of them
 
 
+@dataclass(frozen=True)
+class Pushed:
+    """How a push ended. `why` is empty when the remote has everything."""
+
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.why
+
+
 @dataclass
 class Content:
     """The record at one commit, parsed: the lines after what was `remembered`, or all of them."""

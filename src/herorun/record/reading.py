@@ -51,6 +51,11 @@ class Reading:
         """The newest commit that may be named outside: one that no push can put on top of somebody else's anew."""
         return self.pushed if self.remote else self.tip
 
+    @property
+    def address(self) -> str:
+        """The remote's URL; empty where there is none."""
+        return self.repository.remotes().get(self.remote or "", "")
+
     def memory(self) -> Memory:
         """What the journal amounts to, as it stands now."""
         return self._read().memory

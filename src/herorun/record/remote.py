@@ -2,25 +2,14 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.journal import Line, Memory
 from herorun.record import upkeep
-from herorun.record.content import Content, missing
+from herorun.record.content import Content, Pushed, missing
 from herorun.record.writing import Writing
 from herorun.system.files import locked
 from herorun.system.plumbing import fetch, move_ref, push
-
-
-@dataclass(frozen=True)
-class Pushed:
-    """How a push ended. `why` is empty when the remote has everything."""
-
-    why: str = ""
-
-    def __bool__(self) -> bool:
-        return not self.why
 
 
 class Record(Writing):

@@ -5,9 +5,11 @@ from herorun.workspace.launches import contract_at, final_step, prior_launch
 from herorun.workspace.opening import contract_path, known_slugs, open_run, watched_run
 from herorun.workspace.run import Run, log_of
 from herorun.workspace.templates import template
+from herorun.workspace.watched import Watched
 
 __all__ = [
     "Run",
+    "Watched",
     "contract_at",
     "contract_drift",
     "contract_path",

@@ -30,31 +30,27 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
-from herorun.core.ports import Channels, IssueTracker, Layout, Notifier, Place, Scheduler, Store, Tracker
+from herorun.core.ports import Channels, Layout, Place, Scheduler, Store, Tracker
 from herorun.record import Record
-from herorun.routed import RoutedStore
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_whole
 from herorun.system.git import Repository
 from herorun.workspace.launches import final_step, prior_launch, source_run
 from herorun.workspace.templates import template
+from herorun.workspace.watched import Watched
 
 NOTHING_ADOPTED = Nothing("no job is adopted")
 UNCOMPARED = Nothing("the contract was compared with no admitted one")
 
 
 @dataclass
-class Run:
+class Run(Watched):
     """One run in one repository: its contract, its record and its adapters."""
 
     repository: Repository
     contract: Contract
     file: ContractFile
     drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
-
-    @property
-    def slug(self) -> str:
-        return self.contract.slug
 
     @cached_property
     def state(self) -> Path:
@@ -97,36 +93,9 @@ class Run:
         return adapter
 
     @cached_property
-    def store(self) -> Store:
-        return RoutedStore(self.place)
-
-    @cached_property
     def layout(self) -> Layout:
         adapter: Layout = discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
         return adapter
-
-    @cached_property
-    def issue(self) -> IssueTracker:
-        told, begun = self.contract.issue, self.record.memory().initialised
-        stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
-        adapter: IssueTracker = discover.connect("notifiers", told.kind, told.options, self.place, stated)
-        return adapter
-
-    @cached_property
-    def terminal(self) -> Notifier:
-        adapter: Notifier = discover.connect("notifiers", "terminal", {}, self.place)
-        return adapter
-
-    @cached_property
-    def channels(self) -> Channels:
-        names = self.contract.notify.targets
-        return Channels(
-            tuple(discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in names)
-        )
-
-    @cached_property
-    def limits(self) -> dict[str, Any]:
-        return discover.limits(self.contract)
 
     @cached_property
     def signed(self) -> Contract | None:

@@ -1,0 +1,112 @@
+"""What the babysitter watches, and how: a run of a repository, or a job without a contract."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.asking import Way
+from herorun.core.check import Check
+from herorun.core.contract import Contract, ContractFile
+from herorun.core.evidence import Launcher
+from herorun.core.finding import Waiver
+from herorun.core.journal import Memory
+from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Store
+from herorun.record import RunRecord
+from herorun.routed import RoutedStore
+
+
+class Watched(ABC):
+    """All that the engine asks of what it watches. `Run` and `JobRun` are the two."""
+
+    contract: Contract
+    file: ContractFile
+
+    @property
+    @abstractmethod
+    def record(self) -> RunRecord:
+        """Where all that happens to it is written down."""
+
+    @property
+    @abstractmethod
+    def scheduler(self) -> Scheduler:
+        """Where it runs."""
+
+    @property
+    @abstractmethod
+    def place(self) -> Place:
+        """Which run this is, and where its parts lie."""
+
+    @property
+    @abstractmethod
+    def state(self) -> Path:
+        """Its private folder on this machine."""
+
+    @property
+    @abstractmethod
+    def launcher(self) -> Launcher:
+        """Who acts, and from where."""
+
+    @property
+    @abstractmethod
+    def dri(self) -> str:
+        """Who is responsible, labelled where it is only inferred."""
+
+    @property
+    @abstractmethod
+    def waivers(self) -> tuple[Waiver, ...]:
+        """What was signed for, and so speaks no more."""
+
+    @property
+    @abstractmethod
+    def health_checks(self) -> tuple[Check, ...]:
+        """What the babysitter asks."""
+
+    @abstractmethod
+    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+        """What a person can do, as commands to copy."""
+
+    @abstractmethod
+    def lock(self, name: str) -> Path:
+        """The file by which processes on this machine exclude each other."""
+
+    @abstractmethod
+    def given(self, memory: Memory) -> dict[Any, Any]:
+        """Evidence that needs no reading, and what sources read from."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make the private state folder."""
+
+    @property
+    def slug(self) -> str:
+        return self.contract.slug
+
+    @cached_property
+    def store(self) -> Store:
+        return RoutedStore(self.place)
+
+    @cached_property
+    def issue(self) -> IssueTracker:
+        told, begun = self.contract.issue, self.record.memory().initialised
+        stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
+        adapter: IssueTracker = discover.connect("notifiers", told.kind, told.options, self.place, stated)
+        return adapter
+
+    @cached_property
+    def terminal(self) -> Notifier:
+        adapter: Notifier = discover.connect("notifiers", "terminal", {}, self.place)
+        return adapter
+
+    @cached_property
+    def channels(self) -> Channels:
+        names = self.contract.notify.targets
+        return Channels(
+            tuple(discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in names)
+        )
+
+    @cached_property
+    def limits(self) -> dict[str, Any]:
+        return discover.limits(self.contract)
