@@ -88,6 +88,13 @@ def look_at(run: Run, name: str) -> Job | None:
     return job
 
 
+def watched_again(run: Run, words: str, babysit: bool) -> Told:
+    """The end of an order that started an instance: whoever watches it, and that is said too where nobody does."""
+    watched, unwatched = start_watch(run, babysit)
+    warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
+    return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+
+
 def relaunch_by_hand(
     run: Run, stop_first: bool = False, reason: str = "", wait: float = 120.0, babysit: bool = True
 ) -> Told:
@@ -105,9 +112,7 @@ def relaunch_by_hand(
             words = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
         else:
             words = _relaunch(run, name, stop_first, reason, wait)
-    watched, unwatched = start_watch(run, babysit)
-    warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
-    return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+    return watched_again(run, words, babysit)
 
 
 def _ended_since(run: Run, name: str) -> str:

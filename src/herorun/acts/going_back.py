@@ -12,10 +12,10 @@ from herorun.acts.by_hand import (
     look_at,
     settled,
     stop_and_wait,
+    watched_again,
 )
-from herorun.acts.launch import start_watch
 from herorun.acts.launching import admitted_plan
-from herorun.acts.ordering import Told, begun, order, person, push_warning
+from herorun.acts.ordering import Told, begun, order, person
 from herorun.acts.perform import rollback_key
 from herorun.acts.relaunching import Again, must_be_resumable, start_again
 from herorun.acts.submitting import Say, unsaid
@@ -65,9 +65,7 @@ def rollback(
         words = done or _go_back(run, name, step, reason, stop_first, wait, dry, say)
     if dry and not done:
         return Told(run, words)
-    watched, unwatched = start_watch(run, babysit)
-    warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
-    return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+    return watched_again(run, words, babysit)
 
 
 def _done_already(run: Run, name: str, step: int, reason: str, waiting: bool) -> str:

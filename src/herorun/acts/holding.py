@@ -66,9 +66,9 @@ def _recorded_there(run: Run) -> set[str]:
 def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
     """As they are here and as they are on the remote: either may be ahead."""
     told = contract or run.contract
-    branch = told.record_branch if contract else f"herorun/{slug}"
+    branch = told.record_branch if contract else ""
     remote = told.record_remote if told.record_remote in run.repository.remotes() else None
-    record = Record(run.repository, slug, branch, remote, lambda: "")
+    record = Record.found(run.repository, slug, branch, remote)
     try:
         record.must_understand()
         lines = {line.id: line.event for line in (*record.published_lines(), *record.lines())}

@@ -58,7 +58,7 @@ def slugs_to_watch(repository: Repository) -> list[str]:
 
 def _to_watch(repository: Repository, slug: str) -> bool:
     try:
-        memory = Record(repository, slug, f"herorun/{slug}", None, lambda: "").memory()
+        memory = Record.found(repository, slug).memory()
     except (HerorunError, OSError):
         return True
     mine = memory.handed is None or memory.handed.to == host.owner()

@@ -22,8 +22,8 @@ def record_of(seal: SealedTag) -> Record:
         contract = contract_of(seal)
     except HerorunError:
         contract = None
-    branch = contract.record_branch if contract else f"herorun/{slug}"
-    return Record(seal.repository, slug, branch, remote, lambda: "")
+    branch = contract.record_branch if contract else ""
+    return Record.found(seal.repository, slug, branch, remote)
 
 
 def _tip(seal: SealedTag, record: Record) -> str | None:

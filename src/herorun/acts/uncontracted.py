@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from herorun import __version__, discover
+from herorun import discover
 from herorun.acts.followed import LINES, Followed, JobLogTracker, adapter_for
 from herorun.acts.plain_journal import Journal
 from herorun.core import evidence as kinds
@@ -24,21 +24,17 @@ from herorun.core.contract import Tracker as TrackerTable
 from herorun.core.errors import HerorunError
 from herorun.core.event import Launched
 from herorun.core.evidence import (
-    Cadence,
     FinalStep,
     Instance,
     Launcher,
     Nothing,
-    OwnVersion,
-    Undelivered,
-    Waivers,
 )
 from herorun.core.finding import Waiver
 from herorun.core.jobs.facts import Facts, must_be_whole
 from herorun.core.jobs.said import progress_in
 from herorun.core.journal import Memory
 from herorun.core.outside import read_json
-from herorun.core.ports import Channels, Layout, Place, Post, Scheduler, Search, Store, Tracker
+from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, make_folders, write_whole
@@ -139,25 +135,11 @@ class JobRun(Watched):
 
     def given(self, memory: Memory) -> dict[Any, Any]:
         """All that is known without looking; what only a contract could tell is `Nothing`."""
-        unknown = dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED)
-        undelivered = tuple((one.title, one.since, one.why) for one in memory.not_told)
         return {
-            **unknown,
-            Contract: self.contract,
-            ContractFile: self.file,
-            Place: self.place,
-            Scheduler: self.scheduler,
+            **super().given(memory),
+            **dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED),
             FinalStep: self._final(memory),
             Tracker: JobLogTracker(self.scheduler, memory.current.name if memory.current else ""),
-            Store: self.store,
-            Launcher: self.launcher,
-            Channels: Channels(),
-            Undelivered: Undelivered(undelivered),
-            Waivers: Waivers(()),
-            Cadence: Cadence(self.contract.babysit.cadence),
-            type(memory.history): memory.history,
-            type(memory.unfinished): memory.unfinished,
-            OwnVersion: OwnVersion(__version__, ""),
         }
 
     def _final(self, memory: Memory) -> FinalStep | Nothing:

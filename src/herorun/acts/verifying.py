@@ -71,7 +71,7 @@ def _without_contract(name: str, start: Path) -> Record:
         return watched_run(name, start)[0].record
     repository, slug = find_repository(start), Path(name).stem
     remote = "origin" if "origin" in repository.remotes() else None
-    return Record(repository, slug, f"herorun/{slug}", remote, lambda: "")
+    return Record.found(repository, slug, remote=remote)
 
 
 def verify_run(name: str, start: Path) -> Verified:

@@ -53,12 +53,7 @@ def _stale(each: Watcher, newest: dict[tuple[str, str, str], Watcher]) -> str:
     if each.until and now().timestamp() > each.until + LATE:
         return "it is past its own bound"
     try:
-        if (
-            each.top
-            and Record(find_repository(Path(each.top)), each.run, f"herorun/{each.run}", None, lambda: "")
-            .memory()
-            .sealed
-        ):
+        if each.top and Record.found(find_repository(Path(each.top)), each.run).memory().sealed:
             return "its run is sealed"
     except (HerorunError, OSError):
         return ""  # nobody can say

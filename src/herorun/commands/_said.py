@@ -1,4 +1,4 @@
-"""How an order's outcome is shown."""
+"""How an outcome is shown: an order's, and what was worked out."""
 
 from typing import Any
 
@@ -16,4 +16,15 @@ def show(told: Any, as_json: bool) -> int:
     if not as_json:
         for warning in told.warnings:
             click.echo(f"herorun: {screen.clean(warning)}", err=True)
+    return int(told.code)
+
+
+def show_lines(told: Any, as_json: bool) -> int:
+    """What was found, line by line or as one JSON document."""
+    from herorun import screen
+
+    if as_json:
+        screen.show_json(told.as_json())
+    else:
+        click.echo("\n".join(screen.clean(line) for line in told.lines()))
     return int(told.code)

@@ -40,12 +40,8 @@ def command(
     """
     from pathlib import Path
 
-    from herorun import screen
     from herorun.acts.comparing import compare_two
+    from herorun.commands._said import show_lines
 
     told = compare_two(Path(start), (a, b), gates, metrics, window, repeat)
-    if as_json:
-        screen.show_json(told.as_json())
-    else:
-        click.echo("\n".join(screen.clean(line) for line in told.lines()))
-    return told.code
+    return show_lines(told, as_json)

@@ -22,13 +22,9 @@ def command(start: str, run: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
     from herorun.acts.accounting import account
+    from herorun.commands._said import show_lines
     from herorun.workspace import watched_run
 
     told = account(watched_run(run, Path(start))[0])
-    if as_json:
-        screen.show_json(told.as_json())
-    else:
-        click.echo("\n".join(screen.clean(line) for line in told.lines()))
-    return told.code
+    return show_lines(told, as_json)

@@ -30,6 +30,7 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
 
     from herorun import screen
     from herorun.acts.replaying import replay_run
+    from herorun.commands._said import show_lines
     from herorun.core.until import parse_since
     from herorun.system.clock import now
     from herorun.workspace import watched_run
@@ -38,8 +39,4 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     told = replay_run(opened, parse_since(since, now()) if since else None)
     if drift:
         click.echo(f"herorun: the admitted contract is asked: {screen.clean(drift)}", err=True)
-    if as_json:
-        screen.show_json(told.as_json())
-    else:
-        click.echo("\n".join(screen.clean(line) for line in told.lines()))
-    return told.code
+    return show_lines(told, as_json)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 DEEPEST = 100  # levels of what is to be written again: Python's own writers go by recursion
@@ -68,6 +68,15 @@ def whole_number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{str(value)[:40]!r} is no whole number")
     return value
+
+
+def parse_utc(text: str) -> datetime | None:
+    """A moment in UTC, which is meant where no zone is said, as in W&B's answers; None for what is no time."""
+    try:
+        told = datetime.fromisoformat(text)
+        return told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def parse_time(value: Any) -> datetime:

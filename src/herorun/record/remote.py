@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from typing import Self
 
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.journal import Line, Memory
@@ -9,11 +10,17 @@ from herorun.record import upkeep
 from herorun.record.content import Content, Pushed, missing
 from herorun.record.writing import Writing
 from herorun.system.files import locked
+from herorun.system.git import Repository
 from herorun.system.plumbing import fetch, move_ref, push
 
 
 class Record(Writing):
     """One run's record in one repository, and on its remote where it has one."""
+
+    @classmethod
+    def found(cls, repository: Repository, slug: str, branch: str = "", remote: str | None = None) -> Self:
+        """The record of a run whose contract is not at hand: it is read, and never begun."""
+        return cls(repository, slug, branch or f"herorun/{slug}", remote, lambda: "")
 
     def push(self) -> Pushed:
         """Bring the remote up to date. What cannot go through stays queued and goes out at the next chance."""

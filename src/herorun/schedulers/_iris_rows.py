@@ -18,6 +18,7 @@ from typing import Any
 from herorun.core.errors import CouldNotLook
 from herorun.core.scrub import scrub
 from herorun.schedulers._iris_words import plain
+from herorun.schedulers._printed import tables_in
 
 LIMIT = 10_000  # the most that generation C lists
 NONE = "No jobs found."
@@ -115,12 +116,8 @@ def listing(generation: Generation, out: str, err: str) -> Listing:
 
 
 def _from_json(text: str) -> tuple[Row, ...]:
-    start = re.search(r"^\[", text, re.MULTILINE)
-    try:
-        told = json.loads(text[start.start() :]) if start else None
-    except ValueError:
-        told = None
-    if not isinstance(told, list) or not all(isinstance(each, dict) and each.get("job_id") for each in told):
+    told = tables_in(text)
+    if told is None or not all(each.get("job_id") for each in told):
         raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
     return tuple(_row(each) for each in told)
 

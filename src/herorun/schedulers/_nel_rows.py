@@ -14,6 +14,7 @@ from typing import Any
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.scrub import scrub
+from herorun.schedulers._printed import tables_in
 
 STATES = {
     "pending": JobState.PENDING,
@@ -85,12 +86,8 @@ def errors_in(text: str) -> str:
 
 
 def _told(text: str) -> list[dict[str, Any]]:
-    start = re.search(r"^\[", text, re.MULTILINE)
-    try:
-        told = json.loads(text[start.start() :]) if start else None
-    except ValueError:
-        told = None
-    if not isinstance(told, list) or not told or not all(isinstance(each, dict) for each in told):
+    told = tables_in(text)
+    if not told:
         raise CouldNotLook(f"nel printed something else than jobs: {scrub(text.strip())[:120]!r}")
     return told
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.outside import parse_utc
 from herorun.core.ports import Row, Rows
 from herorun.core.scrub import scrub
 from herorun.trackers.json_rows import Unusable, parse_row
@@ -95,7 +95,7 @@ def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
             rows.append(row)
     run = answer["run"]
     cursor = f"1:{answer['next']}:{run['created']}"
-    return Rows(tuple(rows), cursor, _utc(run["heartbeat"]), restarted, tuple(problems[-KEPT_PROBLEMS:]))
+    return Rows(tuple(rows), cursor, parse_utc(run["heartbeat"]), restarted, tuple(problems[-KEPT_PROBLEMS:]))
 
 
 def _logged(told: Any) -> Any:
@@ -104,12 +104,3 @@ def _logged(told: Any) -> Any:
         return told
     kept = ("_step", "_timestamp")
     return {name: value for name, value in told.items() if name in kept or not name.startswith("_")}
-
-
-def _utc(text: str) -> datetime | None:
-    """W&B's times are in UTC, also where they do not say so."""
-    try:
-        told = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)

@@ -65,7 +65,7 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
         if not SLUG.fullmatch(slug) or repository.resolve(ref) is None:
             fetch = f"git fetch {contract.record_remote} herorun/{slug}:{ref}"
             return Unavailable(f"the record of {slug} is not in this clone: `{fetch}`")
-        memory = Record(repository, slug, f"herorun/{slug}", None, lambda: "").memory()
+        memory = Record.found(repository, slug).memory()
         return _told_by(repository, slug, memory)
     except (HerorunError, OSError) as error:
         return Unavailable(scrub(in_words(error)))

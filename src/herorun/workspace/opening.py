@@ -112,7 +112,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     slug = Path(name).stem
     if not SLUG.fullmatch(slug) or repository.resolve(f"refs/herorun/record/{slug}") is None:
         raise error
-    record = Record(repository, slug, f"herorun/{slug}", None, lambda: "")
+    record = Record.found(repository, slug)
     launching = newest(record.memory())
     if launching is None:
         raise error

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from herorun import __version__, discover
+from herorun import discover
 from herorun.adopted import WithAdopted, jobs_by_id
 from herorun.core.asking import Way, choices
 from herorun.core.check import Check, Gate, Mode
@@ -14,23 +14,19 @@ from herorun.core.contract import Contract, ContractFile, parse_contract
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import (
     Adoptee,
-    Cadence,
     ContractDrift,
     FinalStep,
     IssuePage,
     Launcher,
     Nothing,
-    OwnVersion,
     PriorLaunch,
     RecordLease,
     SourceRun,
     Unavailable,
-    Undelivered,
-    Waivers,
 )
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
-from herorun.core.ports import Channels, Layout, Place, Scheduler, Store, Tracker
+from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_whole
@@ -146,28 +142,16 @@ class Run(Watched):
     def given(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""
         return {
+            **super().given(memory),
             Repository: self.repository,
-            Contract: self.contract,
-            ContractFile: self.file,
-            Place: self.place,
-            Scheduler: self.scheduler,
             Tracker: self.tracker,
-            Store: self.store,
             Layout: self.layout,
-            Launcher: self.launcher,
-            Channels: self.channels,
-            Undelivered: Undelivered(tuple((one.title, one.since, one.why) for one in memory.not_told)),
-            Waivers: Waivers(self.waivers),
             Adoptee: NOTHING_ADOPTED,
-            Cadence: Cadence(self.contract.babysit.cadence),
-            type(memory.history): memory.history,
-            type(memory.unfinished): memory.unfinished,
             type(memory.edits): memory.edits,
             FinalStep: final_step(memory),
             PriorLaunch: prior_launch(memory),
             IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
             ContractDrift: self.drift,
-            OwnVersion: OwnVersion(__version__, self.contract.herorun or ""),
             SourceRun: source_run(self.repository, self.contract),
             RecordLease: RecordLease(memory.lease) if memory.lease else Nothing("it lies in the output root"),
         }

@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from herorun import discover
+from herorun import __version__, discover
 from herorun.core.asking import Way
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.evidence import Launcher
+from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Store
@@ -72,9 +72,23 @@ class Watched(ABC):
     def lock(self, name: str) -> Path:
         """The file by which processes on this machine exclude each other."""
 
-    @abstractmethod
     def given(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""
+        return {
+            Contract: self.contract,
+            ContractFile: self.file,
+            Place: self.place,
+            Scheduler: self.scheduler,
+            Store: self.store,
+            Launcher: self.launcher,
+            Channels: self.channels,
+            Undelivered: Undelivered(tuple((one.title, one.since, one.why) for one in memory.not_told)),
+            Waivers: Waivers(self.waivers),
+            Cadence: Cadence(self.contract.babysit.cadence),
+            OwnVersion: OwnVersion(__version__, self.contract.herorun or ""),
+            type(memory.history): memory.history,
+            type(memory.unfinished): memory.unfinished,
+        }
 
     @abstractmethod
     def prepare(self) -> None:

@@ -1,11 +1,12 @@
 """What a launch means to do with the tracker's run: begin it, go on in it, or fork it. Never stated, always derived."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.identity.table import Intent
+from herorun.core.outside import parse_utc
 from herorun.core.plan import Plan, TrackerRun
 
 _SKEW = timedelta(minutes=1)  # what two clocks may differ by
@@ -54,13 +55,5 @@ def state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable) -> Tra
     running = identity.state is TrackerState.RUNNING
     if not running or not isinstance(job, Job) or not job.state.ended or job.ended is None:
         return identity.state
-    beat = _utc(identity.heartbeat)
+    beat = parse_utc(identity.heartbeat)
     return TrackerState.CRASHED if beat and beat <= job.ended + _SKEW else identity.state
-
-
-def _utc(text: str) -> datetime | None:
-    try:
-        told = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return told if told.tzinfo else told.replace(tzinfo=UTC)

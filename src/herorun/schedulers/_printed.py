@@ -1,0 +1,21 @@
+"""What a program prints as JSON among other lines. Pure."""
+
+import json
+import re
+from typing import Any
+
+_LIST = re.compile(r"^\[", re.MULTILINE)
+
+
+def tables_in(text: str) -> list[dict[str, Any]] | None:
+    """The list of tables that begins on a line of its own and ends the text; None where there is none.
+
+    >>> tables_in("a warning\\n[{}]"), tables_in("[1]"), tables_in("[]")
+    ([{}], None, [])
+    """
+    start = _LIST.search(text)
+    try:
+        told = json.loads(text[start.start() :]) if start else None
+    except ValueError:
+        return None
+    return told if isinstance(told, list) and all(isinstance(each, dict) for each in told) else None
