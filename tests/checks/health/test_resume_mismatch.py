@@ -68,6 +68,15 @@ def test_the_level_behind_the_warm_up(offset, after, fall, outcome):
     assert outcome_of(compared=9, offset=offset, after=after, fall=fall, noise=0.001) is outcome
 
 
+def test_where_nobody_can_tell_how_the_loss_fell_a_lower_level_says_nothing():
+    young = {"offset": -0.1, "after": 50, "fall": None, "noise": 0.001}
+
+    assert outcome_of(compared=9, **young) is Outcome.PASS  # by its equal steps
+    assert asked(**young).outcome is Outcome.UNKNOWN
+    assert asked(**young).message.startswith("not comparable: the loss is -9.52% from the trend")
+    assert outcome_of(compared=9, **young | {"offset": 0.011}) is Outcome.FAIL
+
+
 def test_a_level_within_the_noise_is_no_mismatch():
     edge = 8 * 0.02 / math.sqrt(50)
 

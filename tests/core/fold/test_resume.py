@@ -64,6 +64,16 @@ def test_a_spike_that_was_rolled_back_is_not_what_comes_behind_is_held_against()
     assert told.after == 50 and told.offset == pytest.approx(0.0, abs=0.005)
 
 
+def test_how_a_loss_fell_is_known_from_125_rows_on_of_all_attempts():
+    told = resumed(*FALLING[300:])
+    assert told.fall == pytest.approx(0.05 * math.log(362 / 287), rel=0.02)
+
+    young = [*curve(*FALLING[:124]), *curve(*FALLING[100:], first=100)]
+    assert summarise(folded(young)).resume.fall is None
+    twice = [*curve(*FALLING[:200]), *curve(*FALLING[180:210], first=180), *curve(*FALLING[200:], first=200)]
+    assert summarise(folded(twice)).resume.fall > 0.0
+
+
 @pytest.mark.parametrize(("rows", "after"), [(40, 0), (100, 49), (101, 50), (140, 50)])
 def test_the_warm_up_is_fifty_rows_and_so_is_what_is_averaged(rows, after):
     assert resumed(*FALLING[300:], *[2.2] * (rows - 1)).after == after

@@ -46,6 +46,10 @@ def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdi
     if resume.after >= limits.least_after and _level(resume, limits):
         return failed(level, subject=where)
     if not resume.overlapped and resume.after >= limits.least_after:
+        if resume.fall is None and resume.offset < -_least(resume, limits):
+            return unknown(
+                f"not comparable: {level}, and too few rows tell how it fell before", subject=where
+            )
         return passed(f"no step was logged twice, and {level}", subject=where)
     if not resume.overlapped:
         return unknown(f"not comparable: no step up to {resume.high_water} was logged twice", subject=where)
@@ -59,10 +63,17 @@ def _catch_up(resume: Resume, limits: Limits) -> bool:
 
 
 def _level(resume: Resume, limits: Limits) -> bool:
-    """Two-sided; a loss that was falling may have fallen on, half as fast again."""
-    noise = limits.sigmas * resume.noise / math.sqrt(resume.after)
-    least = max(math.log1p(limits.after), noise)
-    return resume.offset > least or resume.offset < -least - 1.5 * resume.fall
+    """Two-sided; a loss that was falling may have fallen on, half as fast again.
+
+    Where nobody can tell how fast it was falling, a lower level says nothing.
+    """
+    least = _least(resume, limits)
+    return resume.offset > least or (resume.fall is not None and resume.offset < -least - 1.5 * resume.fall)
+
+
+def _least(resume: Resume, limits: Limits) -> float:
+    """What a level must be off by to count, as a logarithm."""
+    return max(math.log1p(limits.after), limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1)))
 
 
 def _differs(resume: Resume) -> str:

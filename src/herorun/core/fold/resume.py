@@ -30,7 +30,7 @@ class Comparison:
     level: float  # the trend's, at the resume
     mean: float  # of the logarithms of the last losses before it; the trend's level where there are too few
     noise: float
-    fall: float
+    fall: float | None
     differences: list[float] = field(default_factory=list)
     worst: float = 0.0
     worst_step: int = 0
@@ -66,7 +66,8 @@ def restart(state: Lineage, step: int, high_water: int, trend: Trend) -> None:
     before = list(state.losses.values())
     state.losses, state.rates = {}, {}
     mean = _mean(before, trend.level)
-    state.comparison = Comparison(step, high_water, trend.level, mean, trend.scale, _fall(before))
+    fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
+    state.comparison = Comparison(step, high_water, trend.level, mean, trend.scale, fall)
 
 
 def _mean(losses: list[float], level: float) -> float:
@@ -82,11 +83,16 @@ def _offset(compared: Comparison, averaged: int) -> float:
     return min(offset, offset + compared.level - compared.mean, key=abs)
 
 
-def _fall(losses: list[float]) -> float:
-    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell lately."""
+def _fall(losses: list[float]) -> float | None:
+    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell lately.
+
+    None where too little was logged to tell: a young curve is steep.
+    """
     before, lately = losses[-150:-75], losses[-75:]
     usable = [loss for loss in (*before, *lately) if loss > 0]
-    if len(before) < 50 or len(usable) < len(before) + len(lately):
+    if len(before) < 50:
+        return None
+    if len(usable) < len(before) + len(lately):
         return 0.0
     return max(math.log(fmean(before) / fmean(lately)), 0.0)
 
