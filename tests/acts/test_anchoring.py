@@ -52,7 +52,7 @@ def fresh(rewritten: Story) -> Iterator[Story]:
 @pytest.fixture
 def receipt(launched: Story) -> Iterator[Path]:
     """What check-in leaves: it takes the record's commit from the admission."""
-    admission = json.loads((launched.state / "admissions" / "tiny-1.json").read_text())
+    admission = json.loads((launched.state / "admissions" / "tiny-1" / "admission.json").read_text())
     path = launched.root / "_herorun" / "receipts" / "tiny-1.1.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"instance": "tiny-1", "record": admission["record"]}))

@@ -102,7 +102,7 @@ def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.Capture
     assert story.launch() == 0
     story.ended()
     assert (story.state / "code" / "tiny-1" / "config.toml").read_text().endswith("steps = 4\n")
-    admission = json.loads((story.state / "admissions" / "tiny-1.json").read_text())
+    admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
     shown = hashlib.sha256((story.work / "config.toml").read_bytes()).hexdigest()
     assert admission["config_digests"]["config.toml"] == f"sha256:{shown}"
 
@@ -111,7 +111,7 @@ def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.Capture
 def test_new_files_are_admitted_and_checked_in_with(edited: Story) -> None:
     (edited.work / "model.py").write_text("width = 8\n")
     assert edited.launch() == 0
-    admission = json.loads((edited.state / "admissions" / "tiny-1.json").read_text())
+    admission = json.loads((edited.state / "admissions" / "tiny-1" / "admission.json").read_text())
     assert {"model.py", "train.sh"} <= admission["files"].keys()
 
 

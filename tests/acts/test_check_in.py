@@ -97,7 +97,7 @@ def admitted(story: Story) -> Admitted:
     (story.work / "README.md").write_text("words\n")
     story.sign(command={"argv": ARGV, "env": {"PYTHONPATH": SOURCES}})
     story.launched()
-    return Admitted(story, story.state / "admissions" / "tiny-1.json")
+    return Admitted(story, story.state / "admissions" / "tiny-1" / "admission.json")
 
 
 @pytest.mark.thorough

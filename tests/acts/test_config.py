@@ -66,7 +66,7 @@ def test_two_preflights_are_one_plan_and_check_in_does_not_mind(story: Story, ca
 
 def checked_in(story: Story, config: str) -> int:
     """The exit code of a process that checks in with this config."""
-    admission = story.state / "admissions" / "tiny-1.json"
+    admission = story.state / "admissions" / "tiny-1" / "admission.json"
     told = json.loads(admission.read_text())
     aside = story.home / "admission.json"
     aside.write_text(json.dumps({**told, "output_root": str(story.home)}))

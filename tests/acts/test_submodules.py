@@ -56,7 +56,7 @@ def test_its_files_are_shipped_and_admitted(story: Story, lib: Path) -> None:
     assert story.launch() == 0
     story.ended()
     assert (story.state / "code" / "tiny-1" / "lib" / "model.sh").read_text() == "echo model\n"
-    admission = json.loads((story.state / "admissions" / "tiny-1.json").read_text())
+    admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
     assert {"lib/model.sh", "train.sh"} <= admission["files"].keys()
 
 

@@ -27,7 +27,7 @@ PROMISED = {
     "late-checkpoints stalled-checkpoints incomplete-checkpoint shrinking-rollback expiring-source nothing-saved "
     "wrong-resume silent-tracker wedged tracker-identity-drift stale-tracker-run second-writer moved-output "
     "late-tick filling-disk full-disk stale-monitor clock-skew missing-artefacts past-final-step missing-secret",
-    Gate.SEAL: "job-not-succeeded short-of-final-step incomplete-final-checkpoint open-alerts unpushed-logbook "
+    Gate.SEAL: "job-not-succeeded short-of-final-step incomplete-final-checkpoint open-alerts no-remote unpushed-logbook "
     "unfinished-tracker-run missing-final-metrics unrecorded-patch babysitter-still-running surviving-job "
     "incomplete-milestone-checkpoint",
 }

@@ -1,5 +1,6 @@
 """Whoever mistypes a command is told what is wrong, and what to type."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,36 @@ def test_a_mistyped_command_is_answered_with_what_to_type(words: tuple[str, ...]
     told = capsys.readouterr()
     assert told.out == "" and told.err.startswith("herorun: ") and len(told.err.splitlines()) <= 7
     assert [part for part in MISTYPED[words] if part not in told.err] == []
+
+
+ORDERS = [
+    "launch",
+    "stop",
+    "relaunch",
+    "rollback",
+    "fork",
+    "handoff",
+    "seal",
+    "approve",
+    "deny",
+    "pause",
+    "resume",
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_takes_yes_and_a_clean_up_does_not(order: str, tmp_path: Path, capsys: CAPTURE) -> None:
+    assert cli.run(["-C", str(tmp_path), order, "tiny", "--yes"]) == 2
+    assert "--yes" not in capsys.readouterr().err  # it is some other thing that is missing
+    assert cli.run(["checkpoints", "prune", "tiny", "--plan", "p.json", "--yes"]) == 2
+    assert "No such option '--yes'" in capsys.readouterr().err
+
+
+def test_the_schema_as_a_document_has_its_number(capsys: CAPTURE) -> None:
+    assert cli.run(["schema", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert cli.run(["schema"]) == 0
+    assert document == {"schema": 1, **json.loads(capsys.readouterr().out)}
 
 
 def test_a_run_that_was_not_named_is_offered_by_name(tmp_path: Path, capsys: CAPTURE) -> None:

@@ -51,7 +51,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "packages": exact_versions(plan.packages.value),
         "files": file_digests(code, that_train(run, plan, code, names)),
     }
-    path = run.state / "admissions" / f"{submission.instance}.json"
+    path = run.state / "admissions" / submission.instance / "admission.json"
     write_whole(path, (canonical(admission) + "\n").encode())
     return path
 

@@ -107,8 +107,11 @@ def _names(run: Run, folder: str) -> tuple[str, ...]:
 
 def _admissions(run: Run, found: Outside) -> None:
     """A job that writes to an object store leaves its receipt in its log only: what it was given is here."""
-    paths = sorted((run.state / "admissions").glob("*.json"))[:MOST_RECEIPTS]
-    _read_all(run, "admission", ((path.name, path.read_bytes()) for path in paths), found)
+    folder = run.state / "admissions"
+    earlier = folder.glob("*.json")  # as the first versions named them
+    paths = sorted([*folder.glob("*/admission.json"), *earlier])[:MOST_RECEIPTS]
+    named = ((str(path.relative_to(folder)), path.read_bytes()) for path in paths)
+    _read_all(run, "admission", named, found)
 
 
 def _read_all(run: Run, kind: str, texts: Iterable[tuple[str, bytes]], found: Outside) -> None:

@@ -41,7 +41,8 @@ def start_babysitter(run: Run) -> str:
     if is_locked(run.lock("babysitter")):
         return f"is running already on this machine (log {_log(run)})"
     began = now()
-    with _log(run).open("ab") as log:
+    private = os.open(_log(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(private, "ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
             cwd=run.repository.top,

@@ -2,10 +2,13 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Say no to the relaunch that is asked for.")
 @click.argument("run")
 @click.option("--reason", default="", help="Why, for the record.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, reason: str, as_json: bool) -> int:

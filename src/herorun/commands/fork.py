@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Go on as another run: new contract, identity, root, logbook and issue.")
 @click.argument("run")
@@ -19,6 +21,7 @@ import click
 @click.option("--tracker-id", metavar="ID", help="The new tracker id; the new name where it is not given.")
 @click.option("--launch", "and_launch", is_flag=True, help="Launch it too, through the launch gate.")
 @click.option("--no-babysit", is_flag=True, help="With --launch: do not start the babysitter.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

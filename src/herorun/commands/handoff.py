@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Hand the watch over to another machine, or take over a stale one.")
 @click.argument("run")
@@ -11,6 +13,7 @@ import click
 )
 @click.option("--wait", default="0s", show_default=True, help="With --take: how long to watch the lease.")
 @click.option("--reason", default="", help="Why, for the record.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, to: str | None, take: bool, wait: str, reason: str, as_json: bool) -> int:

@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Preflight again, record, submit once, start the babysitter.")
 @click.argument("run")
@@ -13,6 +15,7 @@ import click
 )
 @click.option("--adopt", metavar="JOB", help="Submit nothing: take over this job, which runs already.")
 @click.option("--no-babysit", is_flag=True, help="Do not start the babysitter; print the line that does.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Hold the babysitter's hands still for a while; it goes on watching.")
 @click.argument("run")
@@ -9,6 +11,7 @@ import click
     "--until", required=True, metavar="TIME", help="2026-12-01T12:00:00Z, or a duration such as 2h."
 )
 @click.option("--reason", default="", help="Why, for the record.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int:

@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(
     short_help="Relaunch an ended run from its newest complete checkpoint, through the launch gate."
@@ -15,6 +17,7 @@ import click
     "--wait", default="2m", show_default=True, help="How long to wait for the end of a stopped job."
 )
 @click.option("--no-babysit", is_flag=True, help="Do not start the babysitter.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Go back to an earlier checkpoint, as the same run, through the launch gate.")
 @click.argument("run")
@@ -17,6 +19,7 @@ import click
 )
 @click.option("--dry-run", "dry", is_flag=True, help="Say what it would discard, and do nothing.")
 @click.option("--no-babysit", is_flag=True, help="Do not start the babysitter.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

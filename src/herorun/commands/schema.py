@@ -4,7 +4,7 @@ import click
 
 
 @click.command(short_help="Print the contract's JSON Schema, for editors.")
-@click.option("--json", "as_json", is_flag=True, help="The schema is JSON either way.")
+@click.option("--json", "as_json", is_flag=True, help="The same, with the number that every document has.")
 def command(as_json: bool) -> int:
     """Print the JSON Schema of runs/<slug>.toml.
 
@@ -16,5 +16,6 @@ def command(as_json: bool) -> int:
 
     from herorun.schema import contract_schema
 
-    click.echo(json.dumps(contract_schema(), indent=2))
+    number = {"schema": 1} if as_json else {}  # which editors do not know, and pass over
+    click.echo(json.dumps({**number, **contract_schema()}, indent=2))
     return 0

@@ -2,6 +2,8 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Ask the seal gate; then state, tag, push and tell.")
 @click.argument("run")
@@ -11,6 +13,7 @@ import click
 )
 @click.option("--aborted", is_flag=True, help="The run was given up.")
 @click.option("--superseded-by", "successor", metavar="RUN", help="Another run goes on in its place.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

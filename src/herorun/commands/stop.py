@@ -2,11 +2,14 @@
 
 import click
 
+from herorun.commands._yes import yes
+
 
 @click.command(short_help="Stop the running job, and wait until it has ended.")
 @click.argument("run")
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option("--wait", default="2m", show_default=True, help="How long to wait for the end.")
+@yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, reason: str, wait: str, as_json: bool) -> int:

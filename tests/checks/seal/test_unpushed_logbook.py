@@ -21,11 +21,11 @@ def test_a_remote_without_it_fails():
     assert "nothing on origin" in answer(unpushed_logbook, RecordState(COMMIT, None, "origin")).message
 
 
-def test_no_remote_is_said_as_not_pushed():
+def test_no_remote_is_another_checks_question():
     verdict = answer(unpushed_logbook, RecordState(COMMIT, None))
 
-    assert verdict.outcome is Outcome.FAIL
-    assert verdict.message.startswith("not pushed")
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert verdict.message.endswith("see no-remote")
 
 
 def test_no_record_fails():

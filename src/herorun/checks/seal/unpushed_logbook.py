@@ -1,13 +1,12 @@
 """The record is not on its remote.
 
 Why: the seal names a record commit; if only this clone has it, nobody else can prove anything.
-Fix: push (`herorun babysit RUN --once` and every other command does); without a remote the DRI may waive it, and
-the seal says "not pushed".
+Fix: push (`herorun babysit RUN --once` and every other command does).
 """
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import RecordState
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.SEAL, Response.BLOCK)
@@ -15,7 +14,7 @@ def unpushed_logbook(record: RecordState) -> Verdict:
     if record.commit is None:
         return failed("there is no record: run `herorun init`")
     if record.remote is None:
-        return failed(f"not pushed: record commit {record.commit:.9} has no remote to go to")
+        return not_applicable(f"record commit {record.commit:.9} has no remote to go to: see no-remote")
     if record.pushed != record.commit:
         there = f"{record.pushed:.9}" if record.pushed else "nothing"
         return failed(

@@ -54,7 +54,9 @@ class Resume:
     after: int = 0  # rows averaged behind the high water, once 50 rows of warm-up are over
     offset: float = 0.0  # their mean distance from the trend at the resume, as a logarithm
     noise: float = 0.0  # of the curve before the resume
-    fall: float | None = 0.0  # what the loss was to fall by meanwhile, as a logarithm; None: too few rows to tell
+    fall: float | None = (
+        0.0  # what the loss was to fall by meanwhile, as a logarithm; None: too few rows to tell
+    )
     counter_reset: bool = False  # the step count began anew and the loss did not: another way of counting
     rate_before: float | None = None  # the learning rate that was to be expected at that step
     rate_after: float | None = None

@@ -35,6 +35,7 @@ HOLDS: Mapping[str, frozenset[SealKind]] = {
     "open-alerts": frozenset({SealKind.FINAL, SealKind.MILESTONE}),
     "babysitter-still-running": _ENDS,
     "unrecorded-patch": _ALL,
+    "no-remote": _ALL,
     "unpushed-logbook": _ALL,
     "unused-waiver": _ALL,
 }

@@ -1,0 +1,17 @@
+"""The repository has no remote under the contract's name, and the seal would be on one disk alone.
+
+Why: a seal, its record and its commit that exist on one disk are lost with it, and nobody else can prove anything.
+Fix: add the remote and push; or let the DRI waive it: the waiver of the launch counts here too, and the seal carries it.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Remotes
+from herorun.core.finding import Verdict
+from herorun.core.remotes import remote_verdicts
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def no_remote(contract: Contract, remotes: Remotes) -> list[Verdict]:
+    """One answer for each name; what is waived once is not asked under another name again."""
+    return remote_verdicts(contract, remotes, "not pushed: ")
