@@ -1,5 +1,6 @@
 """Bad input gets one or two clear sentences that name the place and the mend, and nothing is lost."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -151,6 +152,9 @@ def test_a_host_that_is_not_known_is_named(
     answer = ask(story, capsys, "init", SLUG)
     assert answer.code == 3 and "Could not resolve hostname nowhere.example" in answer.err
     assert story.run.record.tip is None
+    answer = ask(story, capsys, "preflight", SLUG, "--json")  # a record may lie there: nobody knows
+    assert answer.code == 3 and answer.finding("no-logbook")["outcome"] == "unknown"
+    assert (json.loads(answer.out)["verdict"], json.loads(answer.out)["plan"]) == ("unknown", None)
 
 
 # --- the output root ------------------------------------------------------------------------------

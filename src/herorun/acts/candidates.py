@@ -21,7 +21,8 @@ from herorun.core.scrub import scrub_tree
 
 def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
     """`{chosen, candidates, discarded, unread}`: newest first; those that nobody looked into are only counted."""
-    contract, history = evidence[Contract], evidence[History]
+    contract, told = evidence[Contract], evidence[History]
+    history = told if isinstance(told, History) else History()  # `unread` says so
     start = plan.start.value if plan else None
     mine = _own(evidence, history)
     beside = candidates_of(_place(evidence, StartSiblings))
@@ -34,7 +35,9 @@ def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
             "unexamined": len({*mine, *beside}) - len(named),
             "discarded": _discarded(plan, evidence, history, mine, beside),
             "unread": [
-                v.why for v in map(evidence.get, (Checkpoints, StartSiblings)) if isinstance(v, Unavailable)
+                v.why
+                for v in map(evidence.get, (History, Checkpoints, StartSiblings))
+                if isinstance(v, Unavailable)
             ],
         }
     )

@@ -11,7 +11,19 @@ from herorun.core.check import Gate, GateVerdict, Mode
 from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.estimate import Estimate, estimate
-from herorun.core.evidence import Adoptee, Evidence, Nothing, Offered, Unavailable
+from herorun.core.evidence import (
+    Adoptee,
+    ContractDrift,
+    Evidence,
+    FinalStep,
+    History,
+    IssuePage,
+    Nothing,
+    Offered,
+    PriorLaunch,
+    Unavailable,
+    Unfinished,
+)
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.scrub import scrub_argv, scrub_tree
@@ -88,15 +100,25 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
     """Ask the launch gate; about a job that runs already, where one is to be adopted. Only reads."""
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
-    run.record.fetch()
+    unread = _fetched(run)
     memory = run.record.memory()
     run.drift = contract_drift(run)
-    report = ask(run, Gate.LAUNCH, wanted=[Plan], given=_given(run, adoptee))
+    report = ask(run, Gate.LAUNCH, wanted=[Plan], given={**_given(run, adoptee), **unread})
     plan = report.evidence[Plan]
     if not isinstance(plan, Plan):
         return Preflight(report, None, None)
     submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
     return Preflight(report, plan, submission, _request(run, submission))
+
+
+def _fetched(run: Run) -> Evidence:
+    """Where a record may lie on a remote that does not answer, what it would tell is unknown, not empty."""
+    try:
+        run.record.fetch()
+    except CouldNotLook as error:
+        gone = Unavailable(str(error).rstrip("."))
+        return dict.fromkeys((History, Unfinished, PriorLaunch, FinalStep, IssuePage, ContractDrift), gone)
+    return {}
 
 
 def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
