@@ -86,11 +86,12 @@ def _job(run: Any) -> str:
 
 def _show(run: Any, turn: Any, as_json: bool) -> None:
     from herorun import screen
+    from herorun.screen.standing import show_turn
 
     if as_json:
         screen.show_json_line({"job": _job(run), "slug": run.slug, **turn.as_json()})
     else:
-        screen.show_turn(_job(run), turn)
+        show_turn(_job(run), turn)
 
 
 def _facts(start: Path, told: dict[str, str | None]) -> Any:

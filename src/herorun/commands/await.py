@@ -56,6 +56,7 @@ def command(
     from herorun.core.errors import WrongUse
     from herorun.core.patrol.wish import wish_of
     from herorun.core.until import seconds_of
+    from herorun.screen.standing import show_patrol
     from herorun.workspace import watched_run
 
     wish = wish_of(marker, state, step)
@@ -79,5 +80,5 @@ def command(
         return ended.code
     click.echo(screen.clean(f"{opened.slug}: {ended.words}."))
     if ended.line:
-        screen.show_patrol(ended.line, ended.told.advice if ended.told else ())
+        show_patrol(ended.line, ended.told.advice if ended.told else ())
     return ended.code

@@ -93,12 +93,13 @@ def _one(name: str, start: str, as_json: bool) -> int:
     from herorun.acts.babysitter import tick_once
     from herorun.acts.status import turn_json
     from herorun.acts.turn import turn_code
+    from herorun.screen.standing import show_turn
 
     run, turn = tick_once(name, Path(start))
     if as_json:
         screen.show_json(turn_json(turn))
     else:
-        screen.show_turn(run.slug, turn)
+        show_turn(run.slug, turn)
     return turn_code(turn)
 
 
@@ -110,6 +111,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun.acts.many import worst
     from herorun.acts.status import turn_json
     from herorun.acts.turn import turn_code
+    from herorun.screen.standing import show_turn
 
     codes, documents = [], []
     for answer in tick_each(names, Path(start)):
@@ -119,7 +121,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
         if turn is None:
             screen.say(answer.slug, answer.error)
         elif not as_json:
-            screen.show_turn(answer.slug, turn)
+            show_turn(answer.slug, turn)
     if as_json:
         screen.show_json({"runs": documents})
     return worst(codes)
@@ -135,6 +137,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
     from herorun.acts.status import turn_json
     from herorun.acts.turn import Turn
     from herorun.core.until import Until, parse_until
+    from herorun.screen.standing import show_summary, show_turn
     from herorun.system.clock import now
     from herorun.workspace import Run, watched_run
 
@@ -144,9 +147,9 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
         if as_json:
             screen.show_json_line({"slug": run.slug, **turn_json(turn)})
         else:
-            screen.show_turn(run.slug, turn)
+            show_turn(run.slug, turn)
             if end.reached(turn.step, now()):
-                screen.show_summary(run, turn, str(end))
+                show_summary(run, turn, str(end))
 
     if len(names) == 1:
         return watch(names[0], Path(start), report, end, opened=watched_run)

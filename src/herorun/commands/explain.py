@@ -22,7 +22,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     known = discover.checks()
     if every or check is None:
         if as_json:
-            screen.show_json({"checks": [screen.check_json(found) for found in known]})
+            screen.show_json({"checks": [_page_json(found) for found in known]})
         else:
             gates = list(Gate)
             for found in sorted(known, key=lambda c: (gates.index(c.gate), c.name)):
@@ -30,7 +30,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
         return 0
     asked = discover.checks_named(check)
     if as_json:
-        pages = [screen.check_json(found) for found in asked]
+        pages = [_page_json(found) for found in asked]
         screen.show_json({"check": pages[0], "checks": pages})
     else:
         click.echo("\n\n".join(_page(found) for found in asked))
@@ -41,3 +41,20 @@ def _page(found: Any) -> str:
     """A check's own words; one name may be asked at several gates."""
     always = ", in every [policy] mode" if found.always else ""
     return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{found.doc}"
+
+
+def _page_json(check: Any) -> dict[str, Any]:
+    """A check's page for programs."""
+    from herorun.core.check import name_of
+
+    return {
+        "check": check.name,
+        "gate": check.gate.value,
+        "response": check.response.value,
+        "severity": check.severity.value,
+        "always": check.always,
+        "problem": check.problem,
+        "why": check.why,
+        "fix": check.fix,
+        "evidence": [name_of(need) for need in check.needs],
+    }

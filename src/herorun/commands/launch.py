@@ -40,6 +40,7 @@ def command(
     from herorun.acts.launch import launch, watched_elsewhere
     from herorun.acts.plan_file import read_plan_file
     from herorun.core.errors import WrongUse
+    from herorun.screen.findings import show_by_mode
     from herorun.workspace import open_run
 
     def say_request(request: str) -> None:
@@ -58,7 +59,7 @@ def command(
     page = screen.console()
     open_ones = [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
     if done.launched is None or done.preflight.policy:
-        screen.show_by_mode(page, done.preflight, open_ones)
+        show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
         said = "nothing was adopted" if adopt else "nothing was submitted"
         screen.show_verdict(page, done.preflight.verdict.value, said)

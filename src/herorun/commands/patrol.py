@@ -24,6 +24,7 @@ def command(start: str, run: str, as_json: bool) -> int:
 
     from herorun import screen
     from herorun.acts.patrol import patrol
+    from herorun.screen.standing import show_patrol
     from herorun.workspace import watched_run
 
     opened, _ = watched_run(run, Path(start))
@@ -31,5 +32,5 @@ def command(start: str, run: str, as_json: bool) -> int:
     if as_json:
         screen.show_json(tick.as_json())
     else:
-        screen.show_patrol(tick.line, tick.told.advice)
+        show_patrol(tick.line, tick.told.advice)
     return tick.told.code

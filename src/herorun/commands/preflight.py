@@ -28,6 +28,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from herorun import screen
     from herorun.acts.preflight import preflight
     from herorun.acts.probe import probe_roots
+    from herorun.screen.findings import show_preflight
     from herorun.workspace import open_run
 
     opened = open_run(run, Path(start))
@@ -41,5 +42,5 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if as_json:
         screen.show_json(answer.as_json())
     else:
-        screen.show_preflight(screen.console(), opened.slug, answer, out or "")
+        show_preflight(screen.console(), opened.slug, answer, out or "")
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

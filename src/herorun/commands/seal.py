@@ -44,6 +44,7 @@ def command(
     from herorun.acts.sealing import seal
     from herorun.core.sealing.asked import sealing_of
     from herorun.core.sealing.words import seal_lines
+    from herorun.screen.findings import show_findings
     from herorun.workspace import watched_run
 
     asked = sealing_of(milestone, step, aborted, successor)
@@ -54,7 +55,7 @@ def command(
     else:
         page = screen.console()
         if done.report:
-            screen.show_findings(page, done.report.as_json())
+            show_findings(page, done.report.as_json())
         if done.tag:
             again = "" if done.report else " (it was sealed before)"
             page.print(f"sealed: tag {done.tag} at commit {done.commit}{again}", style="bold green")

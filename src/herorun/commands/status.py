@@ -35,12 +35,13 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from herorun.acts.many import worst
     from herorun.acts.status import all_looked_at, status_code, status_of
     from herorun.core.glance import Glance, worst_first
+    from herorun.screen.standing import show_status
     from herorun.system.git import find_repository
     from herorun.workspace import known_slugs
 
     if run is not None and not every:
         told = status_of(run, Path(start))
-        screen.show_json(told) if as_json else screen.show_status(told)
+        screen.show_json(told) if as_json else show_status(told)
         return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
@@ -51,7 +52,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         if answer.value is None:
             screen.say(answer.slug, answer.error)
         elif not as_json and not every:
-            screen.show_status(answer.value[0])
+            show_status(answer.value[0])
     if as_json:
         screen.show_json(
             {"runs": [answer.value[0] if answer.value else answer.as_json() for answer in ordered]}

@@ -1,0 +1,50 @@
+"""What people and programs see: one JSON document, or words that are harmless on a terminal.
+
+rich is imported where a person looks.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.scrub import scrub, scrub_tree
+
+
+def show_json(document: Mapping[str, Any]) -> None:
+    """One document on standard output, and nothing else there."""
+    sys.stdout.write(json.dumps(scrub_tree({"schema": 1, **document}), indent=2, allow_nan=False) + "\n")
+
+
+def show_json_line(document: Mapping[str, Any]) -> None:
+    """One document on one line, for a command that prints many (JSON Lines)."""
+    sys.stdout.write(json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def say(slug: str, words: str) -> None:
+    """What went wrong with one run among several."""
+    print(f"herorun: {clean(slug)}: {clean(words)}", file=sys.stderr)
+
+
+PIPED = 200  # columns of a table that no terminal bounds
+
+
+def console() -> Any:
+    """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when piped."""
+    from rich.console import Console
+
+    plain = not sys.stdout.isatty()
+    width = PIPED if plain and "COLUMNS" not in os.environ else None
+    return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
+
+
+def show_verdict(out: Any, verdict: str, words: str = "") -> None:
+    colour = {"clear": "bold green", "blocked": "bold red", "unknown": "bold yellow"}[verdict]
+    out.print(f"{verdict.upper()}{': ' + words if words else ''}", style=colour)
+
+
+def clean(text: str) -> str:
+    """Text from outside, harmless on a terminal."""
+    return "".join(c if c.isprintable() else "�" for c in " ".join(scrub(text).split(" ")))

@@ -1,0 +1,132 @@
+"""How a run stands: one tick, the end of a watch, a status, one look of a patrol."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from herorun.screen import clean, console
+from herorun.system import voice
+
+
+def show_turn(slug: str, turn: Any) -> None:
+    """One tick for people: a line for the run, one for each alert and each action. A quiet one says what is amiss."""
+    told = turn.as_json()
+    calm = told["run"] in ("healthy", "finished") and told["monitor"] == "fresh"
+    if voice.quiet and calm and not (told["alerts"] or told["actions"] or turn.doubts or turn.push):
+        return
+    at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
+    out = console()
+    if turn.sealed:
+        out.print(f"{slug}: sealed by {turn.sealed}: nothing to watch")
+        return
+    out.print(f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
+    for alert in told["alerts"]:
+        out.print(f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: {clean(alert['message'])}")
+    for action in told["actions"]:
+        how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
+        out.print(f"  {action['action']:<8} {clean(action['key'])}: {how}")
+    for other in told["other"]:
+        out.print(f"  other    {_other(other)}")
+    for doubt in turn.doubts:
+        out.print(f"  in doubt: {clean(doubt)}")
+    if turn.push:
+        out.print(f"  the record is not pushed: {clean(turn.push)}")
+    sys.stdout.flush()
+
+
+def show_summary(run: Any, turn: Any, until: str) -> None:
+    """How the run stands where a watch ends."""
+    memory = run.record.memory()
+    told = turn.as_json()
+    firing = [alert["check"] for alert in told["alerts"] if alert["state"] == "firing"]
+    out = console()
+    out.print(f"{run.slug}: watched until {until}: {told['run']}, {told['progress']}", style="bold")
+    current = memory.current.name if memory.current else "none"
+    again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
+    out.print(f"  instance   {current}, relaunches {again}")
+    out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
+    out.print(f"  goes on    herorun babysit {run.slug}")
+    sys.stdout.flush()
+
+
+def show_status(told: Mapping[str, Any]) -> None:
+    out = console()
+    out.print(f"{told['slug']}: {told['stage']}", style="bold")
+    if told["stage"] == "launched":
+        out.print(f"  run        {told['run']}, {told['progress']}")
+        out.print(f"  this look  {told['monitor']}")
+        out.print(f"  babysitter {clean(told['babysitter'])}")
+    for instance in told["instances"]:
+        out.print(
+            f"  instance   {instance['name']}, job {clean(instance['job'])}, since {_seconds(instance['started'])}"
+        )
+    if told["log"] and not told["sealed"]:
+        out.print(f"  log        {clean(told['log'])}")
+    for alert in told["alerts"]:
+        out.print(
+            f"  alert      {alert['state']} {alert['severity']} {alert['check']}: {clean(alert['message'])}"
+        )
+    for other in told["other"]:
+        out.print(f"  other      {_other(other)}")
+    for line in _orders(told):
+        out.print(line)
+    for doubt in told["unfinished"]:
+        out.print(f"  unfinished {clean(doubt)}")
+    if told["sealed"]:
+        out.print(f"  sealed     {told['sealed']}")
+    for doubt in told["doubts"]:
+        out.print(f"  in doubt   {clean(doubt)}")
+    pushed = "pushed" if told["pushed"] else "not pushed"
+    out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
+    if told["next"]:
+        out.print(f"  next       {told['next']}")
+
+
+def _seconds(moment: str) -> str:
+    """Nobody reads a millionth of a second."""
+    return re.sub(r"\.\d+(?=Z$)", "", moment)
+
+
+def _other(told: Mapping[str, str]) -> str:
+    return f"{clean(told['name'])}, job {clean(told['job'])}, {told['state']}: {told['kind']}, not judged"
+
+
+def _orders(told: Mapping[str, Any]) -> list[str]:
+    """What people said: a pause, notes taken, and what is asked of them."""
+    from herorun.core.judge import QUESTION
+
+    lines = []
+    if held := told["paused"]:
+        lines.append(f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}")
+    if told["stopped"]:
+        lines.append(f"  stopped    through herorun, for {clean(told['stopped'])}")
+    for noted in told["acked"]:
+        lines.append(
+            f"  noted      {clean(noted['alert'])} by {clean(noted['by'])}{_because(noted['reason'])}"
+        )
+    if told["answer"]:
+        lines.append(f"  answer     {clean(told['answer'])}")
+    if told["questions"]:
+        judge = [key.split("/")[2] for key in told["questions"] if key.startswith(QUESTION)]
+        other = [key.rpartition("/")[2] for key in told["questions"] if not key.startswith(QUESTION)]
+        yes = f"herorun approve {told['slug']}"
+        way = told["next"] if told["run"] == "down" and told["next"] else yes
+        lines += [f"  asked      may herorun {clean(v)} act?: `{yes}`, or `deny`" for v in judge]
+        kinds = ", ".join(clean(kind) for kind in other)
+        lines += [f"  asked      relaunch? ({kinds}): `{way}`, or `deny`"] if other else []
+    return lines
+
+
+def _because(reason: str) -> str:
+    return f": {clean(reason)}" if reason else ""
+
+
+def show_patrol(line: str, advice: Sequence[Any]) -> None:
+    """One tick of a patrol: its line, then what applies; a result word for word, line by line."""
+    print(clean(line))
+    for each in advice:
+        for part in each.words.splitlines():
+            print(f"  {clean(part)}")
+        if each.command:
+            print(f"    {clean(each.command)}")
