@@ -289,6 +289,18 @@ def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
     assert asked(spike, case=Case(ending=ended)).ways == (Way.ACK, Way.RELAUNCH)
 
 
+@pytest.mark.parametrize("topic", [Topic.METRIC, Topic.NUMERIC])
+def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_were_the_hardwares(topic):
+    checks = {"nan": make("nan", Response.ESCALATE, topic=topic, vetoes_relaunch=True)}
+    ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
+    for case, ways in (
+        (Case(live=True), (Way.STOP, Way.STOP_AND_ROLLBACK, Way.FORK)),
+        (Case(ending=ended), (Way.ROLLBACK, Way.FORK)),
+    ):
+        told = decide({alert("nan").id: alert("nan")}, checks, Policy(), Ledger(instance="tiny-1"), NOON, case)
+        assert [each.ways for each in told if isinstance(each, Escalate)] == [(Way.ACK, *ways)]
+
+
 @pytest.mark.parametrize(
     ("told", "reason", "ways"),
     [

@@ -24,6 +24,8 @@ class Way(StrEnum):
     STOP = "stop"
     RELAUNCH = "relaunch"
     STOP_AND_RELAUNCH = "relaunch --stop-first"
+    ROLLBACK = "rollback --to STEP"
+    STOP_AND_ROLLBACK = "rollback --to STEP --stop-first"
     LAUNCH = "launch"
     FORK = "fork"
     TAKE = "handoff --take"
@@ -37,6 +39,8 @@ _EFFECTS = {
     Way.STOP: "stop the job",
     Way.RELAUNCH: "start it again from its newest complete checkpoint",
     Way.STOP_AND_RELAUNCH: "stop the job and start it again from its newest complete checkpoint",
+    Way.ROLLBACK: "go back to the checkpoint of a step before the trouble; with `--dry-run` it only says what that costs",
+    Way.STOP_AND_ROLLBACK: "stop the job and go back to the checkpoint of a step before the trouble; with `--dry-run` it only says what that costs",
     Way.LAUNCH: "launch anew, with the code and the checkpoint of your choice",
     Way.FORK: "go on as a new run, with an identity and a root of its own",
     Way.TAKE: "watch it from this machine",

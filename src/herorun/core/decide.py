@@ -144,15 +144,25 @@ def _asked(
     found: Doubt | None = None,
     edits: str = "",
 ) -> Escalate:
-    """About an alert: take note of it, or change the job. A job that was not seen to end may still run."""
+    """About an alert: take note of it, or change the job. A job that was not seen to end may still run.
+
+    Numbers that went wrong are no fault of the hardware's, so starting again from the newest checkpoint is not offered:
+    the run goes back, or on as another one.
+    """
     name = f"{alert.check}[{alert.subject}]" if alert.subject else alert.check
     if check.response is Response.RELAUNCH:
         reason, ways = (found.reason, found.ways) if found else (check.reason, (Way.RELAUNCH,))
     elif case.live or case.ending is None:
-        reason, ways = check.reason, (Way.STOP, Way.STOP_AND_RELAUNCH)
+        again = (Way.STOP_AND_ROLLBACK, Way.FORK) if _numbers(check) else (Way.STOP_AND_RELAUNCH,)
+        reason, ways = check.reason, (Way.STOP, *again)
     else:
-        reason, ways = check.reason, (Way.RELAUNCH,)
+        reason, ways = check.reason, (Way.ROLLBACK, Way.FORK) if _numbers(check) else (Way.RELAUNCH,)
     return Escalate(key, title, why, edits, reason, (Way.ACK, *ways), name)
+
+
+def _numbers(check: Check) -> bool:
+    """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical instability."""
+    return check.vetoes_relaunch and check.topic in (Topic.METRIC, Topic.NUMERIC)
 
 
 def _again(

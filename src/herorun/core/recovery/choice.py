@@ -38,6 +38,8 @@ class Doubt:
         """What a person can answer."""
         if self.kind == "never":
             return (Way.FORK, Way.DENY)
+        if self.kind == "numeric":
+            return (Way.ROLLBACK, Way.LAUNCH, Way.DENY)
         if self.observed:
             return (Way.RELAUNCH, Way.DENY)
         return (Way.LAUNCH, Way.DENY) if self.final else QUESTION_WAYS
