@@ -321,3 +321,78 @@ def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
     assert asked(alone, capsys, *named, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
     assert asked(alone, capsys, "await").code == 2
     assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2
+
+
+# --- what a person orders ---------------------------------------------------------------------------
+
+
+def relaunch(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    return asked(alone, capsys, "relaunch", *words)
+
+
+@pytest.mark.thorough
+def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_the_same_error_not(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(BUG)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(BUG), "--once")
+    assert babysit(alone, capsys, *words).code == 1
+    page = next(jobs_home().glob("*/issue.md")).read_text()
+    assert f"herorun -C {alone.folder} relaunch --job {alone.place(job)}" in page
+
+    answer = relaunch(alone, capsys, "--job", alone.place(job), "--reason", "mended")
+    assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
+    assert f"{alone.place('loose-2')} was submitted in place of" in answer.out
+    assert "nobody watches" in answer.err
+    told = state(alone)
+    assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
+    assert "submitted already" in relaunch(alone, capsys, "--job", told["job_id"], "--reason", "mended").out
+
+    ended(alone, "loose-2")
+    answer = relaunch(alone, capsys, "--job", alone.place("loose-2"), "--reason", "mended once more")
+    assert (answer.code, alone.all) == (1, ["loose-1", "loose-2"])
+    assert "same failure came twice" in answer.err
+
+
+@pytest.mark.thorough
+def test_a_live_job_is_stopped_first_only_where_that_was_said(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(GOES)
+    words = ("--job", alone.place(job), "--scheduler", "local")
+    assert (
+        babysit(alone, capsys, *words, "--resubmit", alone.again("echo step 1/20; exit 0"), "--once").code
+        == 0
+    )
+    answer = relaunch(alone, capsys, *words)
+    assert (answer.code, alone.all) == (1, ["loose-1"])
+    assert "--stop-first" in answer.err
+
+    answer = relaunch(alone, capsys, *words, "--stop-first", "--reason", "hangs")
+    assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
+    found = alone.adapter.find("loose-1", note("x").at)
+    assert found.job.state == "cancelled"
+    assert state(alone)["restart_count"] == 1
+
+
+def test_a_job_is_stopped_by_its_id_and_stays_stopped(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(GOES)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES), "--once")
+    babysit(alone, capsys, *words)
+    answer = asked(alone, capsys, "stop", "--job", alone.place(job), "--reason", "enough")
+    assert (answer.code, "was stopped" in answer.out) == (0, True), answer
+    babysit(alone, capsys, "--once")
+    assert alone.all == ["loose-1"]
+
+
+@pytest.mark.parametrize("verb", ["stop", "relaunch"])
+def test_an_order_about_nothing_is_one_sentence(
+    alone: Alone, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    for words in ((), ("grug", "--job", "4711")):
+        answer = asked(alone, capsys, verb, *words)
+        assert (answer.code, answer.out) == (2, "")
+        assert "--job" in answer.err

@@ -297,7 +297,9 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
         (Case(live=True), (Way.STOP, Way.STOP_AND_ROLLBACK, Way.FORK)),
         (Case(ending=ended), (Way.ROLLBACK, Way.FORK)),
     ):
-        told = decide({alert("nan").id: alert("nan")}, checks, Policy(), Ledger(instance="tiny-1"), NOON, case)
+        told = decide(
+            {alert("nan").id: alert("nan")}, checks, Policy(), Ledger(instance="tiny-1"), NOON, case
+        )
         assert [each.ways for each in told if isinstance(each, Escalate)] == [(Way.ACK, *ways)]
 
 

@@ -76,7 +76,12 @@ def _until_ended(run: Run, name: str, wait: float) -> Job | None:
 
 def look_at(run: Run, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
-    answer = run.scheduler.find(name, run.record.memory().launchings[name].at)
+    memory = run.record.memory()
+    launching = memory.launchings.get(name)  # a job without a contract has none
+    since = (
+        launching.at if launching else next(each.started for each in memory.instances if each.name == name)
+    )
+    answer = run.scheduler.find(name, since)
     if isinstance(answer, Unsure):
         raise CouldNotLook(
             f"Nobody knows whether {name} runs, so nothing is done to it: {sentence(answer.why)}"

@@ -32,6 +32,18 @@ def newest(start: Path) -> tuple[Facts, Path, list[str]] | None:
     return None
 
 
+def of_job(start: Path, job: str) -> Facts | None:
+    """What the newest readable state file says that watches a job of this id; None where none does."""
+    for path in _all(start):
+        try:
+            facts, told = facts_in(path.read_bytes())
+        except (OSError, ValueError):
+            continue
+        if job in (facts.job, told.get("job_id")):
+            return facts
+    return None
+
+
 def _all(start: Path) -> list[Path]:
     folder = start / FOLDER
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []

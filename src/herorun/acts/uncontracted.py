@@ -5,6 +5,7 @@ lets nobody relaunch unless a person gave the command for it.
 """
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
@@ -122,11 +123,20 @@ class JobRun(Watched):
         return f"{host.user() or 'unknown'} (inferred: whoever asked for the watch)"
 
     def answers(self, ways: Sequence[Way], about: str = "") -> str:
-        """There is no contract to relaunch under: what a person can do is theirs to do by hand."""
+        """There is no contract to relaunch under, but perhaps the command that a person gave."""
         job = self.current.job if self.current else self.facts.job
-        return (
-            f"- submit it again yourself, then `herorun babysit --job NEW --scheduler {self.facts.kind}`\n"
-            f"- or leave it: nothing more is done about {job}"
+        live = Way.STOP in ways  # it was not seen to end
+        here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
+        again = shlex.join([*here, "relaunch", "--job", job, *(["--stop-first"] if live else [])])
+        stop = shlex.join([*here, "stop", "--job", job])
+        return "\n".join(
+            [
+                f"- `{again}`: {'stop it and ' if live else ''}submit it again by its command, once what is wrong is mended"
+                if self.facts.resubmit
+                else f"- submit it again yourself, then `herorun babysit --job NEW --scheduler {self.facts.kind}`",
+                *([f"- `{stop}`: stop it"] if live else []),
+                f"- or leave it: nothing more is done about {job}",
+            ]
         )
 
     @property

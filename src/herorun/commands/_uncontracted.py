@@ -45,6 +45,35 @@ def named_job(start: str, told: dict[str, str | None]) -> Any:
     return open_job(_facts(Path(start), told))
 
 
+def ordered_job(start: str, told: dict[str, str | None]) -> tuple[Any, Path]:
+    """The job that a person orders about, begun, and its state file; what is not given stands in that file."""
+    from dataclasses import replace
+
+    from herorun.acts.babysit_job import ready
+    from herorun.acts.clusters import with_config
+    from herorun.acts.placed import placed
+    from herorun.acts.state_files import of_job
+    from herorun.core.errors import WrongUse
+
+    given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
+    if not given.get("job"):
+        raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
+    known = of_job(Path(start), given["job"])
+    if known is None:
+        return ready(_facts(Path(start), told), Path(start))[:2]
+    more = {name: value for name, value in given.items() if name != "job"}
+    if "cluster" in more:
+        more.setdefault("config", "")  # of the cluster that is named now, not of the one that was
+    return ready(placed(with_config(replace(known, **more), Path(start)), Path(start)), Path(start))[:2]
+
+
+def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
+    from herorun.core.errors import WrongUse
+
+    if run and any(told.values()):
+        raise WrongUse("--job and what belongs to it name a job without a contract: name no run beside it.")
+
+
 def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None) -> int:
     """Without a job the newest state file says which; `WrongUse` where neither does."""
     from datetime import timedelta

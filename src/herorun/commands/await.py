@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from herorun.commands._uncontracted import named_job, naming
+from herorun.commands._uncontracted import named_job, naming, one_of_both
 
 
 @click.command(short_help="Wait for one thing of a run, by short looks; it always ends.")
@@ -53,7 +53,6 @@ def command(
     from herorun import screen
     from herorun.acts.await_job import wait_for_job
     from herorun.acts.awaiting import Ended, wait_for
-    from herorun.core.errors import WrongUse
     from herorun.core.patrol.wish import wish_of
     from herorun.core.until import seconds_of
     from herorun.screen.standing import show_patrol
@@ -61,8 +60,7 @@ def command(
 
     wish = wish_of(marker, state, step)
     seconds = seconds_of(every, "--every")
-    if run and any(told.values()):
-        raise WrongUse("--job and what belongs to it name a job without a contract: name no run beside it.")
+    one_of_both(run, told)
     opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, told)
     wait: Any = wait_for if run else wait_for_job
     ended: Ended = wait(opened, wish, seconds, most, lambda words: screen.say(opened.slug, words))

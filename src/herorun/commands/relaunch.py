@@ -1,14 +1,21 @@
 """`herorun relaunch`."""
 
+from typing import Any
+
 import click
 
+from herorun.commands._uncontracted import naming, one_of_both, ordered_job
 from herorun.commands._yes import yes
 
 
 @click.command(
     short_help="Relaunch an ended run from its newest complete checkpoint, through the launch gate."
 )
-@click.argument("run")
+@click.argument("run", required=False)
+@naming
+@click.option(
+    "--resubmit", metavar="CMD", help="Of such a job: the command that submits it; it must not wait."
+)
 @click.option(
     "--stop-first", is_flag=True, help="Stop a job that still runs; go on once its end is confirmed."
 )
@@ -21,24 +28,42 @@ from herorun.commands._yes import yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
-    start: str, run: str, stop_first: bool, reason: str, wait: str, no_babysit: bool, as_json: bool
+    start: str,
+    /,
+    run: str | None,
+    stop_first: bool,
+    reason: str,
+    wait: str,
+    no_babysit: bool,
+    as_json: bool,
+    **told: str | None,
 ) -> int:
     """Start the next instance under the admitted contract: same run id, tracker id and output root.
 
     It is judged by the admitted commit, never by the checkout; for other code or another checkpoint use `launch`.
 
+    A job without a contract is named by --job ID and submitted again by its own command, once for one end: after a fix,
+    say, or with --stop-first because it hangs. What it was watched with stands in its state file; what is not there is
+    given as for `herorun babysit`. The watch over it goes on with the new job.
+
     \b
     Example:
       herorun relaunch grug --reason "the switch was replaced"
       herorun relaunch grug --stop-first --reason "hangs since 41k"
+      herorun relaunch --job /dlwh/tiny-1 --reason "the typo in train.py is mended"
     """
     from pathlib import Path
 
     from herorun.acts.by_hand import relaunch_by_hand
+    from herorun.acts.job_by_hand import resubmit_job
     from herorun.commands._said import show
     from herorun.core.until import seconds_of
     from herorun.workspace import watched_run
 
     seconds = seconds_of(wait, "--wait")
+    one_of_both(run, told)
+    if not run:
+        job: tuple[Any, Path] = ordered_job(start, told)
+        return show(resubmit_job(*job, reason, stop_first=stop_first, wait=seconds), as_json)
     opened = watched_run(run, Path(start))[0]
     return show(relaunch_by_hand(opened, stop_first, reason, seconds, not no_babysit), as_json)

@@ -1,31 +1,45 @@
 """`herorun stop`."""
 
+from typing import Any
+
 import click
 
+from herorun.commands._uncontracted import naming, one_of_both, ordered_job
 from herorun.commands._yes import yes
 
 
 @click.command(short_help="Stop the running job, and wait until it has ended.")
-@click.argument("run")
+@click.argument("run", required=False)
+@naming
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option("--wait", default="2m", show_default=True, help="How long to wait for the end.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, reason: str, wait: str, as_json: bool) -> int:
+def command(start: str, /, run: str | None, reason: str, wait: str, as_json: bool, **told: str | None) -> int:
     """Write down whose order it is, stop the job through its scheduler, and confirm the end.
 
     What is stopped so is not relaunched by the babysitter. A job that has ended already is left as it is.
 
+    A job without a contract is named by --job ID; what its scheduler needs beside it stands in the state file of its
+    watch, or is given as for `herorun babysit`.
+
     \b
     Example:
       herorun stop grug --reason "the data was wrong"
+      herorun stop --job /dlwh/tiny-1 --reason "hangs since 41k"
     """
     from pathlib import Path
 
     from herorun.acts.by_hand import stop
+    from herorun.acts.job_by_hand import stop_job
     from herorun.commands._said import show
     from herorun.core.until import seconds_of
     from herorun.workspace import watched_run
 
-    return show(stop(watched_run(run, Path(start))[0], reason, seconds_of(wait, "--wait")), as_json)
+    seconds = seconds_of(wait, "--wait")
+    one_of_both(run, told)
+    if run:
+        return show(stop(watched_run(run, Path(start))[0], reason, seconds), as_json)
+    job: tuple[Any, Path] = ordered_job(start, told)
+    return show(stop_job(*job, reason, seconds), as_json)
