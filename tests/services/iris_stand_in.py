@@ -19,6 +19,11 @@ OPTIONS = (
     "--disk --replicas --region --zone --extra --reserve --timeout --enable-extra-resources --env-vars"
 )
 LISTS = {"A": "--state --prefix --json", "B": "--state --prefix", "C": "--state --prefix --limit INTEGER"}
+LOGS = {
+    "A": "--since-seconds --max-lines --tail --include-children",
+    "B": "--max-lines --tail",
+    "C": "--max-lines --tail",
+}
 DETAIL, STOP = {"A": ("summary", "stop"), "B": ("summary", "stop"), "C": ("describe", "cancel")}[GENERATION]
 
 
@@ -179,14 +184,26 @@ def do_stop(words):
 
 
 def do_logs(words):
-    folder, count = place(words[-1]), int(words[words.index("--max-lines") + 1])
-    if not os.path.exists(f"{folder}/log"):
-        return
-    with open(f"{folder}/log", "rb") as file:
-        lines = file.read().split(b"\n")
-    lines = lines[:-1] if lines[-1] == b"" else lines
-    for line in lines[-count:]:
-        sys.stdout.buffer.write(b"[12:00:00] task=%s/0 | %s\n" % (words[-1].encode(), line))
+    """Of the children too: in generation A only where that is asked for."""
+    job, count = words[-1], int(words[words.index("--max-lines") + 1])
+    jobs = os.path.join(FOLDER, "jobs")
+    names = ["/" + name.replace("%", "/") for name in sorted(os.listdir(jobs))] if os.path.isdir(jobs) else []
+    with_children = GENERATION != "A" or "--include-children" in words
+    lines = []
+    for name in names:
+        if name == job or (with_children and name.startswith(f"{job}/")):
+            lines += [(name, line) for line in lines_of(f"{place(name)}/log")]
+    for name, line in lines[-count:]:
+        sys.stdout.buffer.write(b"[12:00:00] task=%s/0 | %s\n" % (name.encode(), line))
+
+
+def lines_of(path):
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")
+    except FileNotFoundError:
+        return []
+    return lines[:-1] if lines[-1] == b"" else lines
 
 
 def main():
@@ -196,7 +213,8 @@ def main():
     with open(os.path.join(FOLDER, "asked"), "a") as file:
         file.write(" ".join(word for word in words if "\n" not in word)[:400] + "\n")
     if "--help" in words:
-        print(f"Usage: iris {command} [OPTIONS]\n  {OPTIONS if command == 'job run' else LISTS[GENERATION]}")
+        helps = {"job run": OPTIONS, "job logs": LOGS[GENERATION]}
+        print(f"Usage: iris {command} [OPTIONS]\n  {helps.get(command, LISTS[GENERATION])}")
         return
     if command in trouble or "all" in trouble:
         told = trouble.get(command) or trouble["all"]

@@ -16,6 +16,7 @@ from herorun.schedulers._iris_rows import (
     list_words,
     listing,
     log_text,
+    log_words,
 )
 from herorun.schedulers._iris_submit import FORWARDED
 from herorun.schedulers._iris_words import state_of
@@ -33,6 +34,7 @@ class CommandLine:
         self.program = [*program, *selector]
         self._bare, self._timeout = program, timeout
         self._known: Generation | None = None
+        self._apart: bool | None = None
 
     @property
     def generation(self) -> Generation:
@@ -63,15 +65,22 @@ class CommandLine:
         answer = self.ask(detail_words(self.generation, row.id))
         return detailed(self.generation, row, answer.text) if answer.code == 0 else row
 
-    def log(self, words: Sequence[str], job: str, lines: int) -> str | None:
-        """The end of it; None where there is no such job."""
-        answer = self.ask(words)
+    def log(self, job: str, lines: int) -> str | None:
+        """The end of it, with its children's; None where there is no such job."""
+        answer = self.ask(log_words(job, lines, self._children_apart()))
         if answer.code and NO_JOB.search(said_by(answer)):
             return None
         if answer.code:
             raise self.trouble("job logs", answer)
         told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
         return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
+
+    def _children_apart(self) -> bool:
+        """Whether this iris tells the children's lines only where they are asked for: early ones of generation A."""
+        if self._apart is None:
+            asked = self.generation is Generation.A
+            self._apart = asked and "--include-children" in self.ask(["job", "logs", "--help"]).text
+        return self._apart
 
     def ask(self, words: Sequence[str], timeout: float | None = None, folder: str | None = None) -> Answer:
         env = environment()

@@ -25,7 +25,6 @@ from herorun.schedulers._iris_rows import (
     Listing,
     Row,
     beginning_of,
-    log_words,
     stop_words,
     submitted_id,
 )
@@ -164,7 +163,7 @@ class Iris:
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
         job = self._id(must_be_instance(instance))
-        told = self._iris.log(log_words(job, lines), job, lines)
+        told = self._iris.log(job, lines)
         if told is None or (not told.strip() and root_of(self._list(instance, whole=True).rows, job) is None):
             raise FileNotFoundError(2, "Iris has no such job", job)
         return told

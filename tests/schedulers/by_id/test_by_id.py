@@ -58,6 +58,19 @@ def test_an_iris_job_is_found_by_its_whole_name(marin: Path, tmp_path: Path) -> 
     assert isinstance(adapter.look("/ada/loos"), Absent)
 
 
+def test_the_log_of_an_iris_job_holds_its_childrens_lines_however_long_ago_they_were_written(
+    marin: Path, tmp_path: Path
+) -> None:
+    """What it said before it fell silent is what a job that hangs is known by."""
+    for name, line in (("loose", "coordinator"), ("loose%train_lm", "OwnerDiedError"), ("loose-2", "other")):
+        log = marin / "jobs" / f"ada%{name}" / "log"
+        log.parent.mkdir(parents=True)
+        log.write_text(f"{line}\n")
+    adapter = iris.connect(iris.Options(config="c.yaml"), Place("job", *[str(tmp_path)] * 3))
+    assert adapter.tail("/ada/loose", 100) == "0: coordinator\ntrain_lm/0: OwnerDiedError\n"
+    assert "--since" not in (marin / "asked").read_text()
+
+
 def test_an_iris_that_cannot_be_asked_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert isinstance(iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unsure)

@@ -12,20 +12,18 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.outside import read_json
-from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, Origin, Place, Search, Unsure
 from herorun.schedulers._iris_ask import CommandLine
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_rows import (
     Listing,
     detail_words,
-    log_words,
     stop_words,
 )
 from herorun.schedulers._iris_words import state_of
 from herorun.schedulers._kept import Kept
 
 TIMEOUT = 60.0  # seconds of one question, its tunnel included
-SINCE = 900  # seconds of the log that a look reads
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 _TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
 _MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
@@ -50,7 +48,6 @@ class IrisById:
         which = ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
         self._iris = CommandLine(program, which, TIMEOUT)
         self._user = options.user
-        self._log_flags: str | None = None
 
     def look(self, job: str) -> Search:
         try:
@@ -72,25 +69,11 @@ class IrisById:
         return self._iris.list(user, name, whole=True)
 
     def tail(self, job: str, lines: int) -> str:
-        """Of a job that may live the last 15 minutes, its children's too, where this Iris takes those words."""
-        words = self._recent(job) or log_words(job, lines)
-        told = self._iris.log(words, job, lines)
+        """Of the job and its children."""
+        told = self._iris.log(job, lines)
         if told is None:
             raise FileNotFoundError(2, "Iris has no such job", job)
         return told
-
-    def _recent(self, job: str) -> list[str]:
-        """The seed's words; none where they are not known, or where the job has ended: then its whole end is read."""
-        if self._log_flags is None:
-            answer = self._iris.ask(["job", "logs", "--help"])
-            self._log_flags = answer.text if answer.code == 0 else ""
-        if "--since-seconds" not in self._log_flags:
-            return []
-        found = self.look(job)
-        if not isinstance(found, Found) or found.job.state.ended:
-            return []
-        children = ["--include-children"] if "--include-children" in self._log_flags else []
-        return ["job", "logs", "--since-seconds", str(SINCE), *children, job]
 
     def origin(self, job: str) -> Origin:
         """Its name begins with its user's; as whom Iris knows us, only the contract says."""
