@@ -53,6 +53,14 @@ def test_the_schedulers_reason_is_a_sign_too():
         ("the dead node 10.0.0.3 was removed", "dead node"),
         ("NodeDiedError: node died", "dead node"),
         ("(autoscaler) Error: request {'TPU': 4} is unsatisfied", "unsatisfied resources"),
+        (
+            "(raylet) The node with node id: 3f has been marked dead because the detector has missed",
+            "dead node",
+        ),
+        (
+            "(autoscaler) Error: No available node types can fulfill resource request {'TPU': 4.0}",
+            "unsatisfied resources",
+        ),
         ("all is well, owner is @dri", ""),
     ],
 )

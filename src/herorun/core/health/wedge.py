@@ -1,17 +1,23 @@
 """Words of schedulers and runtimes that say that a job is starved or has lost a part of itself.
 
-Source: marin-community/marin, job-monitoring loop: with no progress over several cadences these mean `degraded`.
+Source: marin-community/marin, job-monitoring loop: with no progress over several cadences these mean `degraded`; and
+the words in which Ray itself says so.
 """
 
 import re
 
 SIGNALS = (
     ("owner death", re.compile(r"OwnerDiedError|owner (has )?died", re.IGNORECASE)),
-    ("dead node", re.compile(r"\bdead node\b|\bnode death\b|NodeDiedError|node (has )?died", re.IGNORECASE)),
+    (
+        "dead node",
+        re.compile(
+            r"\bdead node\b|\bnode death\b|NodeDiedError|node (has )?died|has been marked dead", re.IGNORECASE
+        ),
+    ),
     (
         "unsatisfied resources",
         re.compile(
-            r"autoscaler.{0,80}unsatisfi|unsatisfied resource|insufficient resources|cannot be scheduled",
+            r"autoscaler.{0,80}unsatisfi|unsatisfied resource|insufficient resources|cannot be scheduled|no available node types can fulfill",
             re.IGNORECASE,
         ),
     ),
@@ -19,7 +25,7 @@ SIGNALS = (
 # A line with a signal holds one of these, in any case.
 WORDS = (
     "ownerdied", "owner died", "owner has died", "dead node", "node death", "nodedied", "node died", "node has died",
-    "unsatisfi", "insufficient resources", "cannot be scheduled",
+    "marked dead", "unsatisfi", "insufficient resources", "cannot be scheduled", "no available node types",
 )  # fmt: skip
 
 
