@@ -67,9 +67,13 @@ def tables(box: Box, data: str, patrol: dict[str, Any] | None = None, **more: An
 
 
 def states(answer: Answer) -> tuple[int, str, list[str]]:
-    """But for what the box's neighbours do, which is as it is."""
+    """But for how busy the box is, which is as it is."""
     told = answer.document
-    return answer.code, told["state"], [each["row"] for each in told["advice"] if each["row"] != "neighbour"]
+    return (
+        answer.code,
+        told["state"],
+        [each["row"] for each in told["advice"] if each["row"] not in ("neighbour", "threads")],
+    )
 
 
 def look(told: Story, capsys: CAPTURE) -> Answer:

@@ -74,7 +74,11 @@ def look(queue: Queue, capsys: CAPTURE) -> Answer:
 
 def states(answer: Answer) -> tuple[int, str, list[str]]:
     told = answer.document
-    return answer.code, told["state"], [each["row"] for each in told["advice"] if each["row"] != "neighbour"]
+    return (
+        answer.code,
+        told["state"],
+        [each["row"] for each in told["advice"] if each["row"] not in ("neighbour", "threads")],
+    )
 
 
 def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended(

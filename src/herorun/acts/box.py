@@ -35,12 +35,12 @@ from herorun.core.patrol.read import (
 from herorun.core.patrol.seen import Alive, Blind, Copy, Look, Own
 from herorun.core.reach import Login, Reach
 from herorun.core.scrub import scrub
-from herorun.system import _box_look, _far_end
+from herorun.system import _box_cpu, _box_look, _far_end
 from herorun.system.clock import now
 from herorun.system.far import Program, far_to, own_file
 from herorun.workspace import Run
 
-LOOKING = Program((own_file(_far_end), own_file(_box_look)))
+LOOKING = Program((own_file(_far_end), own_file(_box_cpu), own_file(_box_look)))
 HERE = Reach(Login(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log
@@ -78,6 +78,8 @@ def look_at(run: Run, wished: str = "") -> Look:
         memory=memory_of(machine),
         load=machine.get("load") if isinstance(machine, dict) else None,
         cpus=machine.get("cpus") if isinstance(machine, dict) else None,
+        cores=machine.get("cores") if isinstance(machine, dict) else None,
+        allowed=machine.get("allowed") if isinstance(machine, dict) else None,
         chain=chain_of(files) if run.contract.chain.stage else None,
         began=instances[0].started if instances else None,
     )

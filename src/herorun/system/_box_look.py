@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from herorun.system import _box_cpu
+
 TAIL = 1 << 17  # bytes of a log's end that are sent
 FAR_BACK = 1 << 26  # bytes of it in which the words of success are looked for
 RESULT = 1 << 16  # bytes of a result file
@@ -80,7 +82,8 @@ def copied(copies: list[str]) -> dict[str, Any]:
 
 
 def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
-    """Its GPUs over some seconds, and the memory cgroup of the job, or else of this login."""
+    """Its GPUs and our own use of its processors over some seconds, and the memory cgroup of the job, or else of this login."""
+    before = _box_cpu.used()
     gpus = _part(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
     pids = _instances(instance) if instance else []
     pids += [pid for pid, _ in _matching(process)] if process else []
@@ -90,6 +93,8 @@ def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
         "memory": _part(lambda: _memory(pids[0] if pids else "self")),
         "cpus": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
+        "cores": _box_cpu.cores(before),
+        "allowed": _box_cpu.allowed(),
     }
 
 

@@ -168,6 +168,16 @@ def test_kills_for_memory_count_from_the_last_tick_on() -> None:
 
 def test_a_busy_machine_with_room_in_the_own_cgroup_is_a_noisy_neighbour() -> None:
     assert rows(a_look(load=64.0)) == ["neighbour"]
+    assert rows(a_look(load=64.0, cores=1.0, allowed=16.0)) == ["neighbour"]
+
+
+def test_processors_that_our_own_threads_use_up_are_no_neighbours_and_starve_the_gpus() -> None:
+    low = (Gpu("0", 59.0),)
+    assert rows(a_look(load=64.0, cores=15.0, allowed=16.0)) == []  # the GPUs are busy all the same
+    assert rows(a_look(load=64.0, cores=15.0, allowed=16.0, gpus=low)) == ["threads"]
+    assert rows(a_look(cores=4.0, allowed=4.0, gpus=low)) == ["threads"]  # a slice of a large machine
+    assert rows(a_look(cores=14.0, allowed=16.0, gpus=low)) == []
+    assert "OMP_NUM_THREADS" in advice(a_look(cores=4.0, allowed=4.0, gpus=low), "threads").words
 
 
 @pytest.mark.parametrize(

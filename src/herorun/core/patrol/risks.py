@@ -11,6 +11,8 @@ RECENT = 120.0  # seconds: a log that was written since then advances
 SILENT = 1800.0  # seconds without a line after which a log counts as frozen
 IDLE = 5.0  # per cent of a GPU below which it waits
 BUSY = 2.0  # times the number of CPUs
+HEALTHY = 60.0  # per cent of a GPU above which it does not wait for the processors
+PEGGED = 0.9  # share of the processors that we may use
 
 
 def risks(look: Look, ways: Ways, before: Before | None, going_on: bool) -> Iterator[Advice]:
@@ -18,6 +20,7 @@ def risks(look: Look, ways: Ways, before: Before | None, going_on: bool) -> Iter
     if going_on:
         yield from _log(look)
         yield from _gpus(look, before)
+        yield from _threads(look)
     yield from _chain(look, ways)
     yield from _machine(look, ways, before)
 
@@ -70,6 +73,25 @@ def mean_use(gpus: tuple[Gpu, ...]) -> float:
     return sum(gpu.use for gpu in gpus) / len(gpus)
 
 
+def _threads(look: Look) -> Iterator[Advice]:
+    if not isinstance(look.gpus, tuple) or not look.gpus or not pegged(look):
+        return
+    use = mean_use(look.gpus)
+    if use < HEALTHY:
+        most = f"{look.allowed:.0f}"
+        yield Advice(
+            "threads",
+            f"The GPUs stand at {use:.0f} % while our own processes take all of the {most} processors that they may use: too "
+            f"many threads for a slice of this machine. Set OMP_NUM_THREADS so that all workers together have {most}.",
+            grave=False,
+        )
+
+
+def pegged(look: Look) -> bool:
+    """Whether our own processes use up what they may: then the machine is not busy with somebody else."""
+    return bool(look.allowed and look.cores is not None and look.cores >= PEGGED * look.allowed)
+
+
 def _chain(look: Look, ways: Ways) -> Iterator[Advice]:
     if look.chain is None or isinstance(look.chain, Blind) or not look.chain.failed or look.chain.runs:
         return
@@ -92,7 +114,7 @@ def _machine(look: Look, ways: Ways, before: Before | None) -> Iterator[Advice]:
             "memory",
             f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Fewer workers, or a larger box.",
         )
-    elif look.load and look.cpus and look.load > BUSY * look.cpus and memory.share is not None:
+    elif _crowded(look) and memory.share is not None and not pegged(look):
         words = f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has room: a noisy neighbour."
         yield Advice("neighbour", words, grave=False)
     if before and before.oom_kill is not None and (memory.oom_kill or 0) > before.oom_kill:
@@ -100,6 +122,10 @@ def _machine(look: Look, ways: Ways, before: Before | None) -> Iterator[Advice]:
             "oom-kill",
             f"The kernel has killed {(memory.oom_kill or 0) - before.oom_kill} processes for memory since the last tick.",
         )
+
+
+def _crowded(look: Look) -> bool:
+    return bool(look.load and look.cpus and look.load > BUSY * look.cpus)
 
 
 def _full(path: str, room: Room) -> Iterator[Advice]:

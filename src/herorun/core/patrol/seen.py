@@ -116,6 +116,8 @@ class Look:
     memory: Memory | Blind | None = None
     load: float | None = None
     cpus: int | None = None
+    cores: float | None = None  # processors that this user's own processes used meanwhile
+    allowed: float | None = None  # and how many they may use
     chain: ChainSeen | Blind | None = None  # None: there is none
     began: datetime | None = None  # the first launch of the run: a marker from before it is not of this run
 

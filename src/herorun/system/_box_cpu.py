@@ -1,0 +1,55 @@
+"""The processors that this user's own processes use, and how many they may use. It travels with `_box_look`.
+
+Standard library only, from Python 3.8 on. A neighbour in another container is not seen here: what is, is our own.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+
+def used() -> tuple[float, dict[str, float]]:
+    """Now, and the seconds of processor that each of this user's processes has used so far."""
+    found: dict[str, float] = {}
+    me, tick = os.getuid(), os.sysconf("SC_CLK_TCK")
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            if os.stat(f"/proc/{pid}").st_uid == me:
+                with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                    told = file.read().rpartition(")")[2].split()
+                found[pid] = (int(told[11]) + int(told[12])) / tick  # utime and stime of all its threads
+        except (OSError, ValueError, IndexError):
+            continue  # it has just ended
+    return time.monotonic(), found
+
+
+def cores(before: tuple[float, dict[str, float]]) -> float | None:
+    """The mean number in use since then, without what has ended meanwhile; None where that is too short ago to tell."""
+    at, now = used()
+    span = at - before[0]
+    spent = sum(max(0.0, seconds - before[1].get(pid, 0.0)) for pid, seconds in now.items())
+    return spent / span if span >= 0.15 else None
+
+
+def allowed() -> float:
+    """Those that the scheduler may give us, or the cgroup's quota where that is less."""
+    quotas: list[Any] = [_quota(_words("/sys/fs/cgroup/cpu.max"))]
+    old = "/sys/fs/cgroup/cpu/cpu.cfs_"
+    quotas.append(_quota([*_words(f"{old}quota_us"), *_words(f"{old}period_us")]))
+    return min([float(len(os.sched_getaffinity(0))), *(quota for quota in quotas if quota)])
+
+
+def _quota(words: list[str]) -> float | None:
+    if len(words) != 2 or not all(word.isdecimal() for word in words) or int(words[1]) == 0:
+        return None  # `max`, -1, or no such file: there is none
+    return int(words[0]) / int(words[1])
+
+
+def _words(path: str) -> list[str]:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().split()
+    except (OSError, ValueError):
+        return []
