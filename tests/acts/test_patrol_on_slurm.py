@@ -1,5 +1,8 @@
 """A patrol of a Slurm job that nobody launched by herorun, looked at from another machine: its sign of life is Slurm's queue."""
 
+import os
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -111,6 +114,29 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     assert states(gone) == (1, "down", ["gone"]), gone.document
     (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
     assert "Slurm calls it FAILED, exit code 3:0" in advice["words"] and advice["command"] == "sh resume.sh"
+
+
+@pytest.mark.thorough
+def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) -> None:
+    queue.submit("until [ -e go ]; do sleep 0.1; done")
+    path = queue.story.work / "runs" / "tiny.toml"
+    done = queue.path / "chain" / "eval.DONE"
+    chain = {"folder": str(done.parent), "stage": [{"name": "eval", "run": "echo 42 > result"}]}
+    path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "chain": chain}))
+    told = ask(queue.story, capsys, "chain", SLUG)
+    (line,) = [line for line in told.err.splitlines() if "as a job of its own" in line]
+    said = subprocess.run(
+        ["sh", "-c", line.partition(": or this, as a job of its own behind job ")[2].partition(": ")[2]],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        check=True,
+    )
+    assert "Submitted batch job" in said.stdout
+    assert not done.exists()
+    (queue.path / "go").touch()
+    eventually(done.exists, within=60)
+    assert (done.parent / "result").read_text() == "42\n"
 
 
 def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(queue: Queue, capsys: CAPTURE) -> None:

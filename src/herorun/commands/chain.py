@@ -1,5 +1,7 @@
 """`herorun chain`."""
 
+from typing import Any
+
 import click
 
 
@@ -12,7 +14,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     """Print the script of the contract's [chain]: it waits, runs each stage after the one before, and pushes a word at the end.
 
     Each stage makes its marker `<folder>/<name>.DONE` on success alone. Started again it goes on behind the markers that
-    are there; two never run at once. Nothing is sent or started by this command: standard error says what does it.
+    are there; two never run at once. Nothing is sent or started by this command: standard error says what does it, on
+    Slurm also as a job that waits for the run's own.
 
     \b
     Example:
@@ -21,7 +24,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.core.chain import install_and_start, script_of
+    from herorun.core.chain import behind_a_job, install_and_start, script_of
     from herorun.system.files import write_whole
     from herorun.workspace import watched_run
 
@@ -39,4 +42,13 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     if path is None:
         click.echo(text, nl=False)
     click.echo(f"herorun: this brings it there and starts it: {told}", err=True)
+    if opened.contract.scheduler.kind == "slurm" and (job := _slurm_job(opened)):
+        behind = behind_a_job(opened.contract, str(opened.repository.top), login, job)
+        click.echo(f"herorun: or this, as a job of its own behind job {job}: {behind}", err=True)
     return 0
+
+
+def _slurm_job(run: Any) -> str:
+    """The newest instance, or what the contract names of one that herorun did not start."""
+    current = run.record.memory().current
+    return str(current.job if current else run.contract.patrol.slurm or "")

@@ -145,6 +145,20 @@ def install_and_start(contract: Contract, top: str, login: Login | None) -> str:
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
+def behind_a_job(contract: Contract, top: str, login: Login | None, job: str) -> str:
+    """The same where Slurm keeps nobody's processes on its login node: a job of its own, once that one has ended well."""
+    folder = shlex.quote(must_have_stages(contract).folder or "")
+    told = contract.scheduler.options
+    conf = f"SLURM_CONF={shlex.quote(str(told['slurm_conf']))} " if told.get("slurm_conf") else ""
+    sbatch = shlex.quote(f"{told['programs']}/sbatch") if told.get("programs") else "sbatch"
+    there = (
+        f"mkdir -p {folder} && {conf}{sbatch} --dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
+        f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append"
+    )
+    road = shlex.join([*ssh_words(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
+
+
 def ssh_words(login: Login) -> list[str]:
     """ssh for people to type: bounded, and by the same login."""
     words = ["ssh", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
