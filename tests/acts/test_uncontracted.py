@@ -17,6 +17,7 @@ from herorun.acts.uncontracted import jobs_home
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Failed, Intended, Launched
 from jobs_alone import Alone
+from services.channel_servers import web_service
 from stories import eventually, forget, note
 
 PREEMPTED = "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
@@ -321,6 +322,26 @@ def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
     assert asked(alone, capsys, *named, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
     assert asked(alone, capsys, "await").code == 2
     assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2
+
+
+@pytest.mark.thorough
+def test_channels_are_told_of_a_failure_also_by_a_watch_that_goes_on_from_its_state_file(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = alone.start("echo step 7/20; until [ -e go ]; do sleep 0.05; done; exit 3")
+    with web_service() as service:
+        monkeypatch.setenv("PAGER", f"json://{service.place}/x")
+        words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+        assert babysit(alone, capsys, *words, "--notify", "PAGER").code == 0
+        assert service.taken == []
+        (alone.folder / "go").touch()
+        ended(alone, job.instance)
+        assert babysit(alone, capsys, "--once").code == 1
+        assert any("crashed" in body["title"] for _, body in service.taken), service.taken
+    assert state(alone)["notify"] == "PAGER"
+    answer = babysit(alone, capsys, *words, "--notify", "https://hooks.example.org/T/s3cr3t")
+    assert answer.code == 2 and "is no name of an environment variable" in answer.err
+    assert "s3cr3t" not in answer.err
 
 
 # --- what a person orders ---------------------------------------------------------------------------

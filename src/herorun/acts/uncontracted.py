@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from herorun import discover
 from herorun.acts.followed import LINES, Followed, JobLogTracker, adapter_for
 from herorun.acts.plain_journal import Journal
@@ -19,10 +21,10 @@ from herorun.core import evidence as kinds
 from herorun.core.asking import Way
 from herorun.core.canonical import canonical
 from herorun.core.check import Check, Gate
-from herorun.core.contract import Babysit, Command, Contract, ContractFile, Output, Recovery
+from herorun.core.contract import Babysit, Command, Contract, ContractFile, Notify, Output, Recovery
 from herorun.core.contract import Scheduler as SchedulerTable
 from herorun.core.contract import Tracker as TrackerTable
-from herorun.core.errors import HerorunError
+from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.event import Launched
 from herorun.core.evidence import (
     FinalStep,
@@ -56,11 +58,19 @@ ASKED = frozenset(
             "error-in-log",
             "failing-log",
             "late-tick",
+            "missing-channel",
             "partial-allocation",
             "pending-too-long",
             "repeated-crash",
         ),
-        *("stale-monitor", "stalled-steps", "stopped-by-hand", "unfinished-action", "wedged"),
+        *(
+            "stale-monitor",
+            "stalled-steps",
+            "stopped-by-hand",
+            "undelivered-escalation",
+            "unfinished-action",
+            "wedged",
+        ),
     }
 )
 # Of these nothing is known without a repository, a tracker of its own, or an output root.
@@ -226,8 +236,17 @@ def contract_for(facts: Facts, folder: Path, every: timedelta = CADENCE) -> Cont
         output=Output(root=str(folder)),
         tracker=TrackerTable(first_step=1),  # a log counts what is done
         scheduler=SchedulerTable(kind=facts.kind),
+        notify=_notify(facts.notify),
         babysit=Babysit(cadence=every, recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE),
     )
+
+
+def _notify(names: str) -> Notify:
+    try:
+        return Notify(targets=tuple(name.strip() for name in names.split(",") if name.strip()))
+    except ValidationError as error:
+        why = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise WrongUse(f"--notify: {why}.") from None
 
 
 def _known_folder(facts: Facts) -> Path | None:

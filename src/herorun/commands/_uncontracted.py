@@ -17,6 +17,7 @@ NAMING = (
 )  # fmt: skip
 WATCHING = (
     click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
+    click.option("--notify", metavar="NAMES", help="Variables with the addresses of channels, which are told too: SLACK,MAIL."),
     click.option("--anew", is_flag=True, help="The id is another job's than that which was watched by it before."),
     click.option("--every", metavar="DURATION", help="Time between two looks at such a job: 570s where it is not given."),
 )  # fmt: skip
@@ -130,8 +131,8 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
     from herorun.core.jobs.facts import Facts, must_be_id, must_be_whole
 
     given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
-    if not given or set(given) <= {"resubmit"}:
-        return _resumed(start, given.get("resubmit", ""))
+    if not given or set(given) <= {"resubmit", "notify"}:
+        return _resumed(start, given)
     facts = Facts(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
     if facts.job and facts.kind:
         must_be_id(facts.kind, facts.job)
@@ -140,7 +141,7 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
     return placed(facts, start)
 
 
-def _resumed(start: Path, resubmit: str) -> Any:
+def _resumed(start: Path, given: dict[str, str]) -> Any:
     from dataclasses import replace
 
     from herorun import screen
@@ -156,7 +157,7 @@ def _resumed(start: Path, resubmit: str) -> Any:
     facts, path, faults = found
     for fault in faults:
         screen.say(facts.job, f"{fault}; {path} is gone on with")
-    facts = replace(facts, resubmit=resubmit or facts.resubmit)
+    facts = replace(facts, **given)
     must_be_whole(facts)
     return facts
 

@@ -23,6 +23,7 @@ class Facts:
     resubmit: str = ""
     log: str = ""
     cwd: str = ""  # where the resubmit command runs
+    notify: str = ""  # names of the variables that hold channels' addresses, with commas between them
 
     @property
     def where(self) -> str:

@@ -56,6 +56,7 @@ def projected(
         "user": facts.user,
         "log": facts.log,
         "cwd": facts.cwd,
+        "notify": facts.notify,
     }
     return {**known, **seed, **own, **more}
 
@@ -86,11 +87,12 @@ def facts_in(data: bytes) -> tuple[Facts, dict[str, Any]]:
         text["resubmit_command"],
         text["log"],
         text["cwd"],
+        text["notify"],
     )
     return facts, told
 
 
 _TEXTS = (
     *("job_id", "first_job_id", "scheduler", "config", "cluster", "experiment", "resubmit_command"),
-    *("host", "user", "log", "cwd"),
+    *("host", "user", "log", "cwd", "notify"),
 )
