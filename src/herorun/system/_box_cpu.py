@@ -38,7 +38,8 @@ def allowed() -> float:
     quotas: list[Any] = [_quota(_words("/sys/fs/cgroup/cpu.max"))]
     old = "/sys/fs/cgroup/cpu/cpu.cfs_"
     quotas.append(_quota([*_words(f"{old}quota_us"), *_words(f"{old}period_us")]))
-    return min([float(len(os.sched_getaffinity(0))), *(quota for quota in quotas if quota)])
+    most: float = min([float(len(os.sched_getaffinity(0))), *(quota for quota in quotas if quota)])
+    return most
 
 
 def _quota(words: list[str]) -> float | None:
