@@ -26,6 +26,9 @@ NOT_RUN = {
     "herorun babysit --job /dlwh/train-tiny-20260302-185630 --scheduler iris --cluster marin --resubmit "
     '"uv run iris --config lib/iris/examples/marin.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python train.py"': "needs a cluster: tests/schedulers/test_iris.py has stand-ins",
     "herorun babysit": "goes on from what the lines above it began: tests/acts/test_uncontracted.py does",
+    'herorun relaunch --job ID --reason "the typo in train.py is mended"': "a person's word about those jobs: tests/acts/test_uncontracted.py gives it about others",
+    'herorun relaunch --job ID --stop-first --reason "hangs since 41k"': "a person's word about those jobs: tests/acts/test_uncontracted.py gives it about others",
+    'herorun stop --job ID --reason "the data was wrong"': "a person's word about those jobs: tests/acts/test_uncontracted.py gives it about others",
     'herorun jobs add slurm 4711 --host login --description "calibration"': "needs a cluster: tests/acts/test_jobs_on_slurm.py",
     "herorun jobs watch": "goes on until those jobs have ended: tests/acts/test_registered.py",
     "herorun jobs find --host login": "needs a login node: tests/acts/test_registered.py",
