@@ -15,7 +15,7 @@ from herorun.core.ports import Found, Unsure
 from herorun.core.recovery.ending import Cause
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run
+from herorun.workspace import Run, Watched
 
 STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
 AGAIN = timedelta(minutes=10)  # the same words within it are the same order, said again after an interruption
@@ -29,7 +29,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
         return stop_and_wait(run, name, reason, wait)
 
 
-def stop_and_wait(run: Run, name: str, reason: str, wait: float) -> Told:
+def stop_and_wait(run: Watched, name: str, reason: str, wait: float) -> Told:
     job = look_at(run, name)
     if job is None or job.state.ended:
         _close(run, name)
@@ -45,14 +45,14 @@ def stop_and_wait(run: Run, name: str, reason: str, wait: float) -> Told:
     return Told(run, words, warnings=warnings or push_warning(run))
 
 
-def _close(run: Run, name: str) -> None:
+def _close(run: Watched, name: str) -> None:
     """A stop that was interrupted after the scheduler had been told is done."""
     waiting = run.record.memory().intended.get(f"stop/{name}")
     if waiting:
         run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
 
 
-def intended_once(run: Run, key: str, what: str) -> Intended:
+def intended_once(run: Watched, key: str, what: str) -> Intended:
     """The intent in the record; that of an interrupted call goes on."""
     memory = run.record.memory()
     if key not in memory.intended:
@@ -60,7 +60,7 @@ def intended_once(run: Run, key: str, what: str) -> Intended:
     return run.record.memory().intended[key]
 
 
-def _until_ended(run: Run, name: str, wait: float) -> Job | None:
+def _until_ended(run: Watched, name: str, wait: float) -> Job | None:
     """The ended job; None where the scheduler has forgotten it."""
     until = time.monotonic() + wait
     while True:
@@ -74,7 +74,7 @@ def _until_ended(run: Run, name: str, wait: float) -> Job | None:
         time.sleep(0.2)
 
 
-def look_at(run: Run, name: str) -> Job | None:
+def look_at(run: Watched, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
@@ -167,11 +167,11 @@ def settled(run: Run) -> str:
     return current.name
 
 
-def ordered_before(run: Run, word: Word, name: str) -> bool:
+def ordered_before(run: Watched, word: Word, name: str) -> bool:
     return any(each.word is word and name in each.about for each in run.record.memory().orders)
 
 
-def just_ordered(run: Run, word: Word, about: tuple[str, ...], reason: str) -> bool:
+def just_ordered(run: Watched, word: Word, about: tuple[str, ...], reason: str) -> bool:
     """The very same order, moments ago: whoever was interrupted after it was done types it again."""
 
     def same(each: Ordered) -> bool:

@@ -12,14 +12,14 @@ from herorun.core.journal import Memory
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.workspace import Run
+from herorun.workspace import Run, Watched
 
 
 @dataclass(frozen=True)
 class Told:
     """How an order ended, in words; `code` is its exit code."""
 
-    run: Run
+    run: Watched
     words: str
     code: int = 0
     warnings: tuple[str, ...] = ()
@@ -44,12 +44,12 @@ def begun(run: Run) -> Memory:
     return memory
 
 
-def person(run: Run) -> str:
+def person(run: Watched) -> str:
     return run.launcher.user or run.launcher.owner
 
 
 def order(
-    run: Run, word: Word, about: Sequence[str], reason: str = "", until: datetime | None = None
+    run: Watched, word: Word, about: Sequence[str], reason: str = "", until: datetime | None = None
 ) -> tuple[str, ...]:
     """Write it into the record, push it and wake the loop; the warnings come back."""
     run.record.append(Ordered(now(), person(run), word, tuple(about), scrub(reason), until))
@@ -57,7 +57,7 @@ def order(
     return push_warning(run)
 
 
-def push_warning(run: Run) -> tuple[str, ...]:
+def push_warning(run: Watched) -> tuple[str, ...]:
     pushed = run.record.push()
     return () if pushed else (f"the record is not pushed: {pushed.why}",)
 
