@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from commands.answers import ask
 from herorun.acts import sealing
 from stories import CRASH, SLUG, TAG, Story, git
 
@@ -51,11 +52,16 @@ def test_the_tag_states_the_run(story: Story) -> None:
     assert "\nSeal of hero run tiny\n\n- Status: sealed as" in text
 
 
-def test_sealing_twice_is_one_seal(done: Story) -> None:
+def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
     assert done.seal() == 0
     before = (done.tags(), done.comments, len(done.lines))
     assert done.seal() == 0
     assert (done.tags(), done.comments, len(done.lines)) == before
+    (done.root / "metrics.jsonl").unlink()  # whatever becomes of the rows, the seal has said how far it came
+    told = ask(done, capsys, "status", SLUG, "--json").document
+    assert (told["stage"], told["progress"]) == ("sealed", "~4/4")
+    assert (told["glance"]["step"], told["glance"]["final_step"], told["glance"]["loss"]) == (4, 4, 2.5)
+    assert f"{TAG}, at ~4/4 steps" in ask(done, capsys, "status", SLUG).out
 
 
 @pytest.mark.thorough

@@ -10,6 +10,7 @@ import pytest
 from commands.answers import Answer, ask
 from herorun.acts import machine
 from herorun.core.checkup import Fit, Part, verdict
+from herorun.core.errors import CouldNotLook
 from stories import SLUG, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -93,12 +94,23 @@ def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTUR
     assert "clock: this machine" in parts(examined(story, capsys), "broken")
 
 
-def test_a_clock_that_nobody_can_see_is_neither_well_nor_ill(
+def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothing(
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
-    program(home / "bin", "timedatectl", "exit 1")
+    program(home / "bin", "timedatectl", "exit 1")  # as in a container
     told = examined(story, capsys)
-    assert told.code == 3 and list(parts(told, "unseen")) == ["clock: this machine"]
+    assert (told.code, told.document["verdict"], parts(told, "unseen")) == (0, "works", {})
+    clock = parts(told, "unchecked")["clock: this machine"]
+    assert "not behind the newest commit here" in clock["message"] and "timedatectl" in clock["message"]
+    assert ask(story, capsys, "doctor").out.endswith("0 broken, 0 could not be seen, 1 not checked\n")
+
+
+def test_a_clock_that_nothing_speaks_for_is_neither_well_nor_ill(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CouldNotLook, match="timedatectl is not on this machine"):
+        list(machine._clock(None))
 
 
 def test_a_contract_that_cannot_be_read_does_not_hide_the_others(story: Story, capsys: CAPTURE) -> None:
@@ -131,4 +143,4 @@ def test_what_is_broken_counts_before_what_was_not_seen() -> None:
 
     assert verdict([part(Fit.UNSEEN), part(Fit.BROKEN), part(Fit.WORKS)]) is Fit.BROKEN
     assert verdict([part(Fit.UNSEEN), part(Fit.WORKS)]) is Fit.UNSEEN
-    assert verdict([part(Fit.WORKS)]) is Fit.WORKS
+    assert verdict([part(Fit.WORKS), part(Fit.UNCHECKED)]) is Fit.WORKS

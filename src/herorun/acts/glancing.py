@@ -12,6 +12,7 @@ from herorun import discover
 from herorun.acts.babysitter import last_heartbeat, next_due
 from herorun.acts.many import each
 from herorun.acts.rules import evidence_file
+from herorun.acts.sealed import at_the_end
 from herorun.core.alert import Alert
 from herorun.core.check import Gate
 from herorun.core.codec import read
@@ -37,9 +38,10 @@ def glance_at(name: str, start: Path) -> Glance:
     memory = run.record.memory()
     told = memory.last_decided
     if told is None or not memory.instances:
-        return Glance(run.slug, stage_of(run))
+        bare = Glance(run.slug, stage_of(run))
+        return at_the_end(run, memory, bare) if memory.sealed else bare
     stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in ("finished", "down")
-    return glance_of(
+    glance = glance_of(
         run,
         memory,
         last_evidence(run, told.at),
@@ -47,6 +49,7 @@ def glance_at(name: str, start: Path) -> Glance:
         told.at,
         memory.alerts.values(),
     )
+    return at_the_end(run, memory, glance) if memory.sealed else glance
 
 
 def stage_of(run: Run) -> str:

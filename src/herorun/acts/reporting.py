@@ -66,7 +66,7 @@ class _Rows:
 def report_of(run: Run, drift: str = "") -> Report:
     """Look once, and put it together. What cannot be read is said on the page, and the rest of it stands."""
     at, memory = now(), run.record.memory()
-    standing, evidence, _ = standing_of(run, drift)
+    standing, evidence, glance = standing_of(run, drift)
     if memory.sealed:
         evidence = _look(run, memory)
     events = [line.event for line in run.record.lines()]
@@ -74,6 +74,8 @@ def report_of(run: Run, drift: str = "") -> Report:
     resolved = run.given(memory)[FinalStep]
     final = resolved.value if isinstance(resolved, FinalStep) else None
     step = _step(evidence, rows.beats, memory)
+    if memory.sealed:
+        step, final = glance.step if glance.step is not None else step, glance.final_step
     done = eta(rows.beats, final, at, _idle(standing))
     found = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))

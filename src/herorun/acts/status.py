@@ -10,13 +10,14 @@ from herorun.acts.babysitter import last_heartbeat
 from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
+from herorun.acts.sealed import at_the_end, progress_at_seal
 from herorun.acts.turn import Turn, alert_json, judge, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.evidence import Evidence
 from herorun.core.glance import Glance
 from herorun.core.journal import Memory
-from herorun.core.news import progress, progress_of
+from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth
 from herorun.gates import finding_json
@@ -78,12 +79,14 @@ def standing_of(
         **_people(memory),
     }
     if not memory.instances or memory.sealed:
+        glance = Glance(run.slug, stage_of(run))
+        if memory.sealed:
+            glance = at_the_end(run, memory, glance)
         quiet = {
-            "run": "finished" if memory.sealed else "unknown",
+            "run": glance.run,
             "monitor": "fresh",
-            "progress": memory.last_decided.progress if memory.last_decided else progress(None, None),
+            "progress": progress_at_seal(memory, glance),
         }
-        glance = Glance(run.slug, stage_of(run), quiet["run"])
         empty: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
         told = {**quiet, **empty, **facts, "next": _next(run, "")}
         return {**told, "glance": glance.as_json()}, {}, glance

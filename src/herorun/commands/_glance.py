@@ -67,8 +67,6 @@ def state_words(glance: Glance) -> str:
 
 def progress_words(glance: Glance) -> str:
     """`█████       4600/5155 3h05m`: bar, steps and the time that is left at this pace."""
-    if glance.stage == "sealed":
-        return ""
     if glance.step is None and glance.final_step is None:
         return "-"
     steps = f"{'?' if glance.step is None else glance.step}/{glance.final_step or '?'}"

@@ -19,7 +19,8 @@ def command(start: str, run: str | None, as_json: bool) -> int:
 
     Without RUN it looks at all that the contracts in runs/ name.
 
-    Exit code 0: all works. 1: something is broken. 3: something could not be seen.
+    Exit code 0: all works, as far as it can be checked on this machine. 1: something is broken. 3: something could not
+    be seen.
 
     \b
     Example:
@@ -48,11 +49,11 @@ def _show(parts: "Sequence[Part]") -> None:
     from herorun.core.checkup import Fit
     from herorun.system import voice
 
-    marks = {Fit.WORKS: ("✓", "green"), Fit.BROKEN: ("✗", "red"), Fit.UNSEEN: ("?", "yellow")}
+    marks = {Fit.WORKS: ("✓", "green"), Fit.BROKEN: ("✗", "red"), Fit.UNSEEN: ("?", "yellow"), Fit.UNCHECKED: ("-", "dim")}
     out = screen.console()
     for part in parts:
         mark, colour = marks[part.fit]
-        if part.fit is Fit.WORKS and voice.quiet:
+        if part.fit in (Fit.WORKS, Fit.UNCHECKED) and voice.quiet:
             continue
         name = f"{part.group}: {screen.clean(part.name)}"
         out.print(Text.assemble((f"{mark} ", colour), (f"{name:<34} ", "bold"), screen.clean(part.message)))
@@ -60,4 +61,5 @@ def _show(parts: "Sequence[Part]") -> None:
             out.print(f"    fix: {screen.clean(part.fix)}")
     count = {fit: sum(part.fit is fit for part in parts) for fit in Fit}
     words = f"{count[Fit.WORKS]} work, {count[Fit.BROKEN]} broken, {count[Fit.UNSEEN]} could not be seen"
+    words += f", {count[Fit.UNCHECKED]} not checked" if count[Fit.UNCHECKED] else ""
     out.print(words, style="bold")

@@ -10,9 +10,10 @@ class Fit(StrEnum):
     WORKS = "works"
     BROKEN = "broken"  # it was looked at, and does not do
     UNSEEN = "unseen"  # it could not be looked at: neither well nor ill
+    UNCHECKED = "unchecked"  # what else there is speaks for it, and what would tell is not on this machine
 
 
-EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3}
+EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3, Fit.UNCHECKED: 0}
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,6 @@ class Examined(Protocol):
 
 
 def verdict(parts: Iterable[Part]) -> Fit:
-    """Something broken counts before something unseen."""
+    """Something broken counts before something unseen; what is left unchecked does not count."""
     fits = {part.fit for part in parts}
     return Fit.BROKEN if Fit.BROKEN in fits else Fit.UNSEEN if Fit.UNSEEN in fits else Fit.WORKS

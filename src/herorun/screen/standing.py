@@ -74,7 +74,7 @@ def show_status(told: Mapping[str, Any]) -> None:
     for doubt in told["unfinished"]:
         out.print(f"  unfinished {clean(doubt)}")
     if told["sealed"]:
-        out.print(f"  sealed     {told['sealed']}")
+        out.print(f"  sealed     {told['sealed']}, at {told['progress']} steps")
     for doubt in told["doubts"]:
         out.print(f"  in doubt   {clean(doubt)}")
     pushed = "pushed" if told["pushed"] else "not pushed"

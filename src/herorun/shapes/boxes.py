@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from herorun.core.checkup import Fit, Part
+from herorun.core.checkup import Part
 from herorun.core.patrol.seen import Look
 from herorun.core.patrol.told import Advice, State
 from herorun.shapes.parts import Document, Shape
@@ -176,7 +176,7 @@ class JobsFind(Document):
 
 
 class Doctor(Document):
-    verdict: Fit
+    verdict: Literal["works", "broken", "unseen"]
     parts: Sequence[Part]
 
 
