@@ -122,7 +122,7 @@ def test_without_rows_and_launches_there_is_a_page_too() -> None:
     }
     page = page_of(a_report(drawn=(), logbook="", **told))
     assert "unknown of unknown steps" in page and "nothing was launched yet" in page
-    assert "No rows could be read" in page and "No alert has fired" in page
+    assert "There are no rows yet" in page and "No alert has fired" in page
 
 
 def test_a_long_logbook_keeps_its_newest_entries() -> None:

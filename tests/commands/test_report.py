@@ -1,6 +1,7 @@
 """`herorun report` of a run for real: it crashed, was relaunched and finished."""
 
 import json
+import math
 import re
 import tempfile
 from collections.abc import Iterator
@@ -68,6 +69,31 @@ def test_the_page_lies_in_the_private_folder_and_holds_the_run(told: Story, caps
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
     (series,) = json.loads(data)["charts"][0]["series"]
     assert series["lines"][0]["x"] == [1, 2, 3, 4] and set(series["lines"][0]["y"]) == {2.5}
+
+
+def test_rows_that_no_tick_has_kept_yet_are_drawn_and_nothing_is_written(
+    told: Story, capsys: CAPTURE
+) -> None:
+    """The last one is NaN: then no number stands for the newest value."""
+    rows = told.root / "metrics.jsonl"
+    whole, kept = rows.read_bytes(), (told.state / "metrics").rglob("*")
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    line = json.loads(whole.splitlines()[-1])
+    more = [line | {"step": 4, "train/loss": 2.25}, line | {"step": 5, "train/loss": math.nan}]
+    rows.write_bytes(whole + "".join(f"{json.dumps(one)}\n" for one in more).encode())
+    try:
+        document = ask(told, capsys, "report", SLUG, "--json", "--out", "page.html").document
+    finally:
+        rows.write_bytes(whole)
+    loss = document["charts"][0]
+    assert (loss["newest"], loss["not_finite"]) == ("not finite", 1)
+    assert any(note.endswith(", and 2 more as the tracker has them now") for note in document["notes"])
+    page = (told.work / "page.html").read_text()
+    assert "the newest value is not finite" in page
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    assert json.loads(data)["charts"][0]["series"][0]["lines"][0]["x"] == [1, 2, 3, 4, 5]
+    assert {path: path.stat().st_mtime_ns for path in (told.state / "metrics").rglob("*")} == before
+    (told.work / "page.html").unlink()
 
 
 def test_another_place(told: Story, capsys: CAPTURE) -> None:

@@ -10,13 +10,15 @@ import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from commands.answers import ask
 from herorun.acts import glancing
-from herorun.commands._glance import checkpoint_words, pace_words, progress_words, tick_words
+from herorun.commands._glance import checkpoint_words, pace_words, progress_words, table_of, tick_words
 from herorun.commands.watch import _code
 from herorun.core.glance import Glance, Pace
 from herorun.trackers.jsonl import JsonLines
@@ -203,6 +205,34 @@ def test_the_words_of_a_row() -> None:
     assert (
         tick_words(glance, at) == "in 42s" and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
     )
+
+
+LAST = {200: "in 42s", 100: "48.2k 96%", 80: "2.345", 60: "stale", 40: "stale"}
+
+
+@pytest.mark.parametrize("width", LAST)
+def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    run = Glance(
+        "grug-moe-1e23",
+        "launched",
+        "healthy",
+        monitor="stale",
+        step=4600,
+        final_step=9200,
+        loss=2.345,
+        curve="█▇▆▅▄▃▂▁" * 3,
+        pace=Pace("throughput/tokens_per_second", 48_200.0, 50_000.0, 2.0),
+        checkpoint_step=4500,
+        checkpoint_age=754.0,
+        next_tick=at + timedelta(seconds=42),
+    )
+    out = Console(file=StringIO(), width=width)
+    out.print(table_of([run, Glance("x", "initialised")], at, width))
+    lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
+    assert len(lines) == 3 and max(map(len, lines)) <= width and "healthy, monitor stale" in lines[1]
+    assert lines[1].startswith("grug-moe-1e23 ") and "…" not in lines[1]
+    assert lines[1].endswith(LAST[width])
 
 
 @pytest.mark.parametrize(

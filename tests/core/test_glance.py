@@ -1,11 +1,12 @@
 """A glance: the worst run stands first, a spike stays in sight, and what nobody knows is nothing."""
 
 import math
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from herorun.core.glance import Glance, OpenAlert, Pace, pace_of, sparkline, worst_first
+from herorun.core.glance import Glance, OpenAlert, Pace, pace_of, shrunk, sparkline, worst_first
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
 PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
@@ -62,6 +63,21 @@ def test_the_time_left_is_told_of_a_run_that_goes_on() -> None:
     assert going.left == timedelta(seconds=120) and going.done == 0.4
     assert Glance("x", "launched", "down", step=40, final_step=100, pace=pace).left is None
     assert Glance("x", "launched", "healthy", step=40, pace=pace).left is None
+
+
+def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
+    pace = Pace("s/step", 2.0, step_seconds=2.0)
+    going = Glance("x", "launched", "degraded", step=40, final_step=100, pace=pace, quiet=500.0)
+    assert going.left == timedelta(seconds=120)
+    assert replace(going, quiet=700.0).left is None
+    stalled = OpenAlert("stalled-steps", "critical", "firing", "")
+    assert replace(going, alerts=(stalled,)).left is None
+    assert replace(going, alerts=(replace(stalled, state="pending"),)).left == timedelta(seconds=120)
+
+
+def test_a_shrunk_curve_keeps_its_spike_and_what_is_not_finite() -> None:
+    assert shrunk("▁" * 13 + "█" + "▁" * 9 + "×", 8) == "▁▁▁▁█▁▁×"
+    assert shrunk("▁█", 8) == "▁█"
 
 
 def test_the_document_holds_no_number_that_json_has_no_word_for() -> None:

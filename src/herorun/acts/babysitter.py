@@ -148,7 +148,7 @@ def tick_once(
     run, drift = watched_run(name, start)
     with unattended():
         turn = take_turn(run, drift, looks, lambda: push(run.record))
-    beat(run)
+    beat(run, next_due(run) if is_locked(run.lock("babysitter")) else None)  # the loop's next one stays due
     return run, turn
 
 

@@ -1,10 +1,11 @@
-"""The rows of a run: as the babysitter kept them on this machine, else as its tracker has them now."""
+"""The rows of a run: those that the babysitter kept on this machine, and behind them what its tracker has now."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.fold import Names
 from herorun.core.fold.names import EVAL_TIMES, SAVE_TIMES, is_eval
 from herorun.core.goodput.lives import micros
@@ -15,6 +16,8 @@ from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system import voice
 from herorun.system.columns import Fetched, Point, fetched
 from herorun.workspace import Run, Watched
+
+READING = "reading the tracker's rows"
 
 
 class Curves(Protocol):
@@ -46,16 +49,76 @@ class Held:
         if row.step < self._last or (row.attempt and self._execution not in ("", row.attempt)):
             self._attempt += 1
         self._last, self._execution = row.step, row.attempt or self._execution
+        self.put(row, self._attempt)
+
+    def put(self, row: Row, attempt: int) -> None:
+        """A row whose attempt is known."""
         for name, value in row.values.items():
-            self.told.setdefault(scrub(name), []).append(Point(self._attempt, row.step, row.at, value))
+            self.told.setdefault(_shown(name), []).append(Point(attempt, row.step, row.at, value))
+
+
+@lru_cache(100_000)
+def _shown(name: str) -> str:
+    """What a trainer calls a metric, without secrets."""
+    return scrub(name)
+
+
+@dataclass
+class Longer:
+    """What was kept, and what the tracker has behind it by now: of that nothing is written."""
+
+    kept: Fetched
+    since: Held
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted({*self.kept.names, *self.since.names}))
+
+    def points(self, metric: str) -> Iterator[Point]:
+        yield from self.kept.points(metric)
+        yield from self.since.points(metric)
+
+
+class _Replaced(Exception):
+    """The tracker tells another history than the one that was kept."""
 
 
 def curves_of(run: Run) -> tuple[Curves, str]:
-    """The run's curves, and where they are from. `CouldNotLook` where there is neither."""
+    """The run's curves up to now, and where they are from. `CouldNotLook` where there are none.
+
+    Rows that lie here are not read again; where the tracker cannot say what came after them, that is said.
+    """
     kept = kept_curves(run)
-    if kept is not None and kept.fetched_at is not None:
-        return kept, f"as fetched until {kept.fetched_at:%Y-%m-%d %H:%M} UTC"
-    return read_all(run.tracker, run.slug), "as the tracker has them now"
+    if kept is None or kept.fetched_at is None:
+        return read_all(run.tracker, run.slug), "as the tracker has them now"
+    words, since, rows = f"as fetched until {kept.fetched_at:%Y-%m-%d %H:%M} UTC", Held(), 0
+    try:
+        for attempt, row in kept.numbered(_behind(run.tracker, kept.cursor), names_for(run)):
+            since.put(row, attempt)
+            rows += 1
+    except (FileNotFoundError, _Replaced):
+        return kept, f"{words}; the tracker does not have these any more"
+    except (HerorunError, OSError) as error:
+        return kept, f"{words}; what came later could not be read: {in_words(error)}"
+    return (
+        (Longer(kept, since), f"{words}, and {rows:,} more as the tracker has them now")
+        if rows
+        else (kept, words)
+    )
+
+
+def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
+    """The rows behind a cursor, until there are no more."""
+    while True:
+        batch = tracker.read(cursor)
+        if batch.restarted:
+            raise _Replaced
+        yield from batch.rows
+        if not batch.rows:
+            voice.progress(READING, 1, 1)
+            return
+        cursor = batch.cursor
+        voice.progress(READING, 0, None)
 
 
 def kept_curves(run: Watched) -> Fetched | None:
@@ -72,7 +135,7 @@ def names_for(run: Watched) -> Names:
 def read_all(tracker: Tracker, slug: str) -> Held:
     held, cursor = Held(), ""
     while True:
-        voice.progress("reading the tracker's rows", 0, None)
+        voice.progress(READING, 0, None)
         try:
             batch = tracker.read(cursor)
         except FileNotFoundError:
@@ -82,7 +145,7 @@ def read_all(tracker: Tracker, slug: str) -> Held:
         for row in batch.rows:
             held.add(row)
         if not batch.rows:
-            voice.progress("reading the tracker's rows", 1, 1)
+            voice.progress(READING, 1, 1)
             return held
         cursor = batch.cursor
 

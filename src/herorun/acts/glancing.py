@@ -101,6 +101,7 @@ def glance_of(
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
         next_tick=None if over or last_heartbeat(run) is None else next_due(run),
+        quiet=(now() - metrics.advanced_at).total_seconds() if isinstance(metrics, Metrics) else None,
         seen=seen,
     )
 

@@ -119,7 +119,9 @@ def _clock(repository: Repository | None) -> Iterator[Part]:
     if why and newest is None:
         raise CouldNotLook(f"Whether the clock is synchronised cannot be seen: {why}.")
     if why:
-        words = f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not checked: {why}"
+        words = (
+            f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not checked: {why}"
+        )
         yield Part("clock", "this machine", Fit.UNCHECKED, words)
         return
     fix = "" if told == "yes" else "`timedatectl set-ntp true`, or ask whoever runs this machine."
@@ -139,4 +141,6 @@ def _newest_commit(repository: Repository | None) -> datetime | None:
     head = repository.resolve("HEAD") if repository else None
     if repository is None or head is None:
         return None
-    return datetime.fromisoformat(repository.git("log", "-1", "--format=%cI", head).text.strip()).astimezone(UTC)
+    return datetime.fromisoformat(repository.git("log", "-1", "--format=%cI", head).text.strip()).astimezone(
+        UTC
+    )

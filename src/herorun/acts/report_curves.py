@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import isnan
+from math import isnan, nan
 
-from herorun.acts.curves import Curves
+from herorun.acts.curves import Curves, Longer
 from herorun.core.fold import Names
 from herorun.core.fold.names import is_eval
 from herorun.core.report.marks import Begun
@@ -37,9 +37,19 @@ class Chart:
 
     @property
     def newest(self) -> float | None:
-        """The value of the highest step."""
-        lines = self.series[0].strands if self.series else ()
-        return lines[0].values[-1] if lines and lines[0].lane == 0 else None
+        """The value of the highest step: NaN where that one is not finite, and so in no line."""
+        if not self.series:
+            return None
+        lines, lost = self.series[0].strands, self.series[0].not_finite
+        told = lines[0] if lines and lines[0].lane == 0 else None
+        if lost and (told is None or lost[-1] > told.steps[-1]):
+            return nan
+        return told.values[-1] if told else None
+
+    @property
+    def newest_words(self) -> str:
+        """Empty where there is none."""
+        return "" if self.newest is None else "not finite" if isnan(self.newest) else f"{self.newest:.5g}"
 
 
 def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
@@ -108,6 +118,9 @@ def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
     if isinstance(curves, Fetched):
         yield from curves.pieces(metric)
         return
+    if isinstance(curves, Longer):
+        yield from curves.kept.pieces(metric)
+        curves = curves.since
     points = list(curves.points(metric))
     seconds = (p.at.timestamp() if p.at else float("nan") for p in points)
     yield Piece(

@@ -53,6 +53,7 @@ def page_of(report: Report) -> str:
         account=report.account,
         logbook=_html(logbook),
         cut=cut,
+        blind=report.blind,
     )
 
 
@@ -75,8 +76,9 @@ def _moment(at: str | None) -> str:
 
 def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for chart in told["charts"]:
-        if chart["newest"] is not None:
-            yield chart["title"], f"{chart['newest']:.5g}", chart["metrics"][0]
+        newest = chart["newest"]
+        if newest is not None:
+            yield chart["title"], newest if isinstance(newest, str) else f"{newest:.5g}", chart["metrics"][0]
     saved = told["checkpoint"]
     note = _moment(saved["at"]) if saved and saved["at"] else ""
     yield "Newest checkpoint", f"{saved['step']:,}" if saved else "none seen", note
@@ -115,7 +117,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
         min((row.first for _, row in rows), default=0),
         max((row.last for _, row in rows), default=0),
     )
-    newest = f", the newest value is {chart.newest:.5g}" if chart.newest is not None else ""
+    newest = f", the newest value is {chart.newest_words}" if chart.newest_words else ""
     lost = sum(len(one.not_finite) for one in chart.series)
     words = f"{chart.title} from step {first:,} to {last:,}{newest}{f', {lost} values are not finite' if lost else ''}."
     shown: dict[str, Any] = readable_tree(

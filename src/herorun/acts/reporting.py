@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isnan
 from typing import Any
 
 from herorun import __version__, discover
@@ -17,7 +18,7 @@ from herorun.core.check import Gate
 from herorun.core.config.diff import diff_launches
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Event, Launching
-from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Metrics, Now
+from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
 from herorun.core.goodput.lives import STALLS
 from herorun.core.goodput.sums import goodput
 from herorun.core.goodput.timeline import Beat
@@ -70,7 +71,7 @@ def report_of(run: Run, drift: str = "") -> Report:
     if memory.sealed:
         evidence = _look(run, memory)
     events = [line.event for line in run.record.lines()]
-    rows = _rows(run, events)
+    rows = _rows(run, events, _none_yet(evidence, memory))
     resolved = run.given(memory)[FinalStep]
     final = resolved.value if isinstance(resolved, FinalStep) else None
     step = _step(evidence, rows.beats, memory)
@@ -114,7 +115,14 @@ def _look(run: Run, memory: Memory) -> Evidence:
     return gather([Checkpoints, Metrics], discover.sources(), given, READ_DEADLINE)
 
 
-def _rows(run: Run, events: Sequence[Event]) -> _Rows:
+def _none_yet(evidence: Evidence, memory: Memory) -> bool:
+    """The tracker was read and has no row, and nobody has ever seen one: that is no failure to look."""
+    reached = memory.last_decided is not None and not memory.last_decided.progress.startswith("~unknown")
+    ended = any(end.step for end in memory.ends.values())
+    return isinstance(evidence.get(Metrics), Nothing) and not reached and not ended
+
+
+def _rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
     names = names_for(run)
     try:
         curves, source = curves_of(run)
@@ -123,6 +131,8 @@ def _rows(run: Run, events: Sequence[Event]) -> _Rows:
         begun = begun_of(curves, names)
     except (HerorunError, OSError) as error:
         why = in_words(error)
+        if none_yet:
+            return _Rows(notes=("no rows yet",))
         return _Rows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))
     notes = [f"rows {source}"]
     if untimed:
@@ -242,7 +252,7 @@ def _chart_json(chart: Chart) -> dict[str, Any]:
     return {
         "title": chart.title,
         "metrics": [one.metric for one in chart.series],
-        "newest": chart.newest,
+        "newest": chart.newest_words if chart.newest is not None and isnan(chart.newest) else chart.newest,
         "points": sum(len(strand.steps) for one in chart.series for strand in one.strands),
         "not_finite": sum(len(one.not_finite) for one in chart.series),
         "why": chart.why,

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from herorun.acts.curves import names_for
 from herorun.core.evidence import FinalStep
 from herorun.core.glance import Glance
 from herorun.core.journal import Memory
 from herorun.core.news import progress
 from herorun.core.sealing.reading import parse_statement
 from herorun.core.sealing.statement import facts_of
-from herorun.sources.metrics import names_of
 from herorun.workspace import Run
 
 _stated: dict[str, Mapping[str, Any]] = {}  # by the statement's digest: it never says anything else
@@ -36,7 +36,7 @@ def at_the_end(run: Run, memory: Memory, glance: Glance) -> Glance:
     facts = facts_at_seal(run, memory)
     planned = run.given(memory)[FinalStep]
     metrics = facts.get("final_metrics", {})
-    losses = [metrics[name] for name in names_of(run.contract).loss if isinstance(metrics.get(name), float)]
+    losses = [metrics[name] for name in names_for(run).loss if isinstance(metrics.get(name), float)]
     return replace(
         glance,
         run="finished",

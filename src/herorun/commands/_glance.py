@@ -1,43 +1,74 @@
 """Runs as a table for people, the worst first: what `watch` draws again and again, and `status --all` once."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from herorun.core.glance import Glance
+from herorun.core.glance import WIDTH, Glance, shrunk
 from herorun.screen import clean
 
 COLOURS = {"down": "bold red", "degraded": "yellow", "unknown": "yellow", "healthy": "green"}
+COLUMNS = ("run", "state", "progress", "loss", "speed", "checkpoint", "next tick")
+FEWEST = 2  # columns that stay on any terminal
+GAP = 2  # cells between two columns
 BAR = 12  # cells
-WHOLE = ("run", "state", "progress")  # what is never cut: the others give way
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much room a row may take: cells of the curve and of the bar, and whether units are left out."""
+
+    curve: int
+    bar: int
+    short: bool
+
+
+SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True))
 
 
 def table_of(glances: Sequence[Glance], at: datetime, width: int = 120) -> Any:
-    """A rich table; columns that matter less go where the terminal is narrow."""
+    """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no number is cut."""
     from rich.table import Table
+
+    rows, shown = _fitting(glances, at, width)
+    table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
+    for name in COLUMNS[:shown]:
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*row[:shown])
+    return table
+
+
+def _fitting(glances: Sequence[Glance], at: datetime, width: int) -> tuple[list[list[Any]], int]:
+    """The rows in the largest size with the most columns that fit."""
+    sized = [[_cells(glance, at, size) for glance in glances] for size in SIZES]
+    for shown in range(len(COLUMNS), FEWEST - 1, -1):
+        for rows in sized:
+            if sum(widths := _widths(rows)[:shown]) + GAP * (len(widths) - 1) <= width:
+                return rows, shown
+    for row in sized[-1]:  # not even these: the names give way
+        row[0].truncate(max(8, width - GAP - _widths(sized[-1])[1]), overflow="ellipsis")
+    return sized[-1], FEWEST
+
+
+def _widths(rows: Sequence[Sequence[Any]]) -> list[int]:
+    return [max([len(name), *(row[at].cell_len for row in rows)]) for at, name in enumerate(COLUMNS)]
+
+
+def _cells(glance: Glance, at: datetime, size: Size) -> list[Any]:
+    """As `COLUMNS` names them."""
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
-    columns = ("run", "state", "progress", "loss", "speed", "checkpoint", "next tick")
-    shown = columns if width >= 110 else columns[:5] if width >= 76 else columns[:3]
-    rows = []
-    for glance in glances:
-        cells = {
-            "run": Text(clean(glance.slug)),
-            "state": Text(state_words(glance), COLOURS.get(glance.run, "") if not glance.error else "red"),
-            "progress": Text(progress_words(glance)),
-            "loss": Text(loss_words(glance)),
-            "speed": Text(pace_words(glance), "yellow" if _slow(glance) else ""),
-            "checkpoint": Text(checkpoint_words(glance)),
-            "next tick": Text(tick_words(glance, at)),
-        }
-        rows.append([cells[name] for name in shown])
-    for name, column in zip(shown, zip(*rows, strict=True) if rows else [()] * len(shown), strict=True):
-        whole = max((cell.cell_len for cell in column), default=0) if name in WHOLE else None
-        table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=whole)
-    for row in rows:
-        table.add_row(*row)
-    return table
+    return [
+        Text(clean(glance.slug)),
+        Text(state_words(glance), COLOURS.get(glance.run, "") if not glance.error else "red"),
+        Text(progress_words(glance, size.bar)),
+        Text(loss_words(glance, size.curve)),
+        Text(pace_words(glance, size.short), "yellow" if _slow(glance) else ""),
+        Text(checkpoint_words(glance, size.short)),
+        Text(tick_words(glance, at)),
+    ]
 
 
 def alert_lines(glances: Sequence[Glance]) -> list[Any]:
@@ -65,43 +96,43 @@ def state_words(glance: Glance) -> str:
     return glance.run if glance.monitor == "fresh" else f"{glance.run}, monitor {glance.monitor}"
 
 
-def progress_words(glance: Glance) -> str:
-    """`█████       4600/5155 3h05m`: bar, steps and the time that is left at this pace."""
+def progress_words(glance: Glance, cells: int = BAR) -> str:
+    """`█████       4600/5155 3h05m left`: bar, steps and the time that is left at this pace."""
     if glance.step is None and glance.final_step is None:
         return "-"
     steps = f"{'?' if glance.step is None else glance.step}/{glance.final_step or '?'}"
-    bar = "" if glance.done is None else f"{'█' * int(glance.done * BAR):<{BAR}} "
+    bar = "" if glance.done is None else f"{'█' * int(glance.done * cells):<{cells}} "
     left = f" {span(glance.left)} left" if glance.left else ""
     return f"{bar}{steps}{left}"
 
 
-def loss_words(glance: Glance) -> str:
-    return " ".join(
-        part for part in (glance.curve, "" if glance.loss is None else f"{glance.loss:.4g}") if part
-    )
+def loss_words(glance: Glance, cells: int = WIDTH) -> str:
+    value = "" if glance.loss is None else f"{glance.loss:.4g}"
+    return " ".join(part for part in (shrunk(glance.curve, cells), value) if part)
 
 
-def pace_words(glance: Glance) -> str:
-    """The speed now, and beside what is usual: `48.2k tokens_per_s 99%`."""
+def pace_words(glance: Glance, short: bool = False) -> str:
+    """The speed now, and beside what is usual: `48.2k tokens_per_s 99%`; short: `48.2k 99%`."""
     pace = glance.pace
     if pace is None:
         return "-"
     beside = f" {pace.ratio:.0%}" if pace.ratio is not None else ""
-    return (
-        f"{_short(pace.now)} {pace.name.rpartition('/')[2] if pace.name != 's/step' else pace.name}{beside}"
-    )
+    unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
+    return f"{_short(pace.now)}{' ' if unit else ''}{unit}{beside}"
 
 
 def _slow(glance: Glance) -> bool:
     return glance.pace is not None and glance.pace.ratio is not None and glance.pace.ratio < 0.8
 
 
-def checkpoint_words(glance: Glance) -> str:
+def checkpoint_words(glance: Glance, short: bool = False) -> str:
+    """`step 4500, 12m34s ago`; short: its age."""
     if glance.checkpoint_step is None:
         return "-"
     if glance.checkpoint_age is None:
         return f"step {glance.checkpoint_step}"
-    return f"step {glance.checkpoint_step}, {span(timedelta(seconds=glance.checkpoint_age))} ago"
+    age = f"{span(timedelta(seconds=glance.checkpoint_age))} ago"
+    return age if short else f"step {glance.checkpoint_step}, {age}"
 
 
 def tick_words(glance: Glance, at: datetime) -> str:

@@ -49,7 +49,12 @@ def _show(parts: "Sequence[Part]") -> None:
     from herorun.core.checkup import Fit
     from herorun.system import voice
 
-    marks = {Fit.WORKS: ("✓", "green"), Fit.BROKEN: ("✗", "red"), Fit.UNSEEN: ("?", "yellow"), Fit.UNCHECKED: ("-", "dim")}
+    marks = {
+        Fit.WORKS: ("✓", "green"),
+        Fit.BROKEN: ("✗", "red"),
+        Fit.UNSEEN: ("?", "yellow"),
+        Fit.UNCHECKED: ("-", "dim"),
+    }
     out = screen.console()
     for part in parts:
         mark, colour = marks[part.fit]

@@ -70,6 +70,6 @@ def _show_table(glances: "Sequence[Glance]") -> None:
     from herorun.system.clock import now
 
     out = screen.console()
-    out.print(table_of(glances, now(), max(out.width, 80)))
+    out.print(table_of(glances, now(), out.width))
     for line in alert_lines(glances):
         out.print(line)

@@ -99,7 +99,7 @@ def _print(out: Any, found: "list[Glance]") -> None:
     if not found:
         out.print("No run here yet: `herorun init RUN` begins one.")
         return
-    out.print(table_of(found, now(), max(out.width, 80)))
+    out.print(table_of(found, now(), out.width))
     for line in alert_lines(found):
         out.print(line)
 

@@ -8,6 +8,10 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from herorun.core.goodput.lives import STALLS
+from herorun.core.goodput.timeline import SLOW
+from herorun.core.report.eta import PATIENCE
+
 BLOCKS = "▁▂▃▄▅▆▇█"
 NOT_FINITE = "×"
 WIDTH = 24  # cells of a curve
@@ -56,6 +60,7 @@ class Glance:
     checkpoint_age: float | None = None  # seconds
     alerts: tuple[OpenAlert, ...] = ()
     next_tick: datetime | None = None
+    quiet: float | None = None  # seconds since the step last rose
     seen: datetime | None = None
     error: str = ""
 
@@ -82,15 +87,25 @@ class Glance:
 
     @property
     def left(self) -> timedelta | None:
-        """Until the final step at the pace of now, stops apart; None where either is unknown or the job is over."""
+        """Until the final step at the pace of now, stops apart; None where either is unknown or no steps are made."""
         pace = self.pace.step_seconds if self.pace else None
         if self.run not in ("healthy", "degraded") or None in (self.step, self.final_step, pace):
+            return None
+        if self._stands_still:
             return None
         assert self.step is not None and self.final_step is not None and pace is not None
         try:
             return timedelta(seconds=max(0, self.final_step - self.step) * pace)
         except OverflowError:
             return None
+
+    @property
+    def _stands_still(self) -> bool:
+        """As a report's estimate goes by it: an alert says so, or no step came for long."""
+        stalled = any(alert.state == "firing" and alert.check in STALLS for alert in self.alerts)
+        pace = self.pace.step_seconds if self.pace else None
+        longest = max(SLOW * (pace or 0.0), PATIENCE.total_seconds())
+        return stalled or (self.quiet is not None and self.quiet > longest)
 
     def as_json(self) -> dict[str, Any]:
         """For programs: times as ISO 8601 in UTC, durations in seconds, what is not finite as text."""
@@ -139,6 +154,19 @@ def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
     known = [top for top in tops if not math.isnan(top)]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
     return "".join(NOT_FINITE if math.isnan(top) else _block(top, low, high) for top in tops)
+
+
+def shrunk(curve: str, width: int) -> str:
+    """The same curve in fewer cells, each with the highest of those that it stands for.
+
+    >>> shrunk("▁▁▁█▁▁▁▁", 4)
+    '▁█▁▁'
+    """
+    if len(curve) <= width:
+        return curve
+    bounds = [len(curve) * cell // width for cell in range(width + 1)]
+    parts = [curve[first:last] for first, last in pairwise(bounds)]
+    return "".join(NOT_FINITE if NOT_FINITE in part else max(part) for part in parts)
 
 
 def _block(value: float, low: float, high: float) -> str:

@@ -35,7 +35,7 @@ class Chart(Shape):
     title: str
     metrics: Sequence[str]
     newest: Any
-    """The newest value."""
+    """The value of the highest step; "not finite" where it is not."""
     points: int
     """How many are drawn."""
     not_finite: int

@@ -53,8 +53,11 @@ RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
         (eta(RUNNING, None, NOON), "unknown: the final step is not resolved"),
         (eta(RUNNING, 61, NOON), "none: all steps are done"),
         (eta(RUNNING, 100, NOON, "none: the run is down"), "none: the run is down"),
-        (eta([], 100, NOON), "unknown: 0 rows with a time of their own advance, and 5 are needed"),
-        (eta(RUNNING[:4], 100, NOON), "unknown: 4 rows with a time of their own advance, and 5 are needed"),
+        (eta([], 100, NOON), "unknown: it takes 5 steps whose rows tell their time, and there are 0"),
+        (
+            eta(RUNNING[:4], 100, NOON),
+            "unknown: it takes 5 steps whose rows tell their time, and there are 4",
+        ),
         (eta(RUNNING, 100, NOON + 30 * MINUTE), "none: no step for 30 minutes"),
     ],
 )

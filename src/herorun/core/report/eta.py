@@ -48,7 +48,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(
             None,
             None,
-            f"unknown: {len(rises)} rows with a time of their own advance, and {ENOUGH} are needed",
+            f"unknown: it takes {ENOUGH} steps whose rows tell their time, and there are {len(rises)}",
         )
     at = round(now.timestamp() * SECOND)
     silent = at - rises[-1][0]
@@ -61,9 +61,11 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(None, None, "unknown: no pace can be told yet")
     left = final_step - reached
     earliest, latest = (now + timedelta(microseconds=left * pace) for pace in (min(paces), max(paces)))
-    return Eta(
-        earliest, latest, f"{left:,} steps are left; from the fastest to the slowest of {len(paces)} paces"
-    )
+    return Eta(earliest, latest, f"{left:,} steps are left; {_said(len(paces))}")
+
+
+def _said(paces: int) -> str:
+    return "at the one pace so far" if paces == 1 else f"from the fastest to the slowest of {paces} paces"
 
 
 def _rises(beats: Sequence[Beat]) -> list[tuple[int, int]]:

@@ -4,14 +4,18 @@ import io
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from herorun.core.codec import read
 from herorun.core.errors import CouldNotLook
+from herorun.core.fold import Names
+from herorun.core.fold.arrivals import Arrivals
+from herorun.core.ports import Row
 from herorun.system.columns.block import (
     OWN,
     UNTIMED,
@@ -111,6 +115,17 @@ class Fetched:
     def fetched_at(self) -> datetime | None:
         """When the newest rows were fetched: what came later is not in here."""
         return datetime.fromisoformat(self._parts[-1].index.told["at"]) if self._parts else None
+
+    @property
+    def cursor(self) -> str:
+        """The tracker's cursor behind the newest row; empty where nothing was fetched."""
+        return str(self._parts[-1].index.told["cursor"]) if self._parts else ""
+
+    def numbered(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
+        """Rows that follow these, each with the number of its attempt."""
+        arrivals = read(Arrivals, self._parts[-1].index.told["arrivals"]) if self._parts else Arrivals()
+        for row in rows:
+            yield arrivals.attempt_of(row, names), row
 
     @cached_property
     def attempts(self) -> tuple[Attempt, ...]:
