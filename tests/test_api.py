@@ -1,5 +1,7 @@
 """The library's verbs: a contract that is built in Python is written once, and never over what people wrote."""
 
+from pathlib import Path
+
 import pytest
 
 import herorun
@@ -38,3 +40,13 @@ def test_a_file_that_says_something_else_is_kept(story: Story, edit: str | None)
         herorun.launch(built(story, goal="another goal"), story.work)
     assert path.read_text() == before
     assert story.starts == []
+
+
+@pytest.mark.parametrize(("data", "why"), [(None, "No such file"), (b"\xff\xfe", "not UTF-8")])
+def test_a_contract_that_cannot_be_read_is_a_sentence(tmp_path: Path, data: bytes | None, why: str) -> None:
+    path = tmp_path / "run.toml"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(WrongUse, match=why) as told:
+        herorun.load(path)
+    assert str(path) in str(told.value) and "Errno" not in str(told.value)

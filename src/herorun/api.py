@@ -17,30 +17,44 @@ from herorun.workspace import Run, open_run
 
 
 def load(path: str | PathLike[str]) -> Contract:
-    """Read a contract file. `WrongUse` names the key that is wrong and the mend."""
+    """Read a contract file; `path` is relative to where the program runs. `WrongUse` names the key that is wrong and the mend."""
     from herorun.core.contract import parse_contract
 
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUse(f"The contract {path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise WrongUse(
+            f"The contract {path} cannot be read: {error.strerror}. `herorun init RUN` writes a new one."
+        ) from None
+    except UnicodeDecodeError:
+        raise WrongUse(f"The contract {path} cannot be read: it is not UTF-8 text.") from None
     return parse_contract(text, str(path))
 
 
 def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight:
-    """Ask the launch gate; `.raise_if_blocked()` raises where it is not clear. Only reads."""
+    """Ask the launch gate. Only reads: what was found, clear or not, is in the answer.
+
+    `start` is a folder of the clone that the plan is made from.
+
+    `.raise_if_blocked()` raises `Blocked` where a finding is open, and `CouldNotLook` where something that must be
+    known could not be seen. The call itself raises `WrongUse` outside a repository and for what a back end cannot do.
+    """
     return _preflight(_run(contract, Path(start)))
 
 
 def launch(
     contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True, adopt: str = ""
 ) -> Launch:
-    """Launch through the gate. The contract must stand, committed, in `runs/<slug>.toml`.
+    """Launch through the gate, and start the babysitter. The contract must stand, committed, in `runs/<slug>.toml`.
+
+    `start` is a folder of the clone. Without `babysit` nobody watches until `herorun babysit` does. A gate that is not
+    clear raises nothing: `.launched` is None then, and `.preflight` says why; `.exit_code` is that of the command.
 
     With `adopt`, the id of a job that runs already, nothing is submitted and that job is taken over.
 
     One that was built in Python is written there first, and `Blocked` asks to commit it: nobody can review what is
-    in no commit. A file that says something else is never overwritten: `Blocked` says so.
+    in no commit. A file that says something else is never overwritten: `Blocked` says so. `CouldNotLook` where the job's
+    fate is not known: launch again, there is one submission.
     """
     run = _run(contract, Path(start))
     path = run.repository.top / contract.path
@@ -57,7 +71,11 @@ def launch(
 
 
 def seal(contract: Contract, start: str | PathLike[str] = ".") -> Seal:
-    """Ask the seal gate; then state, tag, push and tell."""
+    """Ask the seal gate; then state, tag, push and tell. Sealing twice is one seal.
+
+    `start` is a folder of the clone. Where a finding is open, `.tag` is None and `.report` has the findings.
+    `Blocked` where another seal has ended the run, `CouldNotLook` where the checkpoint cannot be listed or the tag not pushed.
+    """
     return _seal(_run(contract, Path(start)))
 
 

@@ -37,7 +37,7 @@ def _specifier(value: str) -> str:
 
 
 class Contract(Table):
-    """Everything that a launch is admitted under."""
+    """Everything that a launch is admitted under. What is wrong raises pydantic's `ValidationError`, a ValueError."""
 
     schema_: Literal[1] = Field(1, alias="schema", description="Version of this file's form.")
     slug: str = Field(
