@@ -296,6 +296,8 @@ def _seal(stage: Stage) -> None:
     stage.do("cat", str(stage.run.state / "issue.md"))
     stage.do("git", "cat-file", "-p", f"herorun/{SLUG}/seal-1")
     stage.do("git", "ls-remote", "origin")
+    stage.tell("The run as one page, to be opened in a browser")
+    stage.do("herorun", "report", SLUG)
 
 
 def _clear_away(stage: Stage) -> None:
