@@ -4,7 +4,9 @@ Run `python docs/picture.py`; it writes docs/preflight-blocked.svg.
 """
 
 import io
+import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,10 +17,15 @@ from herorun.acts.preflight import preflight
 from herorun.demo import Stage, block_the_gate, set_the_stage
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")
+SHOWN = "herorun-the-demo"  # in place of the folder's name, and as long: each line's width is in the picture
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="herorun-") as scratch:
+        programs = Path(scratch) / "bin"  # so that the picture names no folder of whoever makes it
+        programs.mkdir()
+        (programs / "python").symlink_to(sys.executable)
+        os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
         stage = Stage(Path(scratch), quiet=True, colour=False)
         set_the_stage(stage)
         block_the_gate(stage)
@@ -32,7 +39,7 @@ def main() -> None:
         )
         page.print("$ herorun preflight tiny-lm", style="bold")
         screen.show_preflight(page, "tiny-lm", preflight(stage.run))
-        svg = page.export_svg(title="herorun preflight").replace(scratch, "/scratch")
+        svg = page.export_svg(title="herorun preflight").replace(Path(scratch).name, SHOWN)
     # No font from elsewhere: a README's picture must load from this repository alone.
     own = re.sub(r"@font-face \{.*?\}\n|<!-- Generated.*?-->", "", svg, flags=re.DOTALL)
     TARGET.write_text(own, encoding="utf-8")

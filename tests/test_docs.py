@@ -1,6 +1,7 @@
 """What the pages say is true: links lead somewhere, commands and flags exist, what is printed by the code is fresh."""
 
 import ast
+import html
 import os
 import re
 import shlex
@@ -41,6 +42,21 @@ def name(path: Path) -> str:
 PAGES = files("*.md")
 WRITTEN = [page for page in PAGES if name(page) not in (*GENERATED, "docs/benchmarks.md")]
 CHECKS = discover.checks()
+
+
+# --- the picture -----------------------------------------------------------------------------------
+
+
+def test_the_picture_says_what_the_checks_say_today() -> None:
+    """`python docs/picture.py` makes it anew."""
+    drawn = (TOP / "docs" / "preflight-blocked.svg").read_text(encoding="utf-8")
+    told = "".join(
+        html.unescape(text).replace("\xa0", " ") for text in re.findall(r">([^<>]*)</text>", drawn)
+    )
+    said = " ".join(told.split())
+    shown = [check for check in CHECKS if f"✗ {check.name} " in said]
+    assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
+    assert [check.name for check in shown if " ".join(check.fix.split()) not in said] == []
 
 
 # --- links -----------------------------------------------------------------------------------------
