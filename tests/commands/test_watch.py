@@ -107,6 +107,8 @@ def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTU
     (watched.work / "runs" / "another.toml").write_text(
         (watched.work / "runs" / "tiny.toml").read_text().replace('slug = "tiny"', 'slug = "another"')
     )
+    one = ask(watched, capsys, "status", SLUG).out
+    assert "  loss       ▁▁▁ 2.5\n" in one and "  checkpoint step 2, " in one
     told = ask(watched, capsys, "status", "--all")
     assert [line.split()[0] for line in told.out.splitlines()[1:3]] == [SLUG, "another"]
     found = ask(watched, capsys, "status", "--all", "--json").document["runs"]

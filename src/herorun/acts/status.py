@@ -28,11 +28,6 @@ from herorun.workspace import Run, Watched, log_of, watched_run
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
 
 
-def status_of(name: str, start: Path, looks: Looks | None = None) -> dict[str, Any]:
-    """The shape of `babysit --once --json`, with the record's facts and a glance beside it."""
-    return standing_of(*watched_run(name, start), looks)[0]
-
-
 def all_looked_at(
     names: Sequence[str], start: Path, whole: bool = True
 ) -> list[Answer[tuple[dict[str, Any], Glance]]]:
@@ -62,7 +57,10 @@ def all_looked_at(
 def standing_of(
     run: Run, drift: str, looks: Looks | None = None, whole: bool = True
 ) -> tuple[dict[str, Any], Evidence, Glance]:
-    """The same of a run that is open, and what was seen; nothing is looked at before the launch and after the seal."""
+    """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was seen; the glance.
+
+    Nothing is looked at before the launch and after the seal.
+    """
     memory = run.record.memory()
     facts: dict[str, Any] = {
         "slug": run.slug,

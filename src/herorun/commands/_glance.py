@@ -71,6 +71,19 @@ def _cells(glance: Glance, at: datetime, size: Size) -> list[Any]:
     ]
 
 
+def glance_rows(glance: Glance, at: datetime) -> list[tuple[str, str]]:
+    """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
+    left = f"{span(glance.left)} at this pace" if glance.left else ""
+    told = (
+        ("left", left),
+        ("loss", loss_words(glance)),
+        ("speed", pace_words(glance)),
+        ("checkpoint", checkpoint_words(glance)),
+        ("next tick", tick_words(glance, at)),
+    )
+    return [(name, words) for name, words in told if words not in ("", "-")]
+
+
 def alert_lines(glances: Sequence[Glance]) -> list[Any]:
     """What is open, and what could not be read, one line each."""
     from rich.text import Text

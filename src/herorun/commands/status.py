@@ -1,11 +1,11 @@
 """`herorun status`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from herorun.core.glance import Glance
 
@@ -33,15 +33,14 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
 
     from herorun import screen
     from herorun.acts.many import worst
-    from herorun.acts.status import all_looked_at, status_code, status_of
+    from herorun.acts.status import all_looked_at, standing_of, status_code
     from herorun.core.glance import Glance, worst_first
-    from herorun.screen.standing import show_status
     from herorun.system.git import find_repository
-    from herorun.workspace import known_slugs
+    from herorun.workspace import known_slugs, watched_run
 
     if run is not None and not every:
-        told = status_of(run, Path(start))
-        screen.show_json(told) if as_json else show_status(told)
+        told, _, glance = standing_of(*watched_run(run, Path(start)))
+        screen.show_json(told) if as_json else _show(told, glance)
         return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
@@ -52,7 +51,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         if answer.value is None:
             screen.say(answer.slug, answer.error)
         elif not as_json and not every:
-            show_status(answer.value[0])
+            _show(*answer.value)
     if as_json:
         screen.show_json(
             {"runs": [answer.value[0] if answer.value else answer.as_json() for answer in ordered]}
@@ -62,6 +61,14 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     elif every:
         _show_table(worst_first([glance for glance in known.values() if not glance.error]))
     return worst(status_code(answer.value[0]) if answer.value else answer.code for answer in answers)
+
+
+def _show(told: "Mapping[str, Any]", glance: "Glance") -> None:
+    from herorun.commands._glance import glance_rows
+    from herorun.screen.standing import show_status
+    from herorun.system.clock import now
+
+    show_status(told, glance_rows(glance, now()))
 
 
 def _show_table(glances: "Sequence[Glance]") -> None:

@@ -50,13 +50,16 @@ def show_summary(run: Any, turn: Any, until: str) -> None:
     sys.stdout.flush()
 
 
-def show_status(told: Mapping[str, Any]) -> None:
+def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ()) -> None:
+    """How a run stands; `glance` is its loss, speed and the like, each by its name."""
     out = console()
     out.print(f"{told['slug']}: {told['stage']}", style="bold")
     if told["stage"] == "launched":
         out.print(f"  run        {told['run']}, {told['progress']}")
         out.print(f"  this look  {told['monitor']}")
         out.print(f"  babysitter {clean(told['babysitter'])}")
+        for name, words in glance:
+            out.print(f"  {name:<10} {clean(words)}")
     for instance in told["instances"]:
         out.print(
             f"  instance   {instance['name']}, job {clean(instance['job'])}, since {_seconds(instance['started'])}"
