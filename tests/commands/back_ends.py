@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from schedulers.test_ray_bad_answers import RECORDED, Stand
+from schedulers.test_slurm_answers import AS_ASKED
 from services.relay import free_port
 
 Fault: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -20,7 +21,7 @@ Faults: TypeAlias = dict[
     str, tuple[Fault, str]
 ]  # by a word for each; with a part of the sentence that tells it
 
-TOOLS = "cat date env git id mkdir mv python3 setsid sh sleep tail tar test timeout tr"
+TOOLS = "cat date env git id mkdir mv python3 sed setsid sh sleep tail tar test timeout tr"
 LOGIN_NODE = """\
 for last; do :; done
 cd '{home}' && exec env -i HOME='{home}' PATH=/usr/bin:/bin sh -c "$last"
@@ -31,7 +32,7 @@ at=$(date +%s)
 printf '%s\\037' 71 "$name" ada RUNNING 0 0 "$at" "$at" 0 1 n1 "$comment" None > "${0%/*}/queue"
 echo >> "${0%/*}/queue"
 echo 71"""
-SQUEUE = 'if [ -e "${0%/*}/queue" ]; then cat "${0%/*}/queue"; fi'
+SQUEUE = f'if [ -e "${{0%/*}}/queue" ]; then cat "${{0%/*}}/queue"; fi | {{\n{AS_ASKED}}}'
 NEL = """\
 job='"invocation_id": "0a1b", "invocation": "0a1b", "job_id": "0a1b.0"'
 case "$1" in
@@ -190,7 +191,7 @@ def a_far_nel(top: Path, path: Path) -> World:
     near = a_nel(top, path, "slurm", slurm_job_id="71", remote_rundir_path=str(top), hostname="alpha")
     faults, _ = a_slurm(there)
     row = "\\037".join(("71", "j", "ada", "RUNNING", "0", "0", *["1795303317"] * 3, "1", "n1", "", "None"))
-    program(there / "squeue", f"printf '{row}\\037\\n'")
+    program(there / "squeue", f"printf '{row}\\037\\n' | {{\n{AS_ASKED}}}")
     return World(
         {**near.scheduler, "programs": str(there)}, near.faults, {**roads, **faults}, argv=["eval.yaml"]
     )

@@ -24,6 +24,7 @@ from herorun.schedulers._nel_rows import (
     statuses,
 )
 from ports.scheduler_suite import SECRET, long_ago
+from schedulers.test_slurm_answers import AS_ASKED
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "nel"
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
@@ -288,15 +289,17 @@ def test_the_jobs_that_nels_own_job_has_submitted_are_known_by_their_logs() -> N
     rows = ["70 RUNNING /out/t/logs/slurm-70.log", "71 PENDING /out/t/logs/slurm-%A.log"]
     others = ["72 RUNNING /out/t2/logs/slurm-72.log", "73 PENDING /out/elsewhere.log", "no job at all"]
     text = "\n".join(row.replace(" ", "\x1f") + "\x1f" for row in (*rows, *others))
-    assert _nel_slurm.below(text, ["/out/t"]) == ["71", "70"]
-    assert _nel_slurm.below(text, [""]) == _nel_slurm.below("", ["/out/t"]) == []
+    assert _nel_slurm.below(text, "\x1f", ["/out/t"]) == ["71", "70"]
+    assert _nel_slurm.below(text, "\x1f", [""]) == _nel_slurm.below("", "\x1f", ["/out/t"]) == []
 
 
 def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path) -> None:
     """nel's job 70 was started again as 71, which Slurm still runs though nel calls it failed."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / ".slurm_job_id.list").write_text("70\n71\n")
-    (tmp_path / "squeue").write_text(f"#!/bin/sh\nprintf '%s\\n' '{SLURM_LINE.format('RUNNING', '0')}'\n")
+    (tmp_path / "squeue").write_text(
+        f"#!/bin/sh\nprintf '%s\\n' '{SLURM_LINE.format('RUNNING', '0')}' | {{\n{AS_ASKED}}}\n"
+    )
     (tmp_path / "sacct").write_text("#!/bin/sh\nexit 0\n")
     for name in ("squeue", "sacct"):
         (tmp_path / name).chmod(0o755)

@@ -27,6 +27,7 @@ from ports.scheduler_suite import (
     long_ago,
     read_or_none,
 )
+from schedulers.test_slurm_answers import squeue
 from services.boxes import Box
 from services.relay import free_port
 from services.slurm import Cluster
@@ -252,6 +253,14 @@ def test_a_job_of_another_run_is_never_cancelled(rig: Rig, cluster: Cluster, tmp
     with pytest.raises(WrongUse, match="There is no job tiny-1"):
         adapter(cluster, tmp_path / "another run").stop("tiny-1", "ada@box")
     assert rig.now("tiny-1").state.live
+
+
+def test_a_job_whose_name_holds_rows_of_jobs_is_one_job(cluster: Cluster, state: Path) -> None:
+    forged = f"odd\n{squeue('RUNNING', '4711', comment='')}\n{squeue('RUNNING', '4712', comment='')}"
+    held = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged}", "--wrap=true")
+    assert adapter(cluster, state).live("tiny") == ()
+    assert forged.strip() in [row.name for row in adapter(cluster, state)._queue()]
+    cluster.ask("scancel", held)
 
 
 # --- behind a login node ---------------------------------------------------------------------------------

@@ -8,15 +8,22 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.schedulers import _slurm_rows
 from herorun.schedulers._kept import Kept
+from herorun.schedulers._slurm_ask import new_parted
 from herorun.schedulers._slurm_judge import Books, judge, live_jobs, needs_books, ours
-from herorun.schedulers._slurm_rows import PARTED, Row, Tag, sacct_rows, squeue_rows, tag_in
+from herorun.schedulers._slurm_rows import PARTED, Row, Tag, log_in, tag_in
 from herorun.schedulers._slurm_words import STATES, state_of
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "slurm"
 RUN, OTHER = "a" * 16, "c" * 16
 AT = datetime(2026, 11, 21, 22, tzinfo=UTC)
 NOTHING = Kept()
+# What a stand-in pipes such lines through: the columns parted as they were asked for.
+AS_ASKED = """\
+for word; do case $word in Job*ID:*) p=${word#*:} p=${p%%,*} ;; --delimiter=*) p=${word#*=} ;; esac; done
+sed "s/$(printf '\\037')/$p/g"
+"""
 TAG = Tag(RUN, "b" * 12, int(AT.timestamp()))
 
 
@@ -39,6 +46,14 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
         "line": f"sbatch --parsable --job-name=tiny-1 --comment={TAG.comment} --export=NONE", **changes,
     }  # fmt: skip
     return PARTED.join(str(value) for value in told.values())
+
+
+def squeue_rows(text: str) -> tuple[Row, ...]:
+    return _slurm_rows.squeue_rows(text, PARTED)
+
+
+def sacct_rows(text: str) -> tuple[Row, ...]:
+    return _slurm_rows.sacct_rows(text, PARTED)
 
 
 def told(
@@ -291,6 +306,26 @@ def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
         for row in squeue_rows("\n".join([squeue("RUNNING", "5", name="two\n\nlines"), squeue("RUNNING")]))
     ]
     assert names == ["two\n\nlines", "tiny-1"]
+
+
+def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
+    """It was there before the question, and so cannot know what parts the columns of its answer."""
+    parted = f"{PARTED}0123456789abcdef"
+    for line, read in ((squeue, _slurm_rows.squeue_rows), (sacct, _slurm_rows.sacct_rows)):
+        forging = line("RUNNING", "5", name="NAME").replace(PARTED, parted)
+        forged = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
+        text = "\n".join([forging.replace("NAME", forged), line("RUNNING").replace(PARTED, parted)])
+        assert [(row.id, row.word) for row in read(text, parted)] == [("5", "RUNNING"), ("71", "RUNNING")]
+
+
+def test_no_two_questions_part_their_columns_alike() -> None:
+    assert new_parted() != new_parted() and len(new_parted()) == 17
+
+
+def test_a_log_that_a_jobs_name_tells_of_is_not_read() -> None:
+    shown = "JobId=7 JobName={}\n   UserId=ada(7) GroupId=ada(7)\n   StdOut=/x/{}.log\n   Power=\n"
+    assert log_in(shown.format("tiny", "100%%")) == "/x/100%.log"
+    assert log_in(shown.format("x\n   StdOut=/etc/passwd\n   y=", "1")) == log_in("") == ""
 
 
 def test_what_gave_way_to_a_submission_at_the_same_time_is_not_how_the_instance_ended() -> None:

@@ -12,7 +12,7 @@ from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import slurm
 from herorun.schedulers._slurm_rows import Tag
-from schedulers.test_slurm_answers import sacct, squeue
+from schedulers.test_slurm_answers import AS_ASKED, sacct, squeue
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=2)
 JOB = Submission("tiny-1", ("true",), ".", {}, ())
@@ -35,7 +35,7 @@ class Slurm:
         path.write_text(
             f"#!/bin/sh\necho \"$*\" | head -c 400 | tr '\\n' ' ' >> '{self.folder}/asked-{program}'\n"
             f"echo >> '{self.folder}/asked-{program}'\n{first}\n"
-            f"cat '{self.folder}/{program}.out'; cat '{self.folder}/{program}.err' >&2; exit {code}\n"
+            f"{{\n{AS_ASKED}}} < '{self.folder}/{program}.out'; cat '{self.folder}/{program}.err' >&2; exit {code}\n"
         )
         path.chmod(0o755)
 

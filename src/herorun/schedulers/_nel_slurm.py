@@ -11,9 +11,9 @@ from herorun.schedulers._nel_judge import Nowhere
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_rows import Entry, last_ids
 from herorun.schedulers._road import Road, road_to
-from herorun.schedulers._slurm_ask import Programs
+from herorun.schedulers._slurm_ask import Programs, new_parted
 from herorun.schedulers._slurm_judge import Books, judge
-from herorun.schedulers._slurm_rows import PARTED, Row, sacct_rows, sacct_words
+from herorun.schedulers._slurm_rows import Row, sacct_rows, sacct_words
 
 _ABSENT = 44
 _NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
@@ -22,16 +22,17 @@ _READ = f'test -e "$1" || exit {_ABSENT}; head -c "$2" -- "$1"'
 _TAIL = f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail -n "$2" -- "$f"'
 
 
-OUTPUTS = ["squeue", "-h", "-O", f"JobID:{PARTED},State:{PARTED},STDOUT:{PARTED}"]
+def outputs(parted: str) -> list[str]:
+    return ["squeue", "-h", "-O", f"JobID:{parted},State:{parted},STDOUT:{parted}"]
 
 
-def below(text: str, folders: Sequence[str]) -> list[str]:
+def below(text: str, parted: str, folders: Sequence[str]) -> list[str]:
     """The numbers of the jobs whose log lies below one of nel's task folders; those that wait come first.
 
-    >>> below("7\x1fRUNNING\x1f/o/t/logs/slurm-7.log\x1f\n8\x1fPENDING\x1f/o/t/logs/slurm-%A.log\x1f\n", ["/o/t"])
+    >>> below("7|RUNNING|/o/t/logs/slurm-7.log|\\n8|PENDING|/o/t/logs/slurm-%A.log|\\n", "|", ["/o/t"])
     ['8', '7']
     """
-    rows = [line.split(PARTED) for line in text.splitlines() if line.count(PARTED) >= 3]
+    rows = [line.split(parted) for line in text.split("\n") if line.count(parted) >= 3]
     mine = [row for row in rows if any(row[2].startswith(f"{folder}/") for folder in folders if folder)]
     return [row[0].strip() for row in sorted(mine, key=lambda row: row[1] != "PENDING")]
 
@@ -65,7 +66,8 @@ class SlurmJobs:
         asked = sorted(set(ids.values()))
         queue = slurm.queue()
         since = min(job.at for job in known) - timedelta(days=1)
-        books = sacct_rows(slurm.told(sacct_words(since, ids=asked)))
+        parted = new_parted()
+        books = sacct_rows(slurm.told(sacct_words(parted, since, ids=asked)), parted)
         return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
 
     def _programs(self, job: Entry) -> Programs:
@@ -77,7 +79,8 @@ class SlurmJobs:
         for host in dict.fromkeys(_login(job) for job in jobs):
             mine = [job for job in jobs if _login(job) == host]
             slurm = self._programs(mine[0])
-            numbers = below(slurm.told(OUTPUTS), [job.folder for job in mine])
+            parted = new_parted()
+            numbers = below(slurm.told(outputs(parted)), parted, [job.folder for job in mine])
             answer = slurm.ask(["scancel", *numbers]) if numbers else None
             if answer and answer.code:
                 raise slurm.trouble("scancel", answer)

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from secrets import token_hex
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.schedulers._road import Road
 from herorun.schedulers._slurm_judge import Books
 from herorun.schedulers._slurm_rows import (
     NO_ACCOUNTING,
+    PARTED,
     Row,
     programs,
     sacct_rows,
@@ -58,18 +60,20 @@ class Programs:
     def queue(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
         """All that the controller remembers of these names, or of every job."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
-        return squeue_rows(self.told(squeue_words(few)))
+        parted = new_parted()
+        return squeue_rows(self.told(squeue_words(parted, few)), parted)
 
     def books(self, names: Iterable[str], since: datetime) -> Books:
-        return self.accounting(sacct_words(since - timedelta(days=1), names=sorted(names)))
+        return self.accounting(since - timedelta(days=1), names=sorted(names))
 
-    def accounting(self, words: Sequence[str]) -> Books:
-        """What accounting has; where it is silent, or kept none, it says so."""
+    def accounting(self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> Books:
+        """What accounting has of these names, or of these ids; where it is silent, or kept none, it says so."""
+        parted = new_parted()
         try:
-            answer = self.ask(words)
+            answer = self.ask(sacct_words(parted, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
                 return Books(none_kept=True)
-            return Books(sacct_rows(self.whole("sacct", answer)))
+            return Books(sacct_rows(self.whole("sacct", answer), parted))
         except CouldNotLook as error:
             return Books(silent=str(error).rstrip("."))
 
@@ -88,6 +92,11 @@ class Programs:
             except CouldNotLook:
                 return f"uid {number}"
         return self._users[number] or f"uid {number}"
+
+
+def new_parted() -> str:
+    """What parts the columns of one answer. No job's name or comment can hold it: they were there before."""
+    return PARTED + token_hex(8)
 
 
 def _failed(answer: Answer) -> bool:

@@ -1,8 +1,9 @@
 """What squeue and sacct are asked, and what their answers say. Pure: text out, text in.
 
 Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host it runs on and
-names no zone. Columns are parted by a character that no name or reason holds. Variables such as SQUEUE_PARTITION,
-which would silently leave jobs out of the answer, are taken away.
+names no zone. A job's name may hold any character, line breaks too, and could so write rows of other jobs: what parts
+the columns is new for each question (`parted` below), and no name can have foreseen it. Variables such as
+SQUEUE_PARTITION, which would silently leave jobs out of the answer, are taken away.
 """
 
 import re
@@ -14,7 +15,7 @@ from urllib.parse import quote, unquote
 from herorun.core.errors import CouldNotLook
 from herorun.core.scrub import scrub
 
-PARTED = "\x1f"
+PARTED = "\x1f"  # begins what parts the columns
 MARK = "herorun"  # the first word of our comments
 SQUEUE = "JobArrayID Name UserName State exit_code RestartCnt SubmitTime StartTime EndTime NumNodes NodeList Comment Reason"
 SACCT = "JobID JobName User State ExitCode Submit Start End NNodes NodeList Reason Comment SubmitLine"
@@ -73,37 +74,40 @@ def programs(folder: str | None, conf: str | None, program: str, *words: str) ->
     return [*env, f"{folder}/{program}" if folder else program, *words]
 
 
-def squeue_words(names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+def squeue_words(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
     """All that the controller remembers, ended jobs too; of these names, or of every job."""
-    form = ",".join(f"{field}:{PARTED}" for field in SQUEUE.split())
+    form = ",".join(f"{field}:{parted}" for field in SQUEUE.split())
     words = ["squeue", "-h", "-t", "all", "-O", form]
     words += [f"--name={','.join(names)}"] if names else []
     return words + ([f"--jobs={','.join(ids)}"] if ids else [])
 
 
-def sacct_words(since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+def sacct_words(
+    parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
+) -> list[str]:
     """Of all users, since a time: without one, sacct tells of today only. Of these names, or of these ids."""
     form = ",".join(SACCT.split())
     start = f"uts{int(since.timestamp())}"
-    words = ["sacct", "-a", "-X", "-n", "-P", f"--delimiter={PARTED}", f"--format={form}", "-S", start]
+    words = ["sacct", "-a", "-X", "-n", "-P", f"--delimiter={parted}", f"--format={form}", "-S", start]
     return [*words, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
 
 
-def squeue_rows(text: str) -> tuple[Row, ...]:
-    told = _tables(text.split("\n"), len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
+def squeue_rows(text: str, parted: str) -> tuple[Row, ...]:
+    told = _tables(text, parted, len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
     return tuple(_squeue_row(fields[:-1]) for fields in told)
 
 
-def sacct_rows(text: str) -> tuple[Row, ...]:
-    return tuple(_sacct_row(fields) for fields in _tables(text.split("\n"), len(SACCT.split()), "sacct"))
+def sacct_rows(text: str, parted: str) -> tuple[Row, ...]:
+    return tuple(_sacct_row(fields) for fields in _tables(text, parted, len(SACCT.split()), "sacct"))
 
 
-def _tables(lines: list[str], count: int, program: str) -> list[list[str]]:
+def _tables(text: str, parted: str, count: int, program: str) -> list[list[str]]:
     """The fields of each job. Names and comments may have line breaks in them; an answer without a single job, such
     as a word about maintenance, is none."""
+    lines = text.split("\n")
     found, strange, at = [], "", 0
     while at < len(lines):
-        fields, end = _whole_row(lines, at, count)
+        fields, end = _whole_row(lines, at, parted, count)
         if len(fields) == count and _ID.fullmatch(fields[0]):
             found.append(fields)
             at = end
@@ -115,12 +119,12 @@ def _tables(lines: list[str], count: int, program: str) -> list[list[str]]:
     return found
 
 
-def _whole_row(lines: list[str], at: int, count: int) -> tuple[list[str], int]:
+def _whole_row(lines: list[str], at: int, parted: str, count: int) -> tuple[list[str], int]:
     """The fields from this line on, as many lines as they take, and where the next ones begin."""
-    parts, end = lines[at].count(PARTED), at + 1
+    parts, end = lines[at].count(parted), at + 1
     while 0 < parts < count - 1 and end < len(lines):
-        parts, end = parts + lines[end].count(PARTED), end + 1
-    return [field.strip() for field in "\n".join(lines[at:end]).split(PARTED)], end
+        parts, end = parts + lines[end].count(parted), end + 1
+    return [field.strip() for field in "\n".join(lines[at:end]).split(parted)], end
 
 
 def _squeue_row(told: list[str]) -> Row:
@@ -144,6 +148,12 @@ def _sacct_row(told: list[str]) -> Row:
     return Row(
         number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag
     )  # fmt: skip
+
+
+def log_in(text: str) -> str:
+    """The log that `scontrol show job` names; empty where it names none, or where a job's own name says one too."""
+    found = re.findall(r"^ *StdOut=(.*?)\n *\w+=", text, re.MULTILINE | re.DOTALL)
+    return found[0].strip().replace("%%", "%") if len(found) == 1 else ""
 
 
 def tag_in(text: str) -> Tag | None:

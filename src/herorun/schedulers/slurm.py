@@ -31,6 +31,7 @@ from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_rows import (
     Row,
     Tag,
+    log_in,
     programs,
 )
 from herorun.schedulers._slurm_sight import ByName, Sight, by_name, not_live
@@ -189,9 +190,7 @@ class Slurm:
         rows = ours(self._queue([instance]), instance, self._run, Kept(), None)
         if not rows:
             return ""
-        answer = self._slurm.ask(["scontrol", "show", "job", rows[0].id])
-        found = re.search(r"^ *StdOut=(.*?)\n *\w+=", answer.text, re.MULTILINE | re.DOTALL)
-        return found[1].replace("%%", "%") if found else ""
+        return log_in(self._slurm.ask(["scontrol", "show", "job", rows[0].id]).text)
 
     # --- acting ----------------------------------------------------------------------------------
 

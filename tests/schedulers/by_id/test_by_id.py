@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from herorun import discover
+from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import summary
 from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.schedulers._nel_scores import scores, scores_in
 from herorun.schedulers.by_id import iris, launcher, slurm
+from schedulers.test_slurm_answers import AS_ASKED
 
 STAND_IN = Path(__file__).parents[2] / "services" / "iris_stand_in.py"
 RECORDED = Path(__file__).parents[2] / "recordings"
@@ -94,12 +96,13 @@ def test_a_peak_in_a_table_is_read_from_its_own_column() -> None:
     assert task.peak_mb == pytest.approx(15.9 * 1024)
 
 
-SLURM = """\
+SLURM = f"""\
 #!/bin/sh
 case "$0" in
   *squeue) cat "$(dirname "$0")/queue" ;;
   *sacct) case "$*" in *Elapsed*) echo 'TIMEOUT|0:0|01:00:00' ;; *) cat "$(dirname "$0")/books" ;; esac ;;
-esac
+esac | {{
+{AS_ASKED}}}
 """
 
 
@@ -236,3 +239,11 @@ def test_every_kind_whose_ids_have_a_form_has_an_adapter(kind: str) -> None:
 
     assert kind in discover.adapter_kinds("schedulers.by_id")
     assert set(FORMS) == set(discover.adapter_kinds("schedulers.by_id"))
+
+
+def test_a_jobs_name_cannot_say_whose_it_is() -> None:
+    shown = "JobId=7 JobName={}\n   UserId=grace(1001) GroupId=x(1)\n   Command=/x/a.sh\n   WorkDir=/x\n"
+    assert slurm.origin_in(shown.format("tiny"), "1000").mine is False
+    with pytest.raises(CouldNotLook, match="its name tells of an owner too"):
+        slurm.origin_in(shown.format("UserId=ada(1000)"), "1000")
+    assert slurm.origin_in(shown.format("x\n   Command=/forged"), "1001").told == ""

@@ -13,9 +13,9 @@ from herorun.core.jobs.tasks import OOM_CODE, TaskEnd
 from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Login, road_to
-from herorun.schedulers._slurm_ask import Programs
+from herorun.schedulers._slurm_ask import Programs, new_parted
 from herorun.schedulers._slurm_judge import Books, judge
-from herorun.schedulers._slurm_rows import Row, sacct_words, squeue_rows, squeue_words
+from herorun.schedulers._slurm_rows import Row, log_in, squeue_rows, squeue_words
 from herorun.schedulers._slurm_words import state_of
 from herorun.system.clock import now
 
@@ -53,7 +53,7 @@ class SlurmById:
         number, part = _parts(job)
         try:
             queue = _of(self._queue(number), number, part)
-            books = self._slurm.accounting(sacct_words(now() - LONG_AGO, ids=[number]))
+            books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
         except CouldNotLook as error:
             return Unsure(str(error))
         told = _of(books.rows, number, part)
@@ -64,10 +64,11 @@ class SlurmById:
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
     def _queue(self, number: str) -> Sequence[Row]:
-        answer = self._slurm.ask(squeue_words(ids=[number]))
+        parted = new_parted()
+        answer = self._slurm.ask(squeue_words(parted, ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
-        return squeue_rows(self._slurm.whole("squeue", answer))
+        return squeue_rows(self._slurm.whole("squeue", answer), parted)
 
     def tail(self, job: str, lines: int) -> str:
         path = self._options.log or self._log_of(job)
@@ -83,11 +84,10 @@ class SlurmById:
     def _log_of(self, job: str) -> str:
         """As the controller tells while it remembers the job, else sbatch's own default in the job's folder."""
         answer = self._slurm.ask(["scontrol", "show", "job", job])
-        found = re.search(r"^ *StdOut=(.*?)\n *\w+=", answer.text, re.MULTILINE | re.DOTALL)
-        if found and found[1].strip():
-            return found[1].strip().replace("%%", "%")
-        told = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
-        folder = told.text.strip().partition("\n")[0]
+        if told := log_in(answer.text):
+            return told
+        books = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
+        folder = books.text.strip().partition("\n")[0]
         return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
 
     def origin(self, job: str) -> Origin:
@@ -148,18 +148,25 @@ def _with_id(answer: Found, job: str) -> Job:
 def origin_in(text: str, uid: str) -> Origin:
     """What `scontrol show job` tells of it, for whom `uid` is asked.
 
+    Its first line has the job's name, which may hold line breaks and any words. What is said twice is not known; of
+    the owner that is `CouldNotLook`.
+
     >>> origin_in("JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n", "1000")
     Origin(user='ada', mine=True, command=(), told='/x/a b.sh', folder='/x')
     """
-    owner = re.search(r"\bUserId=([^ (]*)\((\d+)\)", text)
-    lines = dict(re.findall(r"^ +(Command|WorkDir)=(.*)$", text, re.MULTILINE))
-    told = lines.get("Command", "")
+    owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
+    if len(owners) > 1:
+        raise CouldNotLook("its name tells of an owner too, and which one is true nobody can tell")
+    user, number = owners[0] if owners else ("", "")
+    told, folder = _said_once("Command", text), _said_once("WorkDir", text)
     return Origin(
-        owner[1] if owner else "",
-        owner[2] == uid if owner else None,
-        told="" if told == "(null)" else told,
-        folder=lines.get("WorkDir", ""),
+        user, number == uid if number else None, told="" if told == "(null)" else told, folder=folder
     )
+
+
+def _said_once(key: str, text: str) -> str:
+    found = re.findall(rf"^ +{key}=(.*)$", text, re.MULTILINE)
+    return str(found[0]) if len(found) == 1 else ""
 
 
 def result_in(text: str) -> str:
