@@ -377,8 +377,10 @@ def test_a_workflow_s_own_token_may_not_ask_who_it_is(
     issue = an_issue(github)
     issue.open(START, ())
     assert issue._session.login == "github-actions[bot]"
-    named = an_issue(github, login="dri", number=1)
+    named = an_issue(github, login="DRI", number=1)  # in whatever case a person writes it
     assert named.find("init:tiny") == github.issues()[0]["html_url"]
+    assert named.post(a_post()) == named.edit(a_post(body="edited")) == github.comments()[0]["html_url"]
+    assert len(github.comments()) == 1
 
 
 def test_without_a_token_the_variables_are_named(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:

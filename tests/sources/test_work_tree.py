@@ -470,3 +470,5 @@ def test_lfs_pointers_in_place_of_content(work: Path) -> None:
     commit(work)
     tree = read(work)
     assert (tree.pointers, tree.dirty) == (("data/a b.bin",), ())
+    configure(work, "filter.lfs.smudge=git-lfs smudge --skip -- %f")  # the job's copy has pointers only
+    assert read(work).pointers == ("data/a b.bin", "data/whole.bin")

@@ -55,6 +55,26 @@ def test_a_secret_in_a_url_is_never_said(repository: Repository, url: str) -> No
     assert "hunter22" not in str(caught.value)
 
 
+def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
+    story: Story, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("own", "ssh"):
+        (story.home / name).write_text(f'#!/bin/sh\necho "$0 $*" >> {story.home}/ran\nexit 255\n')
+        (story.home / name).chmod(0o755)
+    monkeypatch.delenv("GIT_SSH_COMMAND", raising=False)
+    monkeypatch.setenv("GIT_SSH", str(story.home / "own"))
+    repository.git("config", "remote.origin.url", "ssh://nowhere.invalid/x.git")
+    for way in ("", f"{story.home}/ssh -i key", f"{story.home}/own -i key"):
+        if way:
+            repository.git("config", "core.sshCommand", way)
+        with pytest.raises(GitFailed):
+            repository.remote_tips("origin")
+    ran = (story.home / "ran").read_text().replace(f"{story.home}/", "").splitlines()
+    assert (ran[0].split()[0], "BatchMode" in ran[0]) == ("own", False)
+    assert ran[-2].startswith("ssh -i key -oBatchMode=yes ")
+    assert ran[-1].startswith("own -i key ") and "BatchMode" not in ran[-1]
+
+
 @pytest.fixture
 def guarded() -> Iterator[str]:
     """The URL of a server on loopback that asks everybody for a password."""

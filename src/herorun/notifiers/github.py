@@ -124,7 +124,7 @@ class GitHubIssue:
         if page is None:
             raise CouldNotLook(f"The run has no issue on {self._repo}.")
         read = self._calls.read(lambda: list(islice(page.get_comments(), most + 1)))
-        ours = [c for c in read[:most] if c.user is not None and c.user.login == self._session.login]
+        ours = [c for c in read[:most] if self._are_we(c.user)]
         return Comments(tuple(str(c.body or "") for c in ours), len(read) > most)
 
     def examine(self) -> tuple[Part, ...]:
@@ -196,8 +196,11 @@ class GitHubIssue:
         return [page for page in islice(found, LOOKED_THROUGH) if page.pull_request is None]
 
     def _is_ours(self, page: Any, key: str) -> bool:
-        mine = page.user is not None and page.user.login == self._session.login
-        return mine and plain_key(key) in keys_in(page.body or "")
+        return self._are_we(page.user) and plain_key(key) in keys_in(page.body or "")
+
+    def _are_we(self, user: Any) -> bool:
+        """GitHub takes a login in any case of its letters, and so may a person have written it in the contract."""
+        return user is not None and str(user.login).lower() == self._session.login.lower()
 
     def _create(self, post: Post, labels: tuple[list[str], list[str]]) -> Any:
         given, failed = labels
@@ -256,7 +259,7 @@ class GitHubIssue:
         comments = self._calls.read(lambda: list(page.get_comments(**since)))
         for comment in sorted(comments, key=lambda c: int(c.id)):
             self._read_at = max(filter(None, (self._read_at, comment.updated_at)), default=None)
-            if comment.user is None or comment.user.login != self._session.login:
+            if not self._are_we(comment.user):
                 continue
             for key in keys_in(comment.body or "")[-1:]:
                 found, known = _said(comment), self._said.get(key)

@@ -1,9 +1,10 @@
-"""Git LFS pointers that lie in the work tree in place of the content that they stand for."""
+"""Git LFS pointers that lie in place of the content that they stand for, here or in the copy that the job would get."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from herorun.sources._status import Look
+from herorun.system.git import Repository
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1"
 _LONGEST = 1024  # bytes; a pointer is shorter
@@ -11,12 +12,22 @@ _TRIPLE = 3  # `check-attr -z` answers path, attribute, value
 
 
 def pointers(looked: Look, common: Path) -> list[str]:
-    """Asks git for attributes only where some `.gitattributes` speaks of LFS."""
+    """Asks git for attributes only where some `.gitattributes` speaks of LFS.
+
+    `git lfs install --skip-smudge` leaves pointers wherever git writes files: the copy has them also where
+    `git lfs pull` has brought the content here.
+    """
     top = looked.repository.top
     told = [top / name for name in looked.files(".gitattributes")] + [common / "info" / "attributes"]
     if not any(path.is_file() and b"lfs" in path.read_bytes() for path in told):
         return []
-    return [path for path in _filtered(looked) if _is_pointer(top / path)]
+    skips = _skips(looked.repository)
+    return [path for path in _filtered(looked) if skips or _is_pointer(top / path)]
+
+
+def _skips(repository: Repository) -> bool:
+    told = repository.config("filter.lfs.process") or repository.config("filter.lfs.smudge") or ""
+    return "--skip" in told.split()
 
 
 def _filtered(looked: Look) -> Iterator[str]:

@@ -17,6 +17,9 @@ from herorun.system.process import Answer, run
 
 LOCAL = 60.0  # seconds for what stays on this machine
 REMOTE = 120.0  # seconds for what asks a remote
+_ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
+_BATCH = "-oBatchMode=yes"
+_SSH = f"ssh {_BATCH}"
 _KEPT = (
     "GIT_SSH",
     "GIT_SSH_COMMAND",
@@ -59,8 +62,16 @@ def environment() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_ASKPASS": kept.get("GIT_ASKPASS", "true"),
-        "GIT_SSH_COMMAND": kept.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
+        **({} if {"GIT_SSH", "GIT_SSH_COMMAND"} & kept.keys() else {"GIT_SSH_COMMAND": _SSH}),
     }
+
+
+def _ssh(configured: str | None) -> dict[str, str]:
+    """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to ask nobody."""
+    if not configured or "GIT_SSH_COMMAND" in os.environ:
+        return {}
+    plain = configured.split()[0].rpartition("/")[2] == "ssh"
+    return {"GIT_SSH_COMMAND": f"{configured} {_BATCH}" if plain else configured}
 
 
 class GitFailed(CouldNotLook):
@@ -114,7 +125,8 @@ class Repository:
     ) -> Answer:
         """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
         words = ("git", *_FLAGS, *(word for each in settings for word in ("-c", each)), *args)
-        everywhere = {**environment(), **(env or {})}
+        ssh = _ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
+        everywhere = {**environment(), **ssh, **(env or {})}
         try:
             answer = run(words, timeout, cwd=str(self.top), env=everywhere, stdin=stdin)
         except CouldNotLook as error:  # which names the second word
