@@ -14,7 +14,7 @@ import pytest
 
 from commands.answers import Answer
 from herorun import cli
-from herorun.acts import registered, sessions
+from herorun.acts import not_found, registered, sessions
 from herorun.acts.registered import Seen, news_of
 from herorun.acts.sessions import Session, change_jobs, read_jobs, session_here
 from herorun.core.evidence import JobState
@@ -278,6 +278,45 @@ def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(
     second = jobs(alone, capsys, "watch", "--once")
     assert (second.code, held(alone)) == (3, [])
     assert "nel 0badc0de: NOT FOUND: nel's list does not have it" in second.out
+
+
+def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_said_once(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, said, answers = session_here(alone.folder), list[str](), itertools.count(1)
+    out = alone.folder / "out.log"  # of another job, which is seen and goes on
+    out.write_text("Calibration begins\n")
+    registered.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
+    registered.register(
+        session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"}
+    )
+    begun = datetime.now(UTC)
+
+    def goes_on(seconds: float) -> None:
+        if seconds != registered.EVERY:
+            return  # it waits for a lock
+        number = next(answers)
+        monkeypatch.setattr(not_found, "now", lambda: begun + number * timedelta(minutes=20))
+        if number == 4:
+            assert len(read_jobs(session)[0]) == 2  # an hour is over, and there were four answers
+        if number == 6:
+            registered.change_jobs(session, lambda held: [])
+
+    monkeypatch.setattr(not_found, "now", lambda: begun)
+    monkeypatch.setattr(time, "sleep", goes_on)
+    assert registered.watch_jobs(session, said.append) == 3
+    told = [line for line in said if "no.log" in line]
+    assert "could not be seen" in told[0] and "-> NOT FOUND" in told[1]
+    assert len(told) == 3 and "5 times in 80 min" in told[2] and "`herorun jobs add` it again" in told[2]
+
+
+def test_a_job_that_is_found_again_is_asked_for_anew(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, folder = datetime.now(UTC), alone.folder / "kept"
+    for minutes, over in ((0, False), (30, False), (59, False), (59, False), (60, True)):
+        monkeypatch.setattr(not_found, "now", lambda: begun + timedelta(minutes=minutes))  # noqa: B023
+        assert not_found.not_found(folder)[0] is over
+    not_found.found_again(folder)
+    assert not not_found.not_found(folder)[0]
 
 
 @pytest.mark.parametrize(

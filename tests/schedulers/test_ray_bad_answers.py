@@ -15,6 +15,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import ray
 from herorun.schedulers._ray_notes import Notes, Sent
+from herorun.schedulers.by_id import ray as by_id
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
 LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)
@@ -283,6 +284,9 @@ def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
 def test_the_remnant_of_a_deleted_job_tells_nothing(stand, adapter) -> None:
     stand.answers["/api/jobs/tiny-1"] = RECORDED["a remnant"]
     assert "deleted" in why(adapter().find("tiny-1", LONG_AGO))
+    assert "deleted" in why(
+        by_id.connect(by_id.Options(cluster=stand.url), Place("j", "/", "/", "/")).look("tiny-1")
+    )
 
 
 def test_a_thousand_jobs_are_one_list(stand, adapter) -> None:

@@ -71,7 +71,11 @@ def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
             repository.remote_tips("origin")
     told = (story.home / "ran").read_text().replace(f"{story.home}/", "").splitlines()
     ran = [line.partition(" -o SendEnv")[0] for line in told if " -G " not in line]  # which asks for its kind
-    assert [line.partition(" nowhere")[0] for line in ran] == ["own", "ssh -i key -oBatchMode=yes", "own -i key"]
+    assert [line.partition(" nowhere")[0] for line in ran] == [
+        "own",
+        "ssh -i key -oBatchMode=yes",
+        "own -i key",
+    ]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typing import Any
 from herorun import catalogue
 from herorun.acts.followed import LINES, adapter_for
 from herorun.acts.many import worst
+from herorun.acts.not_found import found_again, not_found
 from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs, session_of_launch
 from herorun.core.canonical import digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
@@ -92,6 +93,7 @@ def look_at(entry: Entry) -> Seen:
         return _lost(entry, before)
     if not isinstance(answer, Found):
         return Seen(entry, JobState.UNKNOWN, before, scrub(answer.why))
+    found_again(_kept(entry))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
     return Seen(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
@@ -104,13 +106,17 @@ def _kept(entry: Entry) -> Path:
 
 
 def _lost(entry: Entry, before: str) -> Seen:
-    """nel's list is a file of this machine: what is missing there at the second look too is not watched any longer."""
+    """nel's list is a file of this machine: what is missing there at the second look too is not watched any longer.
+
+    Other sources are asked for an hour, see `not_found`.
+    """
     if entry["type"] == "nel" and before == LOST:
         why = (
             "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, nobody can tell"
         )
         return Seen(entry, JobState.GONE, LOST, why)
-    return Seen(entry, JobState.UNKNOWN, LOST, "its source does not know it: look at its id and host")
+    over, why = not_found(_kept(entry))
+    return Seen(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)
 
 
 def _facts(entry: Entry) -> Facts:

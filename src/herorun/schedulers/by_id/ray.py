@@ -49,6 +49,8 @@ class RayById:
             record = look.record(job)
             if record is None:
                 return Absent()
+            if record.submitted is None:
+                return Unsure(f"{job} was deleted, and Ray put a remnant back: it tells nothing")
             return Found(look.job(record, job, None))
         except CouldNotLook as error:
             return Unsure(str(error))

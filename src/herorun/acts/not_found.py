@@ -1,0 +1,48 @@
+"""How long a registered job may stay unknown to its own source: a bounded time of answers, then one clear word.
+
+Only an answer counts, "there is no such job": a source that could not be asked has said nothing.
+"""
+
+import math
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from herorun.core.canonical import canonical
+from herorun.core.outside import read_json
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+
+LOOKS = 5  # at the least: a machine that slept meanwhile has looked at nothing
+WITHIN = timedelta(
+    hours=1
+)  # longer than a scheduler's books lag behind, or its controller takes to come back
+_FILE = "not-found.json"
+
+
+def not_found(folder: Path) -> tuple[bool, str]:
+    """One more such answer: whether it was the last that is waited for, and in words what that means."""
+    at, looks, since = now(), 0, now()
+    path = folder / _FILE
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = read_json(path.read_bytes())
+        looks, since = int(told["looks"]), datetime.fromisoformat(told["since"])
+    looks += 1
+    with suppress(OSError):
+        write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
+    minutes = math.floor((at - since) / timedelta(minutes=1))
+    if looks >= LOOKS and at - since >= WITHIN:
+        return True, (
+            f"its source answered {looks} times in {minutes} min and does not know it: whether it ran, or runs "
+            "elsewhere, nobody can tell. It is not watched any longer: look at its id and host, and `herorun jobs add` "
+            "it again if it is there"
+        )
+    return False, (
+        f"its source does not know it: look at its id and host; it is given up after {WITHIN // timedelta(minutes=1)} "
+        "min of such answers"
+    )
+
+
+def found_again(folder: Path) -> None:
+    with suppress(OSError):
+        (folder / _FILE).unlink(missing_ok=True)
