@@ -104,6 +104,21 @@ def test_and_by_a_receipt(fresh: Story, receipt: Path) -> None:
     assert told.verdict == "blocked" and "the record that the receipt tiny-1.1.json names" in told.faults[0]
 
 
+def test_and_by_a_receipt_that_stands_in_a_log_alone(launched: Story, fresh: Story) -> None:
+    admission = json.loads((launched.state / "admissions" / "tiny-1.json").read_text())
+    line = json.dumps({"instance": "tiny-1", "record": admission["record"]})
+    log = Path(str(fresh.run.scheduler.log("tiny-1")))
+    log.parent.mkdir(parents=True)
+    log.write_text(f"begins\n[0]: HERORUN_RECEIPT {line}\n" + "loss 1\n" * 5000)
+    told = verified(fresh)
+    assert told.verdict == "blocked"
+    assert "the record that the receipt in the log of tiny-1 names" in told.faults[0]
+    log.write_text("HERORUN_RECEIPT {\n")
+    told = verified(fresh)
+    assert (told.verdict, BARE in told.notes) == ("clear", True)
+    assert any("the receipt in the log of tiny-1 could not be read" in note for note in told.notes)
+
+
 def test_also_where_the_forged_record_names_no_contract_that_can_be_read(
     fresh: Story, receipt: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

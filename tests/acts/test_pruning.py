@@ -225,3 +225,31 @@ def test_a_killed_one_is_finished_by_the_same_plan(
     assert there(ended) == PERMANENT
     assert ended.run.record.memory().history.deleting == frozenset()
     assert git(ended.work, "status", "--porcelain") == ""
+
+
+class Counted:
+    """A store whose deletions are counted; of some names they fail."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.asked: list[str] = []
+        self._refused = refused
+
+    def delete(self, path: str) -> None:
+        self.asked.append(path)
+        if self._refused and self._refused in path:
+            raise PermissionError(13, "Permission denied", path)
+        if path.endswith("gone"):
+            raise FileNotFoundError(path)
+
+
+def test_after_files_that_could_not_be_deleted_no_others_are_begun_and_each_is_named() -> None:
+    paths = [f"/data/step-1/{number:03}" for number in range(100)]
+    whole = Counted()
+    pruning._all(whole.delete, [*paths, "/data/step-1/gone"])
+    assert sorted(whole.asked) == [*paths, "/data/step-1/gone"]
+    one, many = Counted("/033"), Counted("/04")
+    with pytest.raises(PermissionError, match="033"):
+        pruning._all(one.delete, paths)
+    with pytest.raises(OSError, match=r"step-1/040.*step-1/041.*step-1/042.*; and 7 more"):
+        pruning._all(many.delete, paths)
+    assert sorted(one.asked) == sorted(many.asked) == paths[: 2 * pruning.AT_ONCE]

@@ -1,4 +1,5 @@
-"""What outside the record's branch names commits of it: our own comments on the issue, receipts, admissions.
+"""What outside the record's branch names commits of it: our own comments on the issue, receipts in the output root and
+in the jobs' logs, admissions.
 
 Everything here only looks, and what cannot be looked at is said: it is no fault of the record.
 """
@@ -12,12 +13,15 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.outside import read_json
 from herorun.core.ports import ReadBack
 from herorun.core.scrub import scrub
+from herorun.sources.receipts import LOG_LINES, told_in
 from herorun.workspace import Run, open_run, watched_run
 
 # Also what a forged journal line brings up, whose fields are not what its kind has.
 UNREADABLE = (HerorunError, OSError, ValueError, LookupError, TypeError, AttributeError)
 MOST_COMMENTS = 1000  # read of an issue: a digest a day is 365 a year
 MOST_RECEIPTS = 200  # read of an output root: one a start
+MOST_LOGS = 20  # of the newest instances, each one question
+BEGINNING = 1 << 20  # bytes of a log: check-in comes before the training
 
 
 @dataclass
@@ -33,12 +37,13 @@ class Outside:
 
 
 def look_outside(name: str, start: Path) -> Outside:
-    """Ask the issue and the output root that the admitted contract names, and this machine's admissions."""
+    """Ask the issue, the output root and the jobs' logs by the admitted contract, and this machine's admissions."""
     found = Outside()
     run = _run(name, start, found)
     if run is not None:
         _try(run, "issue", _issue, found)
         _try(run, "receipts", _receipts, found)
+        _try(run, "logs", _logs, found)
         _try(run, "admissions", _admissions, found)
     return found
 
@@ -105,8 +110,30 @@ def _names(run: Run, folder: str) -> tuple[str, ...]:
         return ()
 
 
+def _logs(run: Run, found: Outside) -> None:
+    """A job that writes to an object store leaves its receipts in its log only, at the beginning.
+
+    The first instance is asked for in any case: a forged record may know of none.
+    """
+    names = [each.name for each in run.record.memory().instances][-MOST_LOGS:]
+    for name in dict.fromkeys((f"{run.slug}-1", *names)):
+        try:
+            told = told_in(_beginning(run, name))
+        except FileNotFoundError:
+            continue  # it never ran, or its log is gone
+        _read_all(run, "receipt in the log of", ((name, each.encode()) for each in told), found)
+
+
+def _beginning(run: Run, instance: str) -> str:
+    """Of a scheduler that reads no log from its start, the end: a short log is whole in it."""
+    read = getattr(run.scheduler, "read_log", None)
+    if read is None:
+        return run.scheduler.tail(instance, LOG_LINES)
+    return str(read(instance, 0, BEGINNING).data.decode("utf-8", "replace"))
+
+
 def _admissions(run: Run, found: Outside) -> None:
-    """A job that writes to an object store leaves its receipt in its log only: what it was given is here."""
+    """What each job was given, of those that were launched on this machine."""
     folder = run.state / "admissions"
     earlier = folder.glob("*.json")  # as the first versions named them
     paths = sorted([*folder.glob("*/admission.json"), *earlier])[:MOST_RECEIPTS]

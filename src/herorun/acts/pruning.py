@@ -4,7 +4,8 @@ The markers of completeness go first, so that what is half deleted is never take
 before and after; an interrupted one is finished by the same plan.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,10 @@ MARKERS = (
     *("metadata.json", "commit_success.txt", "_CHECKPOINT_METADATA", ".metadata"),
     *("trainer_state.json", "meta.pt"),
 )
+
+
+AT_ONCE = 32  # files that are deleted at the same time
+NAMED = 3  # of the files that could not be deleted
 
 
 @dataclass(frozen=True)
@@ -192,10 +197,13 @@ def _delete(run: Run, path: str) -> None:
         return
     except FileNotFoundError:
         return
-    for name in sorted((file.name for file in files), key=lambda name: (not _is_marker(name), name)):
-        _gone(run, f"{path}/{name}")
-    for folder in (*reversed(folders), ""):
-        _gone_folder(run, f"{path}/{folder}".rstrip("/"))
+    names = sorted(file.name for file in files)
+    _all(run.store.delete, [f"{path}/{name}" for name in names if _is_marker(name)])
+    _all(run.store.delete, [f"{path}/{name}" for name in names if not _is_marker(name)])
+    for depth in sorted({folder.count("/") for folder in folders}, reverse=True):
+        level = [f"{path}/{folder}".rstrip("/") for folder in folders if folder.count("/") == depth]
+        _all(run.store.delete_folder, level)
+    _all(run.store.delete_folder, [path])
     if _is_there(run, path):
         raise OSError(f"{path} is still there: something was written into it meanwhile")
 
@@ -204,18 +212,29 @@ def _is_marker(name: str) -> bool:
     return name.rpartition("/")[2] in MARKERS
 
 
-def _gone(run: Run, path: str) -> None:
-    try:
-        run.store.delete(path)
-    except FileNotFoundError:
-        return
+def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
+    """So many at the same time: over ssh they share one connection. After those that failed no others are begun."""
+    with ThreadPoolExecutor(AT_ONCE) as at_once:
+        for start in range(0, len(paths), AT_ONCE):
+            answers = at_once.map(lambda path: _gone(delete, path), paths[start : start + AT_ONCE])
+            if errors := [error for error in answers if error is not None]:
+                raise errors[0] if len(errors) == 1 else OSError(_words(errors))
 
 
-def _gone_folder(run: Run, path: str) -> None:
+def _gone(delete: Callable[[str], None], path: str) -> Exception | None:
+    """Why it could not be deleted. What is gone already is deleted."""
     try:
-        run.store.delete_folder(path)
+        delete(path)
     except FileNotFoundError:
-        return
+        return None
+    except (HerorunError, OSError) as error:
+        return error
+    return None
+
+
+def _words(errors: Sequence[Exception]) -> str:
+    more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
+    return "; ".join(in_words(error).rstrip(".") for error in errors[:NAMED]) + more
 
 
 def _is_there(run: Run, path: str) -> bool:

@@ -58,6 +58,11 @@ def read_admitted(receipt: Receipt) -> Admitted:
     return Admitted(receipt.items)
 
 
+def told_in(log: str) -> list[str]:
+    """The JSON of each line of a log that is a receipt, in their order; it may be damaged."""
+    return [found[1] for line in log.splitlines() if (found := _LINE.match(line))]
+
+
 def that_counts(left: list[_Left]) -> _Left | None:
     """Of the newest start: the refusal of the lowest rank above 0, if there is one, else rank 0's receipt."""
     newest = max((one for one in left if one.rank == 0), default=None)
