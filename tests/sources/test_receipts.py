@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from builders import a_contract, a_history, a_job
+from herorun.core.anchors import RECEIPT
 from herorun.core.evidence import JobState, Nothing, Receipt
 from herorun.core.ports import Place
 from herorun.schedulers import local as scheduler
-from herorun.sources.receipts import LINE, read_receipt
+from herorun.sources.receipts import read_receipt
 from herorun.stores import local as store
 
 
@@ -87,17 +88,17 @@ def test_a_refusal_of_an_earlier_attempt_is_over(bench: Bench) -> None:
 def test_a_refusal_that_is_only_in_the_log_counts(bench: Bench, prefix: str) -> None:
     """The rank saw another root: that is why it refused."""
     bench.file("tiny-1.1")
-    bench.log("starts", f"{prefix}{LINE}{receipt('fail', rank=3)}", f"{LINE}{receipt()}")
+    bench.log("starts", f"{prefix}{RECEIPT}{receipt('fail', rank=3)}", f"{RECEIPT}{receipt()}")
     assert bench.outcome == "fail"
 
 
 def test_the_last_line_of_an_attempt_counts(bench: Bench) -> None:
-    bench.log(LINE + receipt("fail"), LINE + receipt(), LINE + receipt("fail", instance="tiny-2"))
+    bench.log(RECEIPT + receipt("fail"), RECEIPT + receipt(), RECEIPT + receipt("fail", instance="tiny-2"))
     assert bench.outcome == "pass"
 
 
 def test_a_cut_line_hides_nothing_where_there_are_files(bench: Bench) -> None:
-    bench.log(LINE + receipt()[:-5])
+    bench.log(RECEIPT + receipt()[:-5])
     with pytest.raises(ValueError, match="damaged"):
         bench.read()
     bench.file("tiny-1.1")

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from herorun.core.anchors import named_in_comment, named_in_receipt
+from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.outside import read_json
 from herorun.core.ports import ReadBack
 from herorun.core.scrub import scrub
-from herorun.sources.receipts import LOG_LINES, told_in
 from herorun.workspace import Run, open_run, watched_run
 
 # Also what a forged journal line brings up, whose fields are not what its kind has.
@@ -22,6 +21,7 @@ MOST_COMMENTS = 1000  # read of an issue: a digest a day is 365 a year
 MOST_RECEIPTS = 200  # read of an output root: one a start
 MOST_LOGS = 20  # of the newest instances, each one question
 BEGINNING = 1 << 20  # bytes of a log: check-in comes before the training
+END = 2000  # lines
 
 
 @dataclass
@@ -118,7 +118,7 @@ def _logs(run: Run, found: Outside) -> None:
     names = [each.name for each in run.record.memory().instances][-MOST_LOGS:]
     for name in dict.fromkeys((f"{run.slug}-1", *names)):
         try:
-            told = told_in(_beginning(run, name))
+            told = receipts_in(_beginning(run, name))
         except FileNotFoundError:
             continue  # it never ran, or its log is gone
         _read_all(run, "receipt in the log of", ((name, each.encode()) for each in told), found)
@@ -128,7 +128,7 @@ def _beginning(run: Run, instance: str) -> str:
     """Of a scheduler that reads no log from its start, the end: a short log is whole in it."""
     read = getattr(run.scheduler, "read_log", None)
     if read is None:
-        return run.scheduler.tail(instance, LOG_LINES)
+        return run.scheduler.tail(instance, END)
     return str(read(instance, 0, BEGINNING).data.decode("utf-8", "replace"))
 
 

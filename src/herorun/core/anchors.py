@@ -7,6 +7,8 @@ _COMMIT = "[0-9a-f]{40,64}"
 # As `commit_link` writes it: a link to its page, else the commit alone.
 _LINK = rf"(?:\[`[0-9a-f]{{9}}`\]\(\S+/commit/({_COMMIT})\)|`({_COMMIT})`)"
 _LAUNCH = re.compile(rf"^- Record: {_LINK}$", re.MULTILINE)
+RECEIPT = "HERORUN_RECEIPT "
+RECEIPT_LINE = re.compile(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{RECEIPT}(\{{.*)")  # launchers put the rank before it
 
 
 def named_in_comment(slug: str, body: str) -> str:
@@ -23,6 +25,15 @@ def named_in_comment(slug: str, body: str) -> str:
     if not found and re.search(rf"^- Instance: {re.escape(slug)}-[0-9]+$", text, re.MULTILINE):
         found = list(_LAUNCH.finditer(text))[:1]
     return (found[0][1] or found[0][2]) if found else ""
+
+
+def receipts_in(log: str) -> list[str]:
+    """The JSON of each line of a job's log that is a receipt, in their order; it may be damaged.
+
+    >>> receipts_in("begins\\n[rank0]: HERORUN_RECEIPT {}\\nof HERORUN_RECEIPT {}")
+    ['{}']
+    """
+    return [found[1] for line in log.splitlines() if (found := RECEIPT_LINE.match(line))]
 
 
 def named_in_receipt(slug: str, told: Any) -> str:

@@ -9,14 +9,13 @@ import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from herorun.core.anchors import RECEIPT_LINE
 from herorun.core.contract import Contract
 from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Receipt, Unavailable
 from herorun.core.outside import read_json, whole_number
 from herorun.core.ports import Scheduler, Store
 
-LINE = "HERORUN_RECEIPT "
 LOG_LINES = 2000
-_LINE = re.compile(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{LINE}(\{{.*)")  # launchers put the rank before it
 _NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
 
@@ -58,11 +57,6 @@ def read_admitted(receipt: Receipt) -> Admitted:
     return Admitted(receipt.items)
 
 
-def told_in(log: str) -> list[str]:
-    """The JSON of each line of a log that is a receipt, in their order; it may be damaged."""
-    return [found[1] for line in log.splitlines() if (found := _LINE.match(line))]
-
-
 def that_counts(left: list[_Left]) -> _Left | None:
     """Of the newest start: the refusal of the lowest rank above 0, if there is one, else rank 0's receipt."""
     newest = max((one for one in left if one.rank == 0), default=None)
@@ -88,7 +82,7 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
             raise
         return []
     found = []
-    for number, match in enumerate(map(_LINE.match, lines), start=1):
+    for number, match in enumerate(map(RECEIPT_LINE.match, lines), start=1):
         try:
             told = read_json(match[1]) if match else {}
             if told.get("instance") == instance:
