@@ -105,7 +105,7 @@ def test_and_by_a_receipt(fresh: Story, receipt: Path) -> None:
 
 
 def test_and_by_a_receipt_that_stands_in_a_log_alone(launched: Story, fresh: Story) -> None:
-    admission = json.loads((launched.state / "admissions" / "tiny-1.json").read_text())
+    admission = json.loads((launched.state / "admissions" / "tiny-1" / "admission.json").read_text())
     line = json.dumps({"instance": "tiny-1", "record": admission["record"]})
     log = Path(str(fresh.run.scheduler.log("tiny-1")))
     log.parent.mkdir(parents=True)
