@@ -1,17 +1,20 @@
 """Which of several receipts counts: one refusal of any rank is enough."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from builders import a_contract, a_history, a_job
 from herorun.core.anchors import RECEIPT
+from herorun.core.cadence import FIRST_CHECK
 from herorun.core.evidence import JobState, Nothing, Receipt
 from herorun.core.ports import Place
 from herorun.schedulers import local as scheduler
 from herorun.sources.receipts import read_receipt
 from herorun.stores import local as store
+from herorun.system.clock import now
 
 
 class Bench:
@@ -29,12 +32,12 @@ class Bench:
     def log(self, *lines: str) -> None:
         (self.home / "jobs" / "tiny-1" / "job.log").write_text("".join(f"{line}\n" for line in lines))
 
-    def read(self, state: JobState = JobState.RUNNING) -> Receipt | Nothing:
+    def read(self, state: JobState = JobState.RUNNING, **told: datetime | None) -> Receipt | Nothing:
         place = Place("tiny", str(self.home), str(self.root), "/repository")
         jobs = scheduler.connect(scheduler.Options(), place)
         files = store.connect(store.Options(), place)
         contract = a_contract(output={"root": str(self.root)})
-        return read_receipt(contract, files, jobs, a_history(), a_job(state))
+        return read_receipt(contract, files, jobs, a_history(), a_job(state, **told))
 
     @property
     def outcome(self) -> str:
@@ -113,11 +116,13 @@ def test_a_log_that_is_gone_hides_no_file(bench: Bench) -> None:
     assert bench.outcome == "pass"
 
 
-def test_a_job_that_waits_has_no_log_and_one_that_runs_must(tmp_path: Path) -> None:
+def test_a_job_that_waits_or_just_began_has_no_log_and_one_that_runs_must(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     (tmp_path / "jobs" / "tiny-1" / "job.log").unlink()
 
     assert isinstance(bench.read(JobState.PENDING), Nothing)
     assert isinstance(bench.read(JobState.BUILDING), Nothing)
-    with pytest.raises(FileNotFoundError):
-        bench.read(JobState.RUNNING)
+    assert isinstance(bench.read(JobState.RUNNING, started=now()), Nothing)
+    for started in (None, now() - FIRST_CHECK):
+        with pytest.raises(FileNotFoundError):
+            bench.read(JobState.RUNNING, started=started)

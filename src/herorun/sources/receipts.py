@@ -7,13 +7,16 @@ turn exit code 78 into its own. What is older than rank 0's newest receipt was a
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from herorun.core.anchors import RECEIPT_LINE
+from herorun.core.cadence import FIRST_CHECK
 from herorun.core.contract import Contract
 from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Receipt, Unavailable
 from herorun.core.outside import read_json, whole_number
 from herorun.core.ports import Scheduler, Store
+from herorun.system.clock import now
 
 LOG_LINES = 2000
 _NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
@@ -37,15 +40,16 @@ def read_receipt(
 ) -> Receipt | Nothing:
     """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said.
 
-    A job that waits for its hardware has no log yet; without a log, that is all that there is to say of it.
+    A job that waits for its hardware, or began a moment ago, has no log yet; without a log, that is all that there is
+    to say of it.
     """
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
     folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
     files = _in_folder(store, folder, current.name)
-    waits = isinstance(job, Job) and job.state in (JobState.PENDING, JobState.BUILDING)
-    found = that_counts(files + _in_log(scheduler, current.name, needed=not files and not waits))
+    needed = not files and not _may_lack_a_log(job, now())
+    found = that_counts(files + _in_log(scheduler, current.name, needed))
     if found is None:
         return Nothing(f"{current.name} has not checked in yet")
     text = found.source if found.line else store.read(f"{folder}/{found.source}")
@@ -62,6 +66,14 @@ def that_counts(left: list[_Left]) -> _Left | None:
     newest = max((one for one in left if one.rank == 0), default=None)
     refusals = [one for one in left if one.rank and (newest is None or one.attempt >= newest.attempt)]
     return min(refusals, key=lambda one: (-one.attempt, one.rank, one.line), default=newest)
+
+
+def _may_lack_a_log(job: Job | Nothing | Unavailable, at: datetime) -> bool:
+    if not isinstance(job, Job):
+        return False
+    waits = job.state in (JobState.PENDING, JobState.BUILDING)
+    begins = job.state is JobState.RUNNING and job.started is not None and at - job.started < FIRST_CHECK
+    return waits or begins
 
 
 def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
