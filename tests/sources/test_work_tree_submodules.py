@@ -308,7 +308,7 @@ def test_without_submodules_two_git_calls_make_it(plain: Path, monkeypatch: pyte
     calls, really = [], Repository.git
     monkeypatch.setattr(Repository, "git", lambda self, *a, **k: calls.append(a[0]) or really(self, *a, **k))
     export(find_repository(plain), git(plain, "rev-parse", "HEAD").strip(), plain.parent / "copy")
-    assert calls == ["read-tree", "checkout-index"]
+    assert [call for call in calls if call != "config"] == ["read-tree", "checkout-index"]
     assert os.readlink(plain.parent / "copy" / "link") == "a.sh"
     assert os.access(plain.parent / "copy" / "a.sh", os.X_OK)
 

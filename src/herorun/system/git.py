@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.scrub import scrub
@@ -17,6 +18,7 @@ from herorun.system.process import Answer, run
 
 LOCAL = 60.0  # seconds for what stays on this machine
 REMOTE = 120.0  # seconds for what asks a remote
+FRESH = 60.0  # seconds that the name of the user's ssh holds
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
 _BATCH = "-oBatchMode=yes"
 _SSH = f"ssh {_BATCH}"
@@ -74,6 +76,12 @@ def _ssh(configured: str | None) -> dict[str, str]:
     return {"GIT_SSH_COMMAND": f"{configured} {_BATCH}" if plain else configured}
 
 
+@lru_cache(maxsize=64)
+def _ssh_command(repository: "Repository", moment: int) -> str | None:
+    """As git's configuration has it; asked anew from moment to moment, so that a babysitter heeds a change."""
+    return repository.config("core.sshCommand")
+
+
 class GitFailed(CouldNotLook):
     """A git call ended with an error."""
 
@@ -125,7 +133,7 @@ class Repository:
     ) -> Answer:
         """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
         words = ("git", *_FLAGS, *(word for each in settings for word in ("-c", each)), *args)
-        ssh = _ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
+        ssh = _ssh(_ssh_command(self, int(monotonic() / FRESH))) if args[0] in _ASK else {}
         everywhere = {**environment(), **ssh, **(env or {})}
         try:
             answer = run(words, timeout, cwd=str(self.top), env=everywhere, stdin=stdin)
