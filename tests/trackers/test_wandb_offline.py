@@ -89,6 +89,7 @@ print("half", flush=True)
 sys.stdin.readline()
 for step in range(600, 1000):
     run.log({"loss": 1.0 * step})
+sys.stdin.readline()
 os.kill(os.getpid(), 9)
 """
 
@@ -181,9 +182,10 @@ def test_a_growing_log_is_read_once_and_a_killed_writer_leaves_it_open(
     assert growing.stdout.readline() == "half\n"
     early, cursor = until(bench, 400, "")
     growing.stdin.write("on\n")
+    growing.stdin.flush()
+    late, cursor = until(bench, 601 - len(early), cursor)
     growing.stdin.close()
     assert growing.wait(30) == -signal.SIGKILL
-    late, cursor = until(bench, 601 - len(early), cursor)
     found = bench.connect().identify()
     rest, _ = until(bench, 0, cursor)
     told = [row.step for row in early + late + rest]
