@@ -24,7 +24,7 @@ from herorun.core.journal import as_json
 from herorun.core.plan import Sources, make_plan
 from herorun.core.until import Until
 from herorun.discover import connect
-from herorun.schedulers._slurm_rows import PARTED, Tag
+from herorun.schedulers._slurm_rows import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
 from herorun.system.resolved import code_tree
@@ -61,7 +61,13 @@ kind = "local"
 recovery = "observe"
 cadence = "30s"
 """
-SQUEUE = '#!/bin/sh\ncase "$*" in *--format*) echo RUNNING;; *) cat "{home}/queue";; esac\n'
+# It answers with the columns parted as it was asked to: herorun parts them anew for each question.
+SQUEUE = """\
+#!/bin/sh
+case "$*" in *--format*) echo RUNNING; exit;; esac
+form=${{*#*:}}
+sed "s/PARTED/${{form%%,*}}/g" "{home}/queue"
+"""
 LOOP = """\
 for run in "{home}"/data/*; do
   "{home}/programs/squeue" --noheader --name="${{run##*/}}-1" --format=%T
@@ -173,4 +179,4 @@ def under_way(begun: Run, number: int) -> str:
     slurm: Slurm = connect("schedulers", asked.kind, asked.options, begun.place, {"restarts": asked.restarts})
     comment = Tag(slurm._run, "0" * 12, since).comment
     told = (job, name, "dri", "RUNNING", 0, 0, since, since, since + 10**6, 1, "n1", comment, "None")
-    return PARTED.join(map(str, told)) + PARTED
+    return "PARTED".join(map(str, told)) + "PARTED"

@@ -59,7 +59,8 @@ def run(argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | N
         argv, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise SystemExit(f"{' '.join(argv)} ended with exit code {done.returncode}: {done.stderr.strip()}")
+        told = (done.stderr or done.stdout).strip()
+        raise SystemExit(f"{' '.join(argv)} ended with exit code {done.returncode}: {told[-2000:]}")
     return done.stdout
 
 
