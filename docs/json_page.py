@@ -14,6 +14,7 @@ from herorun.schema import ContractSchema
 Schema = Mapping[str, Any]
 INTRO = """\
 With `--json` a command prints one of these to standard output and nothing else there; messages go to standard error, and the exit code stays the same.
+A command that could not do what was asked prints [a failure](#a-failure) in its place.
 `herorun babysit` without `--once` prints one on each line.
 Every document has `"schema": 1`; under that number keys may be added, and none is renamed, removed or given another type.
 A null is a value that nothing states; a number that is not finite is a string.
@@ -37,7 +38,8 @@ def json_page() -> str:
         for name, told in sorted(parts.items())
         if "properties" in told
     ]
-    return page("JSON shapes", "herorun.shapes", [INTRO, *documents, "## Parts", *sections])
+    failure = f"## A failure\n\n{shape_words(schema_of(shapes.Failed), {}, {})}"
+    return page("JSON shapes", "herorun.shapes", [INTRO, failure, *documents, "## Parts", *sections])
 
 
 def schema_of(model: type[BaseModel]) -> Schema:

@@ -110,11 +110,12 @@ def run(argv: list[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(herorun, {}, "herorun", COMPLETE, asked)
+    before = _documents()
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        return _misused(error)
+        code, words = _misused(error)
     except (KeyboardInterrupt, click.Abort):
         click.echo("herorun: interrupted.", err=True)
         return 130
@@ -122,21 +123,44 @@ def run(argv: list[str]) -> int:
         return _unread()
     except Exception as error:
         _take_the_bar_away()
-        return _explain(error)
+        code, words = _explain(error)
+    else:
+        return result if isinstance(result, int) else 0
     finally:
         _take_the_bar_away()
-    return result if isinstance(result, int) else 0
+    return _tell(words, code, as_json="--json" in argv and _documents() == before)
 
 
-def _misused(error: click.ClickException) -> int:
+def _misused(error: click.ClickException) -> tuple[int, str]:
     helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
     if isinstance(error, helped) or not isinstance(error, click.UsageError):
         error.show()
-        return error.exit_code
+        return error.exit_code, ""
     from herorun.commands._usage import in_words
 
-    click.echo(_clean(in_words(error)), err=True)
-    return error.exit_code
+    return error.exit_code, in_words(error)
+
+
+def _documents() -> int:
+    """How many JSON documents this process has printed."""
+    screen = sys.modules.get("herorun.screen")
+    return screen.documents if screen else 0
+
+
+def _tell(words: str, code: int, as_json: bool) -> int:
+    """What went wrong, on standard error; and as the one document, where one was asked for and none was printed."""
+    words = _clean(words)
+    if words:
+        click.echo(words, err=True)
+    if words and as_json:
+        from herorun.screen import show_json
+
+        try:
+            show_json({"error": words.removeprefix("herorun: "), "exit_code": code})
+            sys.stdout.flush()
+        except BrokenPipeError:
+            return _unread()
+    return code
 
 
 def _take_the_bar_away() -> None:
@@ -161,22 +185,20 @@ def _any_output() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception) -> tuple[int, str]:
     from herorun.core.errors import HerorunError, in_words
     from herorun.core.scrub import scrub
 
     if isinstance(error, HerorunError):
-        click.echo(f"herorun: {_clean(scrub(str(error)))}", err=True)
-        return error.exit_code
+        return error.exit_code, f"herorun: {scrub(str(error))}"
     if isinstance(error, OSError):
         words = f"{in_words(error)}. Nothing was lost; {_advice(error)}."
-        click.echo(f"herorun: {_clean(scrub(words))}", err=True)
-        return 3
-    click.echo(f"herorun: internal error: {type(error).__name__}: {_clean(scrub(str(error)))}.", err=True)
+        return 3, f"herorun: {scrub(words)}"
+    words = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
     if os.environ.get("HERORUN_DEBUG"):
+        click.echo(_clean(words), err=True)
         raise error
-    click.echo("Please report it; HERORUN_DEBUG=1 shows where it happened.", err=True)
-    return 3
+    return 3, f"{words}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
 
 
 def _advice(error: OSError) -> str:

@@ -14,7 +14,7 @@ from commands.answers import ask
 from herorun.acts.ordering import Told
 from herorun.acts.pruning import Pruned
 from herorun.cli import herorun
-from herorun.shapes import DOCUMENTS
+from herorun.shapes import DOCUMENTS, Failed
 from stories import TAG, Story
 
 # The story of a run: each command, and the document that it prints. `!` stands before one that ends with 1, `?` before one that
@@ -138,6 +138,33 @@ def test_what_is_written_for_a_box_has_its_shape(story: Story, capsys: pytest.Ca
         must_fit(name, told.document)
         file = told.document.get("file")
         assert file is None or Path(file).read_text() in told.document.values()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("status nowhere", 2),
+        ("preflight tiny --nonsense", 2),
+        ("backtest {data}/missing.csv", 2),
+        ("report tiny --out {data}/no/folder/page.html", 3),
+    ],
+)
+def test_what_could_not_be_done_is_told_in_a_document_too(
+    story: Story, capsys: pytest.CaptureFixture[str], words: str, code: int
+) -> None:
+    capsys.readouterr()
+    assert story.herorun(*words.format(data=story.data).split(), "--json") == code
+    told = capsys.readouterr()
+    failed = Failed.model_validate_json(told.out)
+    assert failed.exit_code == code
+    assert told.err == f"herorun: {failed.error}\n"
+
+
+def test_without_json_nothing_is_told_on_standard_output(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert story.herorun("status", "nowhere") == 2
+    assert capsys.readouterr().out == ""
 
 
 def printing(command: click.Command, name: str = "") -> Iterator[str]:

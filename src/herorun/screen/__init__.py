@@ -11,16 +11,24 @@ from typing import Any
 
 from herorun.core.scrub import scrub, scrub_tree
 
+documents = 0  # that this process has printed: what goes wrong after one must not print another
+
 
 def show_json(document: Mapping[str, Any]) -> None:
     """One document on standard output, and nothing else there."""
-    sys.stdout.write(json.dumps(scrub_tree({"schema": 1, **document}), indent=2, allow_nan=False) + "\n")
+    _print(json.dumps(scrub_tree({"schema": 1, **document}), indent=2, allow_nan=False))
 
 
 def show_json_line(document: Mapping[str, Any]) -> None:
     """One document on one line, for a command that prints many (JSON Lines)."""
-    sys.stdout.write(json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False) + "\n")
+    _print(json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False))
     sys.stdout.flush()
+
+
+def _print(text: str) -> None:
+    global documents
+    documents += 1
+    sys.stdout.write(text + "\n")
 
 
 def say(slug: str, words: str) -> None:

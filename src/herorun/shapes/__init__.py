@@ -2,13 +2,15 @@
 
 `shapes.DOCUMENTS["preflight"].model_validate_json(text)` gives a document with its types; keys that a later herorun
 adds are let pass. docs/json.md is printed from here, and what the commands really print is held against it in the
-tests.
+tests. A command that could not do what was asked prints `shapes.Failed` in the place of its own.
 """
 
 from collections.abc import Mapping
 
 from herorun.shapes import boxes, judged, reports, runs
-from herorun.shapes.parts import Document
+from herorun.shapes.parts import Document, Failed
+
+__all__ = ["DOCUMENTS", "Document", "Failed"]
 
 DOCUMENTS: Mapping[str, type[Document]] = {
     "init": runs.Init,

@@ -16,6 +16,14 @@ class Document(Shape):
     schema_: Literal[1] = Field(alias="schema", description="The number of these shapes.")
 
 
+class Failed(Document):
+    """In the place of any other document, where the command could not do what was asked."""
+
+    error: str
+    """The words that are on standard error too: what happened, where, and what to do next."""
+    exit_code: Literal[1, 2, 3]
+
+
 class Waiver(Shape):
     """The waiver that signs a finding."""
 
