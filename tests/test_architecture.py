@@ -118,7 +118,7 @@ def test_no_contract_is_left_out() -> None:
     assert {name.partition(",")[0] for name in VIOLATIONS} == set(CONTRACTS)
 
 
-@pytest.mark.parametrize("where", ["core/plan.py", "core/deeper.py", "checks/launch/dirty_tree.py"])
+@pytest.mark.parametrize("where", ["core/decide.py", "core/deeper.py", "checks/launch/dirty_tree.py"])
 @pytest.mark.parametrize("line", IMPURE)
 def test_the_clock_the_disk_and_chance_are_banned_where_it_is_judged(
     rules: Path, where: str, line: str

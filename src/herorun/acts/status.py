@@ -11,7 +11,8 @@ from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
 from herorun.acts.sealed import at_the_end, progress_at_seal
-from herorun.acts.turn import Turn, alert_json, judge, other_json
+from herorun.acts.turn import Turn, judge
+from herorun.acts.turn_json import alert_json, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.evidence import Evidence

@@ -12,10 +12,11 @@ from herorun.acts.looks import Looks
 from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
+from herorun.acts.turn_json import action_json, alert_json, other_json
 from herorun.acts.upgrading import settle_judge
-from herorun.core.alert import Alert, State
+from herorun.core.alert import State
 from herorun.core.cadence import next_look
-from herorun.core.canonical import plain, timestamp
+from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.decide import Action
 from herorun.core.deciding import allowed, checked_in, decided, interventions, to_intend
@@ -39,7 +40,7 @@ from herorun.core.journal import Memory
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
 from herorun.core.ports import Scheduler
-from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.scrub import scrub
 from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import finding_json
@@ -106,46 +107,6 @@ class Turn:
             "actions": [action_json(done) for done in self.performed],
             "other": other_json(self.evidence),
         }
-
-
-def other_json(evidence: Evidence) -> list[dict[str, str]]:
-    """Live jobs beside the current instance: they are shown, and the run's health is not judged by them."""
-    others = evidence.get(OtherJobs)
-    if not isinstance(others, OtherJobs):
-        return []
-    listed = [
-        *(("old attempt", job) for job in others.attempts),
-        *(("diagnostic", job) for job in others.diagnostics),
-    ]
-    told: list[dict[str, str]] = scrub_tree(
-        [
-            {"name": job.instance, "job": job.id, "state": job.state.value, "kind": kind}
-            for kind, job in listed
-        ]
-    )
-    return told
-
-
-def alert_json(alert: Alert, severity: str) -> dict[str, Any]:
-    return {
-        "check": alert.check,
-        "severity": severity,
-        "subject": alert.subject,
-        "state": alert.state.value,
-        "since": plain(alert.since),
-        "message": alert.message,
-    }
-
-
-def action_json(done: Performed) -> dict[str, Any]:
-    kind = type(done.action).__name__.lower()
-    return {
-        "action": kind,
-        "key": done.action.key,
-        "why": done.action.why,
-        "done": not done.why,
-        "failed": done.why,
-    }
 
 
 def take_turn(

@@ -1,0 +1,27 @@
+"""The plan: everything that identifies a launch, each value with its source.
+
+The digest covers the values alone. Tracker state, free disk, the lease and the instance number are evidence,
+never plan: they change while the plan stands.
+"""
+
+from herorun.core.plan.making import CLEAN, Sources, choose_start, final_step, make_plan, own_start
+from herorun.core.plan.moved import moved
+from herorun.core.plan.parts import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
+from herorun.core.plan.whole import PLAN_SCHEMA, Plan
+
+__all__ = [
+    "CLEAN",
+    "PLAN_SCHEMA",
+    "Patch",
+    "Plan",
+    "Retention",
+    "Sources",
+    "StartPoint",
+    "TrackerRun",
+    "choose_start",
+    "final_step",
+    "make_plan",
+    "moved",
+    "own_start",
+    "snapshot_ref",
+]

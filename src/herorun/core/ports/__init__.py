@@ -1,0 +1,60 @@
+"""What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
+
+from herorun.core.ports.files import Entry, Layout, Rule, Store
+from herorun.core.ports.jobs import (
+    Absent,
+    Beside,
+    ById,
+    Found,
+    LogPart,
+    Logs,
+    ManyJobs,
+    ManyRuns,
+    Origin,
+    Printable,
+    Scheduler,
+    Search,
+    Submission,
+    Submitted,
+    Unsure,
+    submission_of,
+)
+from herorun.core.ports.metrics import Alerts, Identities, Row, Rows, Tracker
+from herorun.core.ports.place import Place
+from herorun.core.ports.posts import Channel, Channels, Comments, IssueTracker, Notifier, Post, ReadBack
+
+__all__ = [
+    "Absent",
+    "Alerts",
+    "Beside",
+    "ById",
+    "Channel",
+    "Channels",
+    "Comments",
+    "Entry",
+    "Found",
+    "Identities",
+    "IssueTracker",
+    "Layout",
+    "LogPart",
+    "Logs",
+    "ManyJobs",
+    "ManyRuns",
+    "Notifier",
+    "Origin",
+    "Place",
+    "Post",
+    "Printable",
+    "ReadBack",
+    "Row",
+    "Rows",
+    "Rule",
+    "Scheduler",
+    "Search",
+    "Store",
+    "Submission",
+    "Submitted",
+    "Tracker",
+    "Unsure",
+    "submission_of",
+]

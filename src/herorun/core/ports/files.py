@@ -1,0 +1,94 @@
+"""Stores, and the layouts of the checkpoints in them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from herorun.core.evidence import Candidate
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the store about what lies under a root."""
+
+    words: str  # for people
+    deletes_after: timedelta | None = None  # of an object's age; None: it deletes nothing by age
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name in a folder."""
+
+    name: str  # a folder's ends with a slash
+    modified: datetime | None = None  # None: the store does not tell, as object stores do of folders
+    size: int | None = None  # bytes; None for a folder
+    link: bool = False  # it only leads elsewhere: what it leads to is not in this folder
+    checksum: str = ""  # of the content, as `kind:value`, where the listing tells one
+
+
+class Store(Protocol):
+    """A place for checkpoints and for the run's own `_herorun/` files.
+
+    A missing path raises FileNotFoundError and an existing one FileExistsError; whatever else goes wrong
+    raises OSError and is never read as "empty". Every call is bounded: a store that hangs raises TimeoutError.
+    """
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        """What lies in a folder, sorted by name: one delimited listing, never a walk."""
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """The names in a folder, folders with a trailing slash, sorted."""
+
+    def read(self, path: str) -> bytes: ...
+
+    def end(self, path: str, count: int) -> bytes:
+        """The last `count` bytes of a file, or all of a shorter one."""
+
+    def modified(self, path: str) -> datetime | None:
+        """When a file last changed, by the store's clock; None where it does not tell."""
+
+    def generation(self, path: str) -> str:
+        """The store's own word for this content of a file: it changes whenever the file is written again."""
+
+    def region(self, root: str) -> str | None:
+        """Where a root lies; None where the store does not tell."""
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        """Rules of the store that delete or lock what lies under a root; OSError where nobody may ask."""
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a new file whole; refuse an existing one."""
+
+    def swap(self, path: str, before: bytes, after: bytes) -> bool:
+        """Replace a file's content only if it is still `before`; say whether it was."""
+
+    def delete(self, path: str) -> None:
+        """Delete one file. What is not a file is never deleted: a folder raises OSError."""
+
+    def delete_folder(self, path: str) -> None:
+        """Delete a folder that holds nothing; OSError where it holds something. On an object store there may be none."""
+
+    def probe(self, root: str) -> None:
+        """Write, list, rename and delete under `_herorun/` of the root; OSError says what failed."""
+
+
+class Layout(Protocol):
+    """How a trainer lays out its checkpoints in a root."""
+
+    def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        """Every checkpoint under a root by one delimited listing, unexamined and ordered by step.
+
+        A name that is nearly a checkpoint's, such as `step-1000.bak`, is there with its problem, examined.
+        """
+
+    def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
+        """The same candidate, looked into by as few requests as it takes; None if it is gone meanwhile."""
+
+    def dated(self, store: Store, candidate: Candidate) -> Candidate:
+        """The same candidate with the time of its newest file, by one listing and without looking into it."""
+
+    def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        """Every checkpoint under a root, every one examined: for retention, never for a look at the newest."""
+
+    def final(self, root: str, step: int) -> str:
+        """The path of the checkpoint of a step."""

@@ -1,0 +1,165 @@
+"""Schedulers: what is submitted, found, read and stopped."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias
+
+from herorun.core.evidence import Job
+from herorun.core.plan import Plan
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The exact request that a scheduler gets. What is shown is what is sent: it holds no secret values."""
+
+    instance: str
+    argv: tuple[str, ...]
+    cwd: str  # relative to the code folder
+    env: Mapping[str, str]
+    secrets: tuple[str, ...]  # names only
+
+
+def submission_of(plan: Plan, instance: str) -> Submission:
+    """Pure from the plan and the instance's name."""
+    start = plan.start.value
+    env = {**plan.env.value, "HERORUN_INSTANCE": instance}
+    if start:
+        env["HERORUN_START"] = start.path
+    return Submission(instance, plan.command_line, plan.cwd.value, env, plan.secrets.value)
+
+
+@dataclass(frozen=True)
+class Found:
+    job: Job
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Every source was read, the settle time is over, and there is no such job."""
+
+
+@dataclass(frozen=True)
+class Unsure:
+    """We could not look, or it is too early to tell."""
+
+    why: str
+
+
+Search: TypeAlias = Found | Absent | Unsure
+
+
+class Scheduler(Protocol):
+    """Where jobs run. Ids are matched whole; submitting one instance twice is one job."""
+
+    everywhere: bool  # whether every machine and clone gets the same answers from it
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Start the instance in the `code` folder, with the path of its admission file. Idempotent by instance name."""
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        """Look for an instance that was perhaps submitted at `intended_at`."""
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """The run's jobs that are live, or may be."""
+
+    def tail(self, instance: str, lines: int) -> str:
+        """The newest lines of the instance's own log."""
+
+    def stop(self, instance: str, by: str) -> None:
+        """Ask the instance to end, in the name of `by`. Stopping an ended job does nothing."""
+
+
+class ManyJobs(Protocol):
+    """A scheduler that answers for many jobs by one question. One without it is asked job by job."""
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """`find` of each instance with its intent's time; one that was not answered for is `Unsure`."""
+
+
+class ManyRuns(Protocol):
+    """A scheduler of which one look answers for many runs. One without it is asked run by run.
+
+    Only what is looked at may come from a shared look: whoever acts asks the scheduler itself.
+    """
+
+    @property
+    def cluster(self) -> Hashable:
+        """The same for all schedulers that can use each other's looks."""
+
+    def look(self, wanted: Mapping[str, datetime]) -> Any:
+        """What the back end now tells of these instances, with their intents' times, and of what is live beside them.
+
+        By as few questions as it takes; `CouldNotLook` or OSError where it did not answer.
+        """
+
+    def by(self, look: Any) -> Scheduler:
+        """This scheduler, with `find` and `live` answered from a look; what that does not hold is asked for anew."""
+
+
+class Beside(Protocol):
+    """A scheduler that knows other jobs than herorun's own. One without it is not asked for any."""
+
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        """Live jobs called `<slug>-...` that are no instance of the run and no part of one. For people's eyes alone."""
+
+
+class ById(Protocol):
+    """Looks at jobs by the ids that their back end gave them, whoever submitted them. It submits nothing."""
+
+    def look(self, job: str) -> Search:
+        """The job as its own source tells of it; `Job.raw` keeps that source's word."""
+
+    def tail(self, job: str, lines: int) -> str:
+        """The newest lines of its log, its children's too; FileNotFoundError where it has none."""
+
+    def stop(self, job: str) -> None:
+        """Ask the job to end. Stopping an ended job does nothing."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a job comes from, as far as its back end tells. Empty is not told."""
+
+    user: str = ""  # whose it is
+    mine: bool | None = None  # whether that is the user that herorun asks as
+    command: tuple[str, ...] = ()  # what it runs, word by word
+    told: str = ""  # the same in the back end's own words, where these cannot be compared: a script's path
+    folder: str = ""  # that it was submitted from, or runs in
+
+
+class Submitted(Protocol):
+    """A `ById` that tells where a job comes from. One without it is not asked: then nothing of it is known."""
+
+    def origin(self, job: str) -> Origin:
+        """Of a job that is live; `CouldNotLook` or OSError where nobody could tell."""
+
+
+class Printable(Protocol):
+    """A scheduler that can show what it would be sent. One without it is sent the submission as it stands."""
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        """The exact request, for people: argv or script, and the names of the environment. No secret's value."""
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """Bytes of a job's own log, from where they were asked for; they may begin and end within a line or a character."""
+
+    data: bytes
+    offset: int  # of the byte after `data`: where to go on
+    size: int  # of the whole log, in bytes, as it was at the look
+    mark: str  # the adapter's own; given back with `offset` it tells whether this is still the same log
+    restarted: bool = False  # it is another log, or a shortened one: `data` are from its first byte
+    changed_at: datetime | None = None  # None: the adapter cannot tell when the log last changed
+
+
+class Logs(Protocol):
+    """A scheduler that reads a log from any byte on. One without this is asked for the log's end at each look."""
+
+    def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
+        """At most `limit` bytes of the instance's own log, and no more of it in memory.
+
+        A missing log raises FileNotFoundError, one that cannot be read OSError. `offset` beyond the end, or a `mark` of
+        another content, is a restart. An empty `mark` is not compared.
+        """

@@ -1,0 +1,50 @@
+"""Trackers: what a run logs, and what is known of it there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from herorun.core.evidence import TrackerAlert, TrackerIdentity
+
+
+@dataclass(frozen=True)
+class Row:
+    """One logged row. `step` is as logged; `values` hold numbers, non-finite ones included."""
+
+    step: int
+    values: Mapping[str, float]
+    at: datetime | None = None  # None where the row has no zoned time
+    attempt: str = ""  # the execution that wrote it, where the source tells
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows since a cursor, and the cursor after them."""
+
+    rows: tuple[Row, ...]
+    cursor: str
+    changed_at: datetime | None = None  # when the source last changed, by its host's clock
+    restarted: bool = False  # the source was replaced or shortened: the rows begin anew
+    problems: tuple[str, ...] = ()  # lines that could not be read, by place
+
+
+class Identities(Protocol):
+    """A tracker that knows its runs by id. One that does not has no such method, and is asked nothing."""
+
+    def identify(self) -> TrackerIdentity:
+        """The run under the contract's id as it is now, never from a cache. Unreachable is a state, not an error."""
+
+
+class Alerts(Protocol):
+    """A tracker in which the trainer itself raises alerts. One that does not has no such method."""
+
+    def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
+        """The run's alerts after the one of that number, oldest first. A missing source raises FileNotFoundError."""
+
+
+class Tracker(Protocol):
+    """What a run reports. A missing source raises FileNotFoundError; one that cannot be read, OSError."""
+
+    def read(self, cursor: str) -> Rows:
+        """All rows after the cursor; an empty cursor means from the start."""

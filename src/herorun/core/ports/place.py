@@ -1,0 +1,16 @@
+"""Where an adapter finds itself."""
+
+from dataclasses import dataclass
+
+from herorun.core.reach import Reach
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an adapter finds itself. Every adapter module has `Options` and `connect(options, place)`."""
+
+    slug: str
+    state: str  # the run's private folder, `.herorun/<slug>` of the main work tree
+    output_root: str
+    repository: str  # the top of the work tree
+    reach: Reach | None = None  # of the machine where paths without a scheme lie; None: this one

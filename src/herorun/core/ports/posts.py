@@ -1,0 +1,65 @@
+"""Whom we tell: notifiers, and the issue among them."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True)
+class Post:
+    """Something to say, under the key that makes it said once."""
+
+    key: str
+    title: str
+    body: str
+
+
+class Notifier(Protocol):
+    """Whom we tell. Posting one key twice is one post."""
+
+    def post(self, post: Post) -> str:
+        """Say it, and return a reference to what was said."""
+
+    def find(self, key: str) -> str | None:
+        """The reference of what was said under a key; None if every place was read and it is not there."""
+
+
+class Channel(Notifier, Protocol):
+    """A notifier beyond the issue. It is called by the variable that holds its address, which is never told."""
+
+    name: str
+
+    def problem(self) -> str:
+        """Why nothing can be sent by it, found without sending; empty where nothing is known against it."""
+
+
+@dataclass(frozen=True)
+class Channels:
+    """All of a contract's, in its order."""
+
+    all: tuple[Channel, ...] = ()
+
+
+class IssueTracker(Notifier, Protocol):
+    """A notifier with a page of its own for the run."""
+
+    def open(self, post: Post, labels: tuple[str, ...]) -> str:
+        """Create the run's issue, or return the one that is there; the reference is a link."""
+
+    def edit(self, post: Post) -> str:
+        """Say it in the place of what was said under the key before; say it anew where nothing was."""
+
+
+@dataclass(frozen=True)
+class Comments:
+    """What we said on the issue, comment by comment, the oldest first. `more`: further ones were not read."""
+
+    bodies: tuple[str, ...]
+    more: bool = False
+
+
+@runtime_checkable
+class ReadBack(Protocol):
+    """An issue tracker whose comments can be read again. It only looks."""
+
+    def comments(self, key: str, most: int) -> Comments:
+        """Our own comments on the issue that was opened under a key, at most so many read; OSError where it is not there."""

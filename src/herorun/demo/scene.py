@@ -1,0 +1,156 @@
+"""What the story begins with: the repository, its training job, a parent run's checkpoints, and the contract."""
+
+import json
+import sys
+from pathlib import Path
+
+from herorun.core.errors import WrongUse
+from herorun.demo.stage import SLUG, Stage
+from herorun.system.host import user
+from herorun.workspace import template
+
+FILES = ("train.py", "model.py", "checkpoints.py", "README.md")
+PARENT_STEPS = 100
+BAD_SHARD = "bad_shard = [640, 655]"
+CONTRACT = """\
+slug = "{slug}"
+goal = "show a hero run from contract to seal"
+stop_when = "not-finite, or a loss spike that does not come back within 100 steps"
+final_step = "trainer.num_train_steps"
+
+[command]
+argv = ["{python}", "train.py", "--config", "config.toml"]
+resume_argv = ["{python}", "train.py", "--config", "config.toml", "--resume", "{{start}}"]
+
+[config]
+files = ["config.toml"]
+
+[output]
+root = "{data}/{slug}"
+temporary_root = "{data}/{slug}-temporary"
+
+[checkpoints]
+layout = "levanter"
+permanent_every = 200
+temporary_every = "1s"
+keep = 3
+
+[start]
+from = "{start}"
+kind = "full-state"
+
+[tracker]
+kind = "jsonl"
+path = "metrics.jsonl"
+id = "{slug}"
+
+[scheduler]
+{table}
+
+[babysit]
+cadence = "2s"
+recovery = "relaunch"
+
+[issue]
+kind = "local"
+"""
+
+
+def needs_numpy() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        raise WrongUse('The demo trains with numpy: `pip install "herorun[demo]"`.')
+
+
+def scheduler_table(stage: Stage) -> str:
+    """`[scheduler]` of the contract: all that differs from one back end to another, but for the interpreter's path."""
+    match stage.scheduler:
+        case "local":
+            return 'kind = "local"'
+        case "slurm":
+            _needs_slurm()
+            return 'kind = "slurm"\ntime_limit = "15m"\narguments = ["--mem=1G"]\nsettle = "2s"'
+        case "ray" if stage.address:
+            return f'kind = "ray"\naddress = {json.dumps(stage.address)}\ncode = "shared"\nsettle = "2s"'
+        case "ray":
+            raise WrongUse(
+                "The demo needs a Ray head on this machine: `ray start --head` starts one, then add "
+                "`--address http://127.0.0.1:8265`."
+            )
+    raise WrongUse(f"The demo cannot be told on {stage.scheduler!r}: it knows local, ray and slurm.")
+
+
+def _needs_slurm() -> None:
+    """Whether it would run the jobs on this machine, nobody can tell beforehand: the kill finds its process, or not."""
+    from shutil import which
+
+    if which("sbatch") is None:
+        raise WrongUse(
+            "The demo needs Slurm's programs on this machine, and a node that is this machine: sbatch is not on the PATH."
+        )
+
+
+def set_the_stage(stage: Stage) -> None:
+    """A scratch repository with its origin, the training job in it, and a parent run's checkpoints."""
+    stage.tell(f"A scratch repository with a bare origin, and a real training job, in {stage.folder}")
+    stage.do("git", "init", "--quiet", "--bare", str(stage.folder / "origin.git"), within=stage.folder)
+    stage.do("git", "init", "--quiet", "--initial-branch=main", str(stage.work), within=stage.folder)
+    who = user() or "herorun"
+    for key, value in (("user.name", who), ("user.email", f"{who}@localhost"), ("commit.gpgSign", "false")):
+        stage.configure(key, value)
+    for name in FILES:
+        (stage.work / name).write_text(template(f"demo/{name}"), encoding="utf-8")
+    config = template("demo/config.toml")
+    (stage.work / "parent.toml").write_text(
+        _config(config, stage.data / "parent", parent=True), encoding="utf-8"
+    )
+    (stage.work / "config.toml").write_text(_config(config, stage.data / SLUG), encoding="utf-8")
+    (stage.work / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")
+    stage.do("git", "remote", "add", "origin", str(stage.folder / "origin.git"))
+    commit(stage, "A character-level language model in numpy")
+    stage.tell("A parent run, not governed, leaves checkpoints to start from: step-10 ... step-90, step-100")
+    stage.do("python", "train.py", "--config", "parent.toml")
+
+
+def _config(text: str, root: Path, parent: bool = False) -> str:
+    text = text.replace("/tmp/herorun-demo/run", str(root)).replace(
+        "/tmp/herorun-demo/temporary", f"{root}-temporary"
+    )
+    if not parent:
+        return text.replace(f"# {BAD_SHARD}", BAD_SHARD)
+    return (
+        text.replace("num_train_steps = 900", f"num_train_steps = {PARENT_STEPS}")
+        .replace("min_step_seconds = 0.025", "min_step_seconds = 0.0")
+        .replace("permanent_every = 200", "permanent_every = 10")
+        .replace('id = "tiny-lm"', 'id = "tiny-lm-parent"')
+    )
+
+
+def block_the_gate(stage: Stage) -> None:
+    """Up to the launch gate, with two faults in front of it."""
+    stage.tell(
+        "init writes a contract; a person fills it in, and picks the start checkpoint by looking at a listing"
+    )
+    stage.do("herorun", "init", SLUG)
+    sign(stage, "step-90")
+    commit(stage, "The run contract")
+    stage.do("herorun", "init", SLUG)
+    with (stage.work / "train.py").open("a", encoding="utf-8") as file:
+        file.write("\n# a last-minute edit\n")
+
+
+def commit(stage: Stage, message: str) -> None:
+    stage.do("git", "add", "--all")
+    stage.do("git", "commit", "--quiet", "--message", message)
+    stage.do("git", "push", "--quiet", "--set-upstream", "origin", "main")
+
+
+def sign(stage: Stage, checkpoint: str) -> None:
+    contract = stage.work / "runs" / f"{SLUG}.toml"
+    start = stage.data / "parent" / checkpoint
+    told = {
+        "table": scheduler_table(stage),
+        "python": "python" if stage.scheduler == "local" else sys.executable,
+    }
+    contract.write_text(CONTRACT.format(data=stage.data, slug=SLUG, start=start, **told), encoding="utf-8")

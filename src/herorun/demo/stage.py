@@ -1,0 +1,92 @@
+"""The scratch folder that everything happens in, and the commands that are typed there."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.workspace import Run, open_run
+
+SLUG = "tiny-lm"
+PATIENCE = 90.0  # seconds that each wait may take
+
+
+@dataclass
+class Stage:
+    """The scratch folder that everything happens in."""
+
+    folder: Path
+    quiet: bool
+    colour: bool
+    scheduler: str = "local"
+    address: str = ""  # of the cluster, where the scheduler is one
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def work(self) -> Path:
+        return self.folder / "work"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def run(self) -> Run:
+        return open_run(SLUG, self.work)
+
+    def say(self, text: str, style: str = "1") -> None:
+        if not self.quiet:
+            print(f"\033[{style}m{text}\033[0m" if self.colour else text, flush=True)
+
+    def tell(self, text: str) -> None:
+        self.say(f"\n# {text}", "1;36")
+
+    def do(self, *argv: str, expect: Sequence[int] = (0,), within: Path | None = None) -> None:
+        """Print a command, run it, and stop the story if it ends otherwise than told."""
+        self.say("$ " + " ".join(_quoted(part) for part in argv))
+        real = [sys.executable, "-m", "herorun", *argv[1:]] if argv[0] == "herorun" else list(argv)
+        ended = subprocess.run(
+            real,
+            cwd=within or self.work,
+            env=_environment(),
+            stdout=subprocess.DEVNULL if self.quiet else None,
+            stderr=subprocess.DEVNULL if self.quiet else None,
+            timeout=PATIENCE,
+            check=False,
+        )
+        if ended.returncode not in expect:
+            raise Blocked(
+                f"`{' '.join(argv)}` ended with exit code {ended.returncode}; the story stops in {self.folder}."
+            )
+        if ended.returncode:
+            self.say(f"(exit code {ended.returncode}, as it should)", "2")
+
+    def configure(self, key: str, value: str) -> None:
+        """Of the scratch repository alone, and not worth telling."""
+        subprocess.run(["git", "config", key, value], cwd=self.work, env=_environment(), check=True)
+
+    def wait(self, what: str, until: Callable[[], bool]) -> None:
+        self.say(f"... waiting until {what}", "2")
+        end = time.monotonic() + PATIENCE
+        while not until():
+            if time.monotonic() > end:
+                raise CouldNotLook(
+                    f"The demo waited {PATIENCE:g} s in vain until {what}; look into {self.folder}."
+                )
+            time.sleep(0.2)
+
+
+def _environment() -> dict[str, str]:
+    """`python` is the interpreter that herorun runs in; git's own variables point nowhere else."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
+
+
+def _quoted(part: str) -> str:
+    import shlex
+
+    return shlex.quote(part) if "\n" not in part else "..."

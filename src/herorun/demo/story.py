@@ -1,0 +1,108 @@
+"""The story itself, from a blocked gate to a sealed run."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+from herorun.demo.looking import babysitter_runs, done, step, trainer
+from herorun.demo.scene import block_the_gate, commit, needs_numpy, scheduler_table, set_the_stage, sign
+from herorun.demo.stage import SLUG, Stage
+
+KILL_AT = 330  # steps: between two checkpoints
+
+
+def tell_story(
+    folder: Path, quiet: bool, colour: bool, scheduler: str = "local", address: str = ""
+) -> dict[str, object]:
+    """Run the story in an empty folder, and say how it ended."""
+    needs_numpy()
+    stage = Stage(folder, quiet, colour, scheduler, address)
+    scheduler_table(stage)  # before anything is done
+    set_the_stage(stage)
+    _launch_gate(stage)
+    try:
+        _launch_and_babysit(stage)
+    finally:
+        _clear_away(stage)
+    _seal(stage)
+    return _ending(stage)
+
+
+def _launch_gate(stage: Stage) -> None:
+    block_the_gate(stage)
+    stage.tell(
+        "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after step-100 as text"
+    )
+    stage.do("herorun", "preflight", SLUG, expect=(1,))
+    stage.do("herorun", "explain", "start-checkpoint-not-newest")
+    stage.tell(
+        "Mended: the edit is committed and pushed, and the contract names the newest checkpoint by number"
+    )
+    sign(stage, "step-100")
+    commit(stage, "The edit, and the right start checkpoint")
+    stage.do("herorun", "preflight", SLUG, "--out", str(stage.folder / "plan.json"))
+
+
+def _launch_and_babysit(stage: Stage) -> None:
+    stage.tell("Launch exactly the reviewed plan; the babysitter starts with it")
+    stage.do("herorun", "launch", SLUG, "--plan", str(stage.folder / "plan.json"))
+    run = stage.run
+    stage.wait("the job trains", lambda: step(stage) > KILL_AT - 120)
+    stage.do("herorun", "status", SLUG)
+    stage.wait(f"step {KILL_AT}", lambda: step(stage) >= KILL_AT)
+    stage.tell("The training process is really killed")
+    pid = trainer(run, f"{SLUG}-1")
+    stage.say(f"$ kill -KILL {pid}")
+    os.kill(pid, signal.SIGKILL)
+    stage.wait("the babysitter has relaunched it", lambda: len(run.record.memory().instances) == 2)
+    stage.do("herorun", "status", SLUG)
+    stage.tell("A broken data shard comes at step 640: the loss really jumps")
+    stage.wait("the spike is escalated", lambda: done(run, "escalate/loss-spike"))
+    stage.do("herorun", "note", SLUG, "--status", "loss spike at step 641", "--evidence", "data shard at steps 640-655 is noise",
+             "--decision", "go on: the loss is back on its trend", "--next", "seal", "--caveat", "steps 640-655 trained on noise")  # fmt: skip
+    stage.wait("the run has finished", lambda: done(run, f"tell/{SLUG}-2/finished"))
+    stage.wait("the babysitter has gone", lambda: not babysitter_runs(run))
+    stage.tell("What the babysitter saw and did")
+    stage.do("cat", str(run.state / "babysit.log"))
+
+
+def _seal(stage: Stage) -> None:
+    stage.tell("Seal: asked, stated, tagged, pushed, told; and the record is verified")
+    stage.do("herorun", "seal", SLUG)
+    stage.do("herorun", "logbook", "verify", SLUG)
+    stage.tell("The logbook, the issue and the tag")
+    stage.do("herorun", "logbook", "show", SLUG)
+    stage.do("cat", str(stage.run.state / "issue.md"))
+    stage.do("git", "cat-file", "-p", f"herorun/{SLUG}/seal-1")
+    stage.do("git", "ls-remote", "origin")
+    stage.tell("The run as one page, to be opened in a browser")
+    stage.do("herorun", "report", SLUG)
+
+
+def _clear_away(stage: Stage) -> None:
+    """Whatever still runs was started by this demo: its babysitter and its job, each by its own id."""
+    run = stage.run
+    if babysitter_runs(run):
+        heart = json.loads((run.state / "heartbeat.json").read_text())
+        os.kill(int(heart["pid"]), signal.SIGTERM)
+    for job in run.scheduler.live(SLUG):
+        run.scheduler.stop(job.instance, run.launcher.owner)
+
+
+def _ending(stage: Stage) -> dict[str, object]:
+    memory = stage.run.record.memory()
+    seconds = time.monotonic() - stage.began
+    stage.say(
+        f"\nThe story took {seconds:.0f} s. Everything is in {stage.folder}: look around, then delete it."
+    )
+    return {
+        "folder": str(stage.folder),
+        "slug": SLUG,
+        "instances": [instance.name for instance in memory.instances],
+        "tag": memory.sealed.tag if memory.sealed else None,
+        "record": stage.run.record.tip,
+        "issue": str(stage.run.state / "issue.md"),
+        "seconds": round(seconds, 1),
+    }
