@@ -168,7 +168,8 @@ def limits_table(limits: type[Any]) -> str:
 
 CLI_INTRO = """\
 RUN is a slug, which names `runs/<slug>.toml`, or a path.
-`--json` prints one document, with `"schema": 1`, to standard output; messages go to standard error. Where the command could not do what was asked, the document holds `error` and `exit_code`.
+`--json` prints one document, with `"schema": 1`, to standard output; messages go to standard error.
+Where the command could not do what was asked, the document holds `error` and `exit_code`.
 
 | exit code | meaning |
 | --- | --- |

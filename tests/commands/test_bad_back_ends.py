@@ -73,7 +73,7 @@ def test_a_wrong_option_is_named_and_nothing_is_started(told: Told, capsys: CAPT
         told.sign(**options)
         for command in ("preflight", "launch"):
             answer = ask(told.story, capsys, command, SLUG, "--json")
-            assert (answer.code, answer.out) == (2, ""), what
+            assert (answer.code, answer.document["exit_code"]) == (2, 2), what
             assert said in answer.err, what
     for what, (options, said) in told.world.blind.items():
         told.sign(**options)

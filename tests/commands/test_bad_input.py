@@ -60,8 +60,10 @@ def test_a_bad_contract_is_named_with_its_key(story: Story, capsys: CAPTURE, nam
     path.write_text(edit(path.read_text()))
     for words in (("preflight", SLUG), ("preflight", SLUG, "--json"), ("launch", SLUG, "--json")):
         answer = ask(story, capsys, *words)
-        assert (answer.code, answer.out) == (2, "")
+        assert answer.code == 2
         assert [part for part in wanted if part not in answer.err] == []
+        assert bool(answer.out) == ("--json" in words)
+        assert not answer.out or answer.err == f"herorun: {answer.document['error']}\n"
 
 
 def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) -> None:
@@ -303,7 +305,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
         (("babysit",), 2, "`herorun babysit RUN`"),
     ):
         answer = ask(story, capsys, *words)
-        assert (answer.code, answer.out) == (code, ""), words
+        assert (answer.code, bool(answer.out)) == (code, "--json" in words), words
         assert wanted in answer.err
     unlogged = ask(story, capsys, "launch", SLUG, "--json")
     assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-logbook")["message"]
@@ -357,7 +359,7 @@ def herorun(story: Story, *words: str, stdout: int = subprocess.PIPE) -> Answer:
 def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
     (story.work / "runs" / "tiny.toml").write_text("slug = 1\n")
     answer = herorun(story, "preflight", SLUG, "--json")
-    assert (answer.code, answer.out) == (2, "")
+    assert (answer.code, answer.document["exit_code"]) == (2, 2)
     assert "`slug`" in answer.err and "missing key `command`" in answer.err
 
 

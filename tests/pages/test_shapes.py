@@ -146,14 +146,14 @@ def test_what_is_written_for_a_box_has_its_shape(story: Story, capsys: pytest.Ca
         ("status nowhere", 2),
         ("preflight tiny --nonsense", 2),
         ("backtest {data}/missing.csv", 2),
-        ("report tiny --out {data}/no/folder/page.html", 3),
+        ("report tiny --out {work}/runs/tiny.toml/page.html", 3),
     ],
 )
 def test_what_could_not_be_done_is_told_in_a_document_too(
     story: Story, capsys: pytest.CaptureFixture[str], words: str, code: int
 ) -> None:
     capsys.readouterr()
-    assert story.herorun(*words.format(data=story.data).split(), "--json") == code
+    assert story.herorun(*words.format(data=story.data, work=story.work).split(), "--json") == code
     told = capsys.readouterr()
     failed = Failed.model_validate_json(told.out)
     assert failed.exit_code == code
