@@ -101,24 +101,27 @@ def _with_completion(command: click.Command) -> click.Command:
 
 def main() -> None:
     """The console script. Ends the process with DESIGN's exit codes and never with a traceback."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(
+            signal.SIGTERM, signal.default_int_handler
+        )  # `timeout`, say: we still tell, and leave tidily
     sys.exit(run(sys.argv[1:]))
 
 
 def run(argv: list[str]) -> int:
-    _any_output()
+    _any_streams()
     if asked := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
         return shell_complete(herorun, {}, "herorun", COMPLETE, asked)
-    before = _documents()
+    before = _printed()
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         code, words = _misused(error)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("herorun: interrupted.", err=True)
-        return 130
+        code, words = 130, "herorun: interrupted."
     except (BrokenPipeError, SystemExit):  # which click makes of it in most places
         return _unread()
     except Exception as error:
@@ -128,23 +131,38 @@ def run(argv: list[str]) -> int:
         return result if isinstance(result, int) else 0
     finally:
         _take_the_bar_away()
-    return _tell(words, code, as_json="--json" in argv and _documents() == before)
+    return _tell(words, code, as_json=_asks_for_json(argv) and _is_owed(before, code))
 
 
 def _misused(error: click.ClickException) -> tuple[int, str]:
     helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
-    if isinstance(error, helped) or not isinstance(error, click.UsageError):
+    if isinstance(error, helped):
         error.show()
         return error.exit_code, ""
+    from herorun.core.scrub import scrub
+
+    if not isinstance(error, click.UsageError):
+        return error.exit_code, f"herorun: {scrub(error.format_message())}"
     from herorun.commands._usage import in_words
 
-    return error.exit_code, in_words(error)
+    return error.exit_code, scrub(in_words(error))
 
 
-def _documents() -> int:
-    """How many JSON documents this process has printed."""
+def _asks_for_json(argv: list[str]) -> bool:
+    """Also where it is mistyped: a program that wants a document reads standard output."""
+    return any(word.partition("=")[0] == "--json" for word in argv)
+
+
+def _printed() -> tuple[int, int]:
+    """How many JSON documents this process has printed, and how many of them as lines of a stream."""
     screen = sys.modules.get("herorun.screen")
-    return screen.documents if screen else 0
+    return (screen.documents, screen.lines) if screen else (0, 0)
+
+
+def _is_owed(before: tuple[int, int], code: int) -> bool:
+    """Whether what went wrong is a document of its own: the only one, or the last line of a stream that failed."""
+    documents, lines = (now - then for now, then in zip(_printed(), before, strict=True))
+    return documents == (0 if code == 130 else lines)
 
 
 def _tell(words: str, code: int, as_json: bool) -> int:
@@ -153,13 +171,14 @@ def _tell(words: str, code: int, as_json: bool) -> int:
     if words:
         click.echo(words, err=True)
     if words and as_json:
-        from herorun.screen import show_json
+        from herorun.screen import show_json_line
 
         try:
-            show_json({"error": words.removeprefix("herorun: "), "exit_code": code})
-            sys.stdout.flush()
+            show_json_line({"error": words.removeprefix("herorun: "), "exit_code": code})
         except BrokenPipeError:
             return _unread()
+        except OSError:  # a full disk, say: standard error has told what was the matter
+            _let_go()
     return code
 
 
@@ -171,12 +190,19 @@ def _take_the_bar_away() -> None:
 
 def _unread() -> int:
     """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other programs have then."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _let_go()
     return 128 + signal.SIGPIPE
 
 
-def _any_output() -> None:
-    """A closed or an ASCII output must not stop an act halfway."""
+def _let_go() -> None:
+    """Of an output that takes no more: what is still to be written would fail once again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _any_streams() -> None:
+    """A closed or an ASCII output must not stop an act halfway; a closed input is an empty one."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - it lives as long as the process
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -196,8 +222,10 @@ def _explain(error: Exception) -> tuple[int, str]:
         return 3, f"herorun: {scrub(words)}"
     words = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
     if os.environ.get("HERORUN_DEBUG"):
-        click.echo(_clean(words), err=True)
-        raise error
+        from traceback import format_exception
+
+        click.echo(_clean(scrub("".join(format_exception(error)))), err=True)
+        return 3, words
     return 3, f"{words}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
 
 

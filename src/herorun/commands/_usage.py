@@ -36,6 +36,8 @@ def _first(error: click.UsageError, context: click.Context | None) -> str:
         if context and error.option_name in ANYWHERE:
             words = f"herorun {error.option_name}{' DIR' if error.option_name == '-C' else ''}"
             return f"{error.option_name} goes before the command: `{words} {context.info_name} ...`."
+        if context and error.option_name == "--json" and isinstance(context.command, click.Group):
+            return f"--json goes after the command: `{context.command_path} COMMAND ... --json`."
     missing = _missing(context) if isinstance(error, click.MissingParameter) and context else []
     if len(missing) > 1:
         return f"Missing: {', '.join(missing)}."

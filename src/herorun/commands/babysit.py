@@ -153,4 +153,10 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
 
     if len(names) == 1:
         return watch(names[0], Path(start), report, end, opened=watched_run)
-    return worst(watch_all(names, Path(start), report, screen.say, end))
+
+    def tell(slug: str, words: str) -> None:
+        screen.say(slug, words)
+        if as_json:
+            screen.show_json_line({"slug": slug, "error": words})
+
+    return worst(watch_all(names, Path(start), report, tell, end))

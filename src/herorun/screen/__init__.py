@@ -12,6 +12,7 @@ from typing import Any
 from herorun.core.scrub import scrub, scrub_tree
 
 documents = 0  # that this process has printed: what goes wrong after one must not print another
+lines = 0  # of these, the ones of a stream, whose end may be one more
 
 
 def show_json(document: Mapping[str, Any]) -> None:
@@ -21,7 +22,10 @@ def show_json(document: Mapping[str, Any]) -> None:
 
 def show_json_line(document: Mapping[str, Any]) -> None:
     """One document on one line, for a command that prints many (JSON Lines)."""
-    _print(json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False))
+    global lines
+    text = json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False)
+    lines += 1
+    _print(text)
     sys.stdout.flush()
 
 

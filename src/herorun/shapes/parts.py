@@ -17,11 +17,14 @@ class Document(Shape):
 
 
 class Failed(Document):
-    """In the place of any other document, where the command could not do what was asked."""
+    """In the place of any other document, where the command could not do what was asked or was interrupted.
+
+    It is on one line. A stream of lines that fails ends with it; one that is interrupted just ends.
+    """
 
     error: str
     """The words that are on standard error too: what happened, where, and what to do next."""
-    exit_code: Literal[1, 2, 3]
+    exit_code: Literal[1, 2, 3, 130]
 
 
 class Waiver(Shape):

@@ -1,0 +1,155 @@
+"""What goes wrong where `--json` was asked for: standard output stays readable by a program, whatever it was."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun import cli, screen
+from herorun.commands import schema
+from herorun.core.errors import CouldNotLook
+from herorun.shapes import Failed
+from stories import Story
+
+CAPTURE = pytest.CaptureFixture[str]
+SECRET = "ghp_" + "a1B2c3D4" * 5
+SOURCES = str(Path(__file__).parents[2] / "src")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], int]:
+    """Run a command that does what is said, and give its exit code."""
+
+    def ran(does: Callable[[], int]) -> int:
+        monkeypatch.setattr(schema.command, "callback", lambda **_: does())
+        return cli.run(["schema", "--json"])
+
+    return ran
+
+
+def documents(capsys: CAPTURE) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def interrupted() -> int:
+    raise KeyboardInterrupt
+
+
+def broken() -> int:
+    raise RuntimeError(f"\x1b[31m{SECRET}")
+
+
+def lines_then(end: Callable[[], int]) -> Callable[[], int]:
+    def does() -> int:
+        screen.show_json_line({"slug": "tiny"})
+        return end()
+
+    return does
+
+
+def lost() -> int:
+    raise CouldNotLook("nobody answers")
+
+
+def test_an_interruption_is_a_document_of_one_line(command: Callable[..., int], capsys: CAPTURE) -> None:
+    assert command(interrupted) == 130
+    (told,) = documents(capsys)
+    assert Failed.model_validate(told) == Failed(schema=1, error="interrupted.", exit_code=130)
+
+
+def test_a_stream_that_fails_ends_with_a_line_that_says_so(
+    command: Callable[..., int], capsys: CAPTURE
+) -> None:
+    assert command(lines_then(lost)) == 3
+    row, told = documents(capsys)
+    assert row["slug"] == "tiny" and (told["error"], told["exit_code"]) == ("nobody answers", 3)
+
+
+def test_a_stream_that_is_interrupted_just_ends(command: Callable[..., int], capsys: CAPTURE) -> None:
+    assert command(lines_then(interrupted)) == 130
+    assert documents(capsys) == [{"schema": 1, "slug": "tiny"}]
+
+
+def test_what_fails_after_a_document_prints_no_second_one(
+    command: Callable[..., int], capsys: CAPTURE
+) -> None:
+    def does() -> int:
+        screen.show_json({"slug": "tiny"})
+        return lost()
+
+    assert command(does) == 3
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "slug": "tiny"}
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_a_fault_of_ours_is_one_too_without_secrets_and_escapes(
+    command: Callable[..., int], capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, debug: str
+) -> None:
+    monkeypatch.setenv("HERORUN_DEBUG", debug)
+    assert command(broken) == 3
+    told = capsys.readouterr()
+    assert Failed.model_validate_json(told.out).exit_code == 3
+    assert ("Traceback" in told.err) is bool(debug)
+    assert "\x1b" not in told.err and SECRET not in told.out + told.err
+
+
+def test_runs_that_cannot_be_watched_are_lines_of_their_own(story: Story, capsys: CAPTURE) -> None:
+    assert story.herorun("babysit", "none", "neither", "--json") == 2
+    told = documents(capsys)
+    assert {row["slug"] for row in told} == {"none", "neither"}
+    assert all("herorun init" in row["error"] and row["schema"] == 1 for row in told)
+
+
+@pytest.mark.parametrize("words", [("status", "--json=1"), ("--json", "status"), ("checkpoints", "--json")])
+def test_where_json_is_asked_for_wrongly_there_is_a_document_too(
+    words: tuple[str, ...], capsys: CAPTURE
+) -> None:
+    assert cli.run(list(words)) == 2
+    assert Failed.model_validate_json(capsys.readouterr().out).exit_code == 2
+
+
+def test_what_was_typed_is_said_again_without_its_secrets(capsys: CAPTURE) -> None:
+    assert cli.run(["backtest", SECRET]) == 2
+    told = capsys.readouterr().err
+    assert "does not exist" in told and SECRET not in told
+
+
+def herorun(*words: str, shell: str = "", cwd: Path) -> "subprocess.Popen[str]":
+    line = f'exec "$@" {shell}'
+    return subprocess.Popen(
+        ["sh", "-c", line, "sh", sys.executable, "-m", "herorun", *words],
+        env={**os.environ, "PYTHONPATH": SOURCES},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+    )
+
+
+@pytest.mark.thorough
+def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(tmp_path: Path) -> None:
+    told = herorun("status", "--json", shell=">/dev/full", cwd=tmp_path)
+    assert "is not in a git repository" in (said := told.communicate(timeout=60)[1])
+    assert told.returncode == 2 and "Traceback" not in said
+    told = herorun("babysit", "--job", "7", "--json", shell="<&-", cwd=tmp_path)
+    assert "--scheduler is missing" in Failed.model_validate_json(told.communicate(timeout=60)[0]).error
+    assert told.returncode == 2
+
+
+@pytest.mark.thorough
+def test_a_polite_kill_is_an_interruption(tmp_path: Path) -> None:
+    """`timeout 60 herorun ... --json`, as a program calls it."""
+    os.mkfifo(tmp_path / "log")
+    reading = herorun("triage", "log", "--json", cwd=tmp_path)
+    with (tmp_path / "log").open("w"):  # once it is opened there
+        reading.send_signal(signal.SIGTERM)
+        told, said = reading.communicate(timeout=60)
+    assert (reading.returncode, Failed.model_validate_json(told).exit_code) == (130, 130)
+    assert said.strip() == "herorun: interrupted."
