@@ -199,6 +199,21 @@ def test_what_a_rollback_gave_up_stands_apart_until_it_is_written_again(local: L
     assert look(local, a_history(instances=LAUNCHED.instances, given_up=(before,))).given_up == ()
 
 
+def test_what_is_written_again_in_its_old_files_is_given_up_no_more(local: LocalDisk) -> None:
+    """A folder's own time does not move then; only the newest ones are looked into, and this is none of them."""
+    for step in (10, 20, 30, 40):
+        save(local, step)
+    (moment,) = (c.modified for c in look(local).candidates if c.step == 30)
+    assert moment
+    history = a_history(
+        instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),)
+    )
+    os.utime(f"{local.root}/step-20/metadata.json")
+    found = look(local, history)
+    assert states(found) == {10: "unexamined", 20: "unexamined", 40: "complete"}
+    assert [c.step for c in found.given_up] == [30]
+
+
 def test_backups_are_in_sight_and_never_the_newest(disk: Disk) -> None:
     save(disk, 10)
     disk.write(f"{disk.root}/step-1000.bak/metadata.json", b'{"step": 1000}')

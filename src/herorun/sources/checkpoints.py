@@ -44,7 +44,8 @@ def read_checkpoints(
     found = []
     for root, temporary in _roots(contract):
         listed = [c for c in _listed(store, layout, root, temporary) if c.path not in history.foreign]
-        found += _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), last)
+        looked = _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), last)
+        found += [_dated_by_its_files(store, layout, candidate, history) for candidate in looked]
     if history.instances:
         _must_be_readable(found, lambda c: refusal(c, contract, history))
     back = {c for c in found if given_up(c, history.given_up) and not decided_on(contract, [c])}
@@ -132,6 +133,18 @@ def _later(
             known[candidate.path] = _unread(candidate, error)
     dated = [found for c in below if (found := known[c.path])]
     return [c.path for c in dated if newest is None or c.modified is None or c.modified > newest]
+
+
+def _dated_by_its_files(store: Store, layout: Layout, candidate: Candidate, history: History) -> Candidate:
+    """What a rollback ruled out by its folder's time, which stands still where a trainer writes the same files anew."""
+    if candidate.examined or candidate.problem or not candidate.modified:
+        return candidate
+    if given_up(candidate, history.given_up) is None:
+        return candidate
+    try:
+        return layout.dated(store, candidate)
+    except OSError:
+        return candidate  # it stays ruled out
 
 
 def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Candidate]:
