@@ -31,7 +31,7 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
             if alike is None:
                 _show_details(out, finding)
             else:
-                out.print(f"    and so, for the same reason: {', '.join(f['check'] for f in alike[1:])}")
+                out.print(f"    and so, for the same reason: {clean(_whose(alike[1:]))}")
 
 
 def _one_reason(findings: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
@@ -39,8 +39,17 @@ def _one_reason(findings: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str,
     by: dict[str, list[Mapping[str, Any]]] = {}
     for finding in findings:
         if finding["outcome"] == "unknown" and not finding["waiver"]:
-            by.setdefault(finding["message"], []).append(finding)
+            reason = finding["message"].removeprefix(f"{finding['subject']}: ")
+            by.setdefault(reason, []).append(finding)
     return [alike for alike in by.values() if len(alike) > 1]
+
+
+def _whose(findings: Sequence[Mapping[str, Any]]) -> str:
+    """Their checks; of one that is blind to several things, also which."""
+    by: dict[str, list[str]] = {}
+    for finding in findings:
+        by.setdefault(finding["check"], []).append(finding["subject"])
+    return ", ".join(f"{name} ({', '.join(of)})" if len(of) > 1 else name for name, of in by.items())
 
 
 def _finding_line(finding: Mapping[str, Any]) -> Any:
