@@ -99,6 +99,12 @@ def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureF
     capsys.readouterr()
     story.herorun("status", SLUG, "--json")
     assert json.loads(capsys.readouterr().out)["babysitter"].startswith("monitor stale: ")
+    heart.write_text(
+        json.dumps({**told, "next": told["at"]})
+    )  # a loop was to look again, and none holds the lock
+    seen = ask(story, capsys, "status", SLUG, "--json").document
+    assert seen["babysitter"].startswith("gone, last heartbeat ")
+    assert seen["next"] == f"herorun babysit {SLUG}"
     heart.write_text("{torn")
     assert last_heartbeat(story.run) is None
 

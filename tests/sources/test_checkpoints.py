@@ -205,9 +205,7 @@ def test_what_is_written_again_in_its_old_files_is_given_up_no_more(local: Local
         save(local, step)
     (moment,) = (c.modified for c in look(local).candidates if c.step == 30)
     assert moment
-    history = a_history(
-        instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),)
-    )
+    history = a_history(instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),))
     os.utime(f"{local.root}/step-20/metadata.json")
     found = look(local, history)
     assert states(found) == {10: "unexamined", 20: "unexamined", 40: "complete"}

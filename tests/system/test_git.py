@@ -73,6 +73,8 @@ def test_a_folder_that_is_not_in_the_commit_is_empty(repository: Repository) -> 
 def test_a_commit_or_folder_that_cannot_be_read_is_an_error(story: Story, repository: Repository) -> None:
     with pytest.raises(CouldNotLook):
         repository.entries("12" * 20)
+    with pytest.raises(CouldNotLook, match=r"Commit 121212121 is not in this clone.*`git fetch --all`"):
+        repository.read("12" * 20, ["runs/tiny.toml"])
     head = str(repository.resolve("HEAD"))
     lost(story.work, "HEAD:runs")
     with pytest.raises(CouldNotLook):

@@ -247,5 +247,10 @@ def next_due(run: Watched) -> datetime | None:
     return _heart(run, "next")
 
 
+def is_lost(run: Watched) -> bool:
+    """Whether the loop of this machine was to look again, and its process is gone: killed, say, or ended by a restart."""
+    return next_due(run) is not None and not is_locked(run.lock("babysitter"))
+
+
 def _interrupted(signal_number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt

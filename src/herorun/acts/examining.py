@@ -183,7 +183,7 @@ def _babysitter(run: Run) -> Iterator[Part]:
         fix = f"`herorun babysit {run.slug}`, unless it is watched elsewhere."
         yield Part("babysitter", run.slug, Fit.UNSEEN, words, fix)
     else:
-        stale = words.startswith("monitor stale")
+        stale = words.startswith(("monitor stale", "gone"))
         fix = f"`herorun babysit {run.slug}`." if stale else ""
         yield Part("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, words, fix)
 

@@ -96,7 +96,9 @@ def _intend(run: Run, order: Order) -> Launching:
     if not pushed and run.record.remote and not order.relaunch_of:
         why = f"the intent could not be pushed: {pushed.why}"
         give_up(run, launching, why)
-        raise CouldNotLook(f"Nothing was submitted: {why}")
+        raise CouldNotLook(
+            f"Nothing was submitted: {why}. Once {run.record.remote} takes {run.record.branch}, launch again."
+        )
     return launching
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun import discover
 from herorun.acts.answering import open_questions, way_on
-from herorun.acts.babysitter import last_heartbeat
+from herorun.acts.babysitter import is_lost, last_heartbeat
 from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
@@ -156,9 +156,19 @@ def _next(run: Run, health: str) -> str:
     commands = {
         "not initialised": f"herorun init {run.slug}",
         "initialised": f"herorun preflight {run.slug}",
-        "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else "",
+        "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else _watched_again(run),
     }
     return commands.get(stage_of(run), "")
+
+
+def _is_lost(run: Run) -> bool:
+    """Nobody looks for a babysitter here whose run was given to somebody elsewhere."""
+    handed = run.record.memory().handed
+    return is_lost(run) and (handed is None or handed.to == run.launcher.owner)
+
+
+def _watched_again(run: Run) -> str:
+    return f"herorun babysit {run.slug}" if _is_lost(run) else ""
 
 
 def _up_again(run: Run) -> str:
@@ -188,5 +198,7 @@ def babysitter_words(run: Run, over: bool = False) -> str:
     age = (now() - seen).total_seconds()
     if over and not is_locked(run.lock("babysitter")):
         return f"gone, with nothing left to watch (last heartbeat {timestamp(seen.replace(microsecond=0))})"
+    if _is_lost(run):
+        return f"gone, last heartbeat {age:.0f} s ago: `herorun babysit {run.slug}` goes on"
     stale = age > 2 * run.contract.babysit.cadence.total_seconds() + 60
     return f"{'monitor stale: ' if stale else ''}last heartbeat {age:.0f} s ago"

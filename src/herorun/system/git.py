@@ -197,7 +197,15 @@ class Repository:
         """`cat-file` says "missing" of a path that is not in the commit, and of one whose content is lost."""
         if not paths:
             return
-        for mode, oid, path in _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", *paths)):
+        try:
+            listed = self.git("ls-tree", "-z", "--full-tree", commit, "--", *paths)
+        except GitFailed:
+            if self.has(commit):
+                raise
+            how = "--unshallow" if (self.common / "shallow").exists() else "--all"
+            said = f"Commit {commit[:9]} is not in this clone, {self.top}: `git fetch {how}` brings it"
+            raise CouldNotLook(f"{said} if a remote still has it.") from None
+        for mode, oid, path in _rows(listed):
             if mode.startswith("100") and path in paths:
                 raise CouldNotLook(
                     f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, `git fsck` tells more."

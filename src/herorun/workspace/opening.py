@@ -97,7 +97,7 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
     try:
         run, problem = open_run(name, start), ""
     except HerorunError as error:
-        run, problem = _admitted_by_name(name, start, error), str(error)
+        run, problem = _admitted_by_name(name, start, error), str(error).rstrip(".")
     run.record.fetch()
     admitted = admitted_contract(run)
     run.drift = drift_from(run, admitted, problem)
