@@ -15,7 +15,7 @@ Schema = Mapping[str, Any]
 INTRO = """\
 With `--json` a command prints one of these to standard output and nothing else there; messages go to standard error, and the exit code stays the same.
 A command that could not do what was asked prints [a failure](#a-failure) in its place.
-`herorun babysit` without `--once` prints one on each line.
+`herorun babysit` without `--once` prints one on each line; of several runs, one that cannot be watched is a line with `slug` and `error`.
 Every document has `"schema": 1`; under that number keys may be added, and none is renamed, removed or given another type.
 A null is a value that nothing states; a number that is not finite is a string.
 

@@ -193,8 +193,8 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
         check=False,
     )
     assert done.returncode == 2 and "other" in done.stderr
-    (told,) = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (told["slug"], told["run"]) == (SLUG, "finished")
+    told = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
+    assert told[SLUG]["run"] == "finished" and "not valid TOML" in told["other"]["error"]
 
 
 @pytest.mark.thorough
