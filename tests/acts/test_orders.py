@@ -1,6 +1,7 @@
 """What people order, by the real commands on real jobs: stop, relaunch, ack, approve, deny, pause, resume."""
 
 import json
+import shlex
 from datetime import timedelta
 from typing import Any
 
@@ -119,6 +120,20 @@ def test_a_running_job_is_relaunched_only_when_told_to_stop_it(story: Story, cap
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
     assert words(story) == ["stop", "relaunch"]
     assert keys(story, "escalate/") == []
+
+
+@pytest.mark.thorough
+def test_what_status_says_to_type_starts_it_again_also_right_after_an_order(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """The very same order again, minutes after it, is taken for the one before."""
+    story.order("tiny-2", CRASH)
+    story.launched(CRASH)
+    for number in (2, 3):
+        order = shlex.split(ask(story, capsys, "status", SLUG, "--json").document["next"])
+        answer = ask(story, capsys, *order[1:], "--no-babysit")
+        assert answer.code == 0 and f"tiny-{number} was started" in answer.out
+        story.ended(f"tiny-{number}")
 
 
 @pytest.mark.thorough

@@ -7,6 +7,7 @@ from typing import Any
 from herorun import discover
 from herorun.acts.answering import open_questions, way_on
 from herorun.acts.babysitter import is_lost, last_heartbeat
+from herorun.acts.by_hand import just_ordered
 from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
@@ -15,6 +16,7 @@ from herorun.acts.turn import Turn, judge
 from herorun.acts.turn_json import alert_json, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
+from herorun.core.event import Word
 from herorun.core.evidence import Evidence
 from herorun.core.glance import Glance
 from herorun.core.journal import Memory
@@ -176,8 +178,24 @@ def _up_again(run: Run) -> str:
     memory = run.record.memory()
     if questions := open_questions(memory):
         return way_on(run, questions)
+    name = memory.current.name if memory.current else ""
+    answer = memory.answers.get(name)
+    settled = name in memory.stopped or (
+        answer is not None and not answer.yes
+    )  # a person's word: it stays down
     watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
-    return "" if watched and not memory.ledger.paused(now()) else f"herorun relaunch {run.slug}"
+    if watched and not settled and not memory.ledger.paused(now()):
+        return ""
+    return f"herorun relaunch {run.slug}{_anew(run, name)}"
+
+
+def _anew(run: Run, name: str) -> str:
+    """The very same order, moments ago, would count as the one before: so that what is told to be typed does it."""
+    launching = run.record.memory().launchings.get(name)
+    origin = launching.relaunch_of if launching else None
+    if origin and just_ordered(run, Word.RELAUNCH, (origin,), ""):
+        return f' --reason "{name} ended too"'
+    return ""
 
 
 def status_code(told: Mapping[str, Any]) -> int:
