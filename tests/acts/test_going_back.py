@@ -1,5 +1,6 @@
 """`herorun rollback`: back to an earlier checkpoint as the same run; what was given up stays, and is never picked again."""
 
+import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,9 +66,12 @@ def crashed(story: Story) -> Story:
 def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> None:
     tip = crashed.run.record.tip
     capsys.readouterr()
-    assert crashed.herorun(*BACK, "--dry-run") == 0
+    assert crashed.herorun(*BACK, "--dry-run", "--json") == 0
     told = capsys.readouterr()
-    assert "Discards: 1 steps" in told.err and "nothing was done" in told.out
+    document = json.loads(told.out)
+    assert "nothing was done" in document["said"]
+    assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 steps")]
+    assert [fact for fact in document["facts"] if f"  {fact}\n" not in told.err] == []
     assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)
 
 

@@ -23,6 +23,7 @@ class Told:
     words: str
     code: int = 0
     warnings: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # what was said before it was done
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -30,6 +31,7 @@ class Told:
             "said": self.words,
             "warnings": list(self.warnings),
             "record": self.run.record.tip,
+            **({"facts": list(self.facts)} if self.facts else {}),
         }
 
 

@@ -19,6 +19,21 @@ def show(told: Any, as_json: bool) -> int:
     return int(told.code)
 
 
+class SaidFirst:
+    """What people must read before it is done: at once on standard error, and in the document afterwards."""
+
+    def __init__(self, heading: str) -> None:
+        self.heading = heading
+        self.facts: tuple[str, ...] = ()
+
+    def __call__(self, words: str) -> None:
+        from herorun import screen
+
+        self.facts = tuple(line.strip() for line in words.splitlines())
+        lines = [f"herorun: {self.heading}", *(f"  {screen.clean(fact)}" for fact in self.facts)]
+        click.echo("\n".join(lines), err=True)
+
+
 def show_lines(told: Any, as_json: bool) -> int:
     """What was found, line by line or as one JSON document."""
     from herorun import screen

@@ -48,15 +48,14 @@ def command(
       herorun fork grug grug-fp8 --from 41000 --reason "fp8 from here on"
       herorun fork grug grug-fp8 --launch
     """
+    from dataclasses import replace
     from pathlib import Path
 
     from herorun.acts.forking import fork
-    from herorun.commands._said import show
+    from herorun.commands._said import SaidFirst, show
     from herorun.workspace import watched_run
 
-    def said_first(words: str) -> None:
-        click.echo(f"herorun: fork of {run}\n{words}", err=True)
-
+    said_first = SaidFirst(f"fork of {run}")
     told = fork(
         watched_run(run, Path(start))[0],
         Path(start),
@@ -69,4 +68,4 @@ def command(
         babysit=not no_babysit,
         say_first=said_first,
     )
-    return show(told, as_json)
+    return show(replace(told, facts=said_first.facts), as_json)

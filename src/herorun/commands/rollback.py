@@ -45,16 +45,15 @@ def command(
       herorun rollback grug --to 41000 --reason "loss spike at 41.6k" --dry-run
       herorun rollback grug --to 41000 --reason "loss spike at 41.6k" --stop-first
     """
+    from dataclasses import replace
     from pathlib import Path
 
     from herorun.acts.going_back import rollback
-    from herorun.commands._said import show
+    from herorun.commands._said import SaidFirst, show
     from herorun.core.until import seconds_of
     from herorun.workspace import watched_run
 
-    def said_first(words: str) -> None:
-        click.echo(f"herorun: rollback of {run}\n{words}", err=True)
-
+    said_first = SaidFirst(f"rollback of {run}")
     seconds = seconds_of(wait, "--wait")
     opened = watched_run(run, Path(start))[0]
     told = rollback(
@@ -67,4 +66,4 @@ def command(
         dry=dry,
         say=said_first,
     )
-    return show(told, as_json)
+    return show(replace(told, facts=said_first.facts), as_json)

@@ -227,3 +227,5 @@ class Order(Document):
     """What was done, in words."""
     warnings: Sequence[str]
     record: str | None
+    facts: Sequence[str] = ()
+    """Of a rollback and a fork: what it discards, rules out and keeps, line by line. Missing elsewhere."""
