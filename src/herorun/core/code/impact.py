@@ -25,6 +25,7 @@ _TEXT = (
     *("LICENSE", "LICENSE.*", "LICENCE", "COPYING", "NOTICE", "AUTHORS"),
     *(".gitignore", ".git-blame-ignore-revs", ".mailmap", ".editorconfig", ".DS_Store"),
     *("/docs/", "/doc/", ".agents/**", ".vscode/", ".idea/"),
+    "**/scratch/*_monitoring_state.json",  # what `herorun babysit --job` keeps of a job
 )
 _EXPERIMENTS = "experiments/**"
 _ASIDE = (
