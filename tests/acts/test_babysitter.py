@@ -69,7 +69,7 @@ def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
 ) -> None:
     """Whatever it was: a full disk, a locked file, a fault of ours."""
     story.launched()
-    failures = iter([OSError(28, "No space left on device", "/state"), KeyError("x")])
+    failures = iter([OSError(28, "No space left on device", "/state"), RuntimeError("\x1b[31mx")])
     real = babysitter.take_turn
 
     def flaky(*given: object) -> object:
@@ -82,7 +82,7 @@ def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
     assert story.herorun("babysit", SLUG) == 0
     said = capsys.readouterr().err
     assert "this tick failed: /state: No space left on device" in said
-    assert "this tick failed: KeyError: 'x'" in said
+    assert "this tick failed: RuntimeError: �[31mx" in said
     assert "tell/tiny-1/finished" in story.comments
 
 

@@ -199,7 +199,8 @@ def _loop(own: Watching[W]) -> int:
         except HandedOver:
             raise  # the one error after which no tick is due
         except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
-            words = f"{timestamp(now())} herorun: this tick failed: {scrub(in_words(error))}"
+            said = "".join(c if c.isprintable() else "�" for c in scrub(in_words(error)))
+            words = f"{timestamp(now())} herorun: this tick failed: {said}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
                 print(words, file=sys.stderr, flush=True)
         own.rest(pause - (time.monotonic() - began), heard)
