@@ -36,7 +36,8 @@ def told(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
     capsys.readouterr()
     code = story.herorun("handoff", SLUG, "--json", *words)
     out = capsys.readouterr()
-    return code, json.loads(out.out) if out.out else out.err
+    document = json.loads(out.out)
+    return code, out.err if "error" in document else document
 
 
 def test_its_owner_hands_it_over_with_what_the_next_one_must_know(

@@ -200,7 +200,7 @@ class Repository:
         try:
             listed = self.git("ls-tree", "-z", "--full-tree", commit, "--", *paths)
         except GitFailed:
-            if self.has(commit):
+            if not _OBJECT.fullmatch(commit) or self.has(commit):
                 raise
             how = "--unshallow" if (self.common / "shallow").exists() else "--all"
             said = f"Commit {commit[:9]} is not in this clone, {self.top}: `git fetch {how}` brings it"
