@@ -534,9 +534,43 @@ OTHERS: dict[str, list[str]] = {
         "[rank0] timer: forward 12.1 ms, killed=0, preempted=0, evicted=0",
     ],
 }
+# What newer versions print: CUDA 12.8, NCCL 2.2x, c10d, XLA, ROCm, DeepEP, Slurm.
+NEWER: dict[str, list[str]] = {
+    "bad-accelerator": [
+        "torch.AcceleratorError: CUDA error: Invalid access of peer GPU memory over nvlink or a hardware error",
+        "NVRM: Xid (PCI:0000:19:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)",
+    ],
+    "network-collective": [
+        "RuntimeError: DeepEP error: CPU recv timeout",
+        "DeepEP dispatch NVL receiver timeout, channel: 0, RDMA: 0, nvl: 7, src RDMA: 1, src nvl: 1, start: 0, end: 0",
+        "E0101 00:00:00.000000 1 rendezvous.cc:120] Termination timeout for `all gather RendezvousKey{run_id=3}` of 40 seconds exceeded. Exiting to ensure a consistent program state. Expected 2 threads to join the rendezvous, but only 1 of them arrived on time.",
+    ],
+    "code-bug-small": [
+        "torch.distributed.DistBackendError: NCCL error in: /pytorch/torch/csrc/distributed/c10d/NCCLUtils.hpp:268, invalid usage (run with NCCL_DEBUG=WARN for details), NCCL version 2.21.5\nncclInvalidUsage: This usually reflects invalid usage of NCCL library.\nLast error:\nDuplicate GPU detected : rank 9 and rank 1 both on CUDA device 34000",
+    ],
+    "code-bug-complex": [
+        ":0:rocdevice.cpp            :2986: 12 us:  Callback: Queue 0x15 aborting with error : HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory beyond the largest legal address. code: 0x29",
+        'ValueError: FAILED_PRECONDITION: Error opening "zarr" driver: Object includes extra members: "checksum"',
+    ],
+    "hbm-exhaustion": [
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1001: CompileTimeScopedVmemOom: Ran out of memory in memory space vmem while allocating on stack for %gmm.1",
+        "Scoped allocation with size 18.00M and limit 16.00M exceeded scoped vmem limit by 2.00M.",
+    ],
+    "preemption": [
+        "slurmstepd: error: *** JOB 4711 ON cn001 CANCELLED AT 2026-01-01T00:00:00 DUE TO JOB REQUEUE ***",
+    ],
+    "unknown": [
+        "[rank3]:[E606 09:09:08.17 ProcessGroupNCCL.cpp:1987] [PG ID 0 PG GUID 0(default_pg) Rank 3] Received a dump signal due to a collective timeout from rank 5 and we will try our best to dump the debug info.",
+    ],
+    "benign": [
+        "NVRM: Xid (PCI:0000:19:00): 154, GPU recovery action changed from 0x2 (Node Reboot Required) to 0x0 (None)",
+        "E0915 03:15:02.160012 395 rendezvous.cc:108] [id=6] This thread has been waiting for `all gather` for 10 seconds and may be stuck. All 8 threads joined the rendezvous",
+    ],
+}
+
 CASES = [
     (kind, text)
-    for table in (TABLE, SEEN, MORE, OTHERS, BLIND)
+    for table in (TABLE, SEEN, MORE, OTHERS, NEWER, BLIND)
     for kind, texts in table.items()
     for text in texts
 ]
