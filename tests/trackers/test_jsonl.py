@@ -245,7 +245,7 @@ def test_the_step_of_a_logger_line_wins_over_a_metric_of_that_name() -> None:
     assert row(text) == Row(4, {"loss": 1.0})
 
 
-@pytest.mark.parametrize("step", ['"12"', "true", "NaN", "1.5", "null", "[1]"])
+@pytest.mark.parametrize("step", ['"twelve"', '"1.5"', "true", "NaN", "1.5", "null", "[1]"])
 def test_what_is_no_whole_number_is_no_step(step: str) -> None:
     with pytest.raises(Unusable, match="no step"):
         row(f'{{"step": {step}, "loss": 1}}')
@@ -253,6 +253,7 @@ def test_what_is_no_whole_number_is_no_step(step: str) -> None:
 
 def test_a_whole_float_is_a_step() -> None:
     assert row('{"step": 12.0}') == Row(12, {})
+    assert row('{"step": "12"}') == Row(12, {})
 
 
 @pytest.mark.parametrize(
@@ -269,6 +270,8 @@ def test_a_whole_float_is_a_step() -> None:
         ("1e999", math.inf),
         ("-" + "9" * 400, -math.inf),
         ("7", 7.0),
+        ('"2.3125"', 2.3125),
+        ('" -5E-05 "', -5e-05),
     ],
 )
 def test_numbers_finite_or_not(value: str, number: float) -> None:
@@ -277,7 +280,9 @@ def test_numbers_finite_or_not(value: str, number: float) -> None:
     assert found.values["loss"] == pytest.approx(number, nan_ok=True)
 
 
-@pytest.mark.parametrize("value", ["null", "true", '"text"', '"1.5"', "[1, 2]", "{}"])
+@pytest.mark.parametrize(
+    "value", ["null", "true", '"text"', '"1.5 s"', '"1_000"', '"0x1f"', '"2026-11-20"', '""', "[1, 2]", "{}"]
+)
 def test_what_is_no_number_is_no_value(value: str) -> None:
     assert row(f'{{"step": 1, "loss": {value}}}') == Row(1, {})
 

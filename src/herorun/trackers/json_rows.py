@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ _MILLISECONDS = 1e11
 _NON_FINITE = {
     word: float(word) for word in ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 }
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
 
 
 class Unusable(ValueError):
@@ -74,6 +76,8 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
     for key in keys:
         value = fields.get(key)
+        if isinstance(value, str):
+            value = _number(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -84,7 +88,7 @@ def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
 
 
 def _number(value: Any) -> float | None:
-    """A finite or non-finite number; None for everything else."""
+    """A finite or non-finite number, as text too; None for everything else."""
     match value:
         case bool():
             return None
@@ -94,7 +98,8 @@ def _number(value: Any) -> float | None:
             except OverflowError:
                 return math.inf if value > 0 else -math.inf
         case str():
-            return _NON_FINITE.get(value.strip().lower())
+            text = value.strip().lower()
+            return float(text) if _DECIMAL.fullmatch(text) else _NON_FINITE.get(text)
         case _:
             return None
 

@@ -115,3 +115,28 @@ def test_what_could_not_be_read_is_unknown():
     assert answer(stalled_steps, {Job: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
     assert answer(stalled_steps, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
     assert answer(stalled_steps, a_job(JobState.GONE)).outcome is Outcome.UNKNOWN
+
+
+def test_a_scheduler_whose_clock_is_hours_ahead_hides_no_hang():
+    """Its start lies in the future: the record's own counts, and the rows since are the job's."""
+    ahead = a_job(started=NOON + timedelta(hours=2))
+    hung = some_metrics(advanced_at=NOON - 50 * MINUTE, pause=20.0)
+
+    assert answer(stalled_steps, ahead, hung).message.startswith("tiny-1: last step 100, 50.0 min ago")
+    assert answer(stalled_steps, ahead, hung).outcome is Outcome.FAIL
+    assert (
+        answer(stalled_steps, ahead, {Metrics: Nothing()}).outcome is Outcome.FAIL
+    )  # 60 min, and no step yet
+
+
+def test_a_scheduler_whose_clock_is_hours_behind_makes_no_older_row_the_jobs():
+    behind = a_job(instance="tiny-2", started=NOON - timedelta(hours=3))
+    history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON - 5 * MINUTE, started=NOON - 5 * MINUTE))
+    )
+    older = some_metrics(advanced_at=NOON - 30 * MINUTE, pause=20.0)
+
+    starting = answer(stalled_steps, behind, history, older)
+    assert starting.outcome is Outcome.PASS and starting.message.startswith(
+        "tiny-2: no step yet, 5.0 min ago"
+    )

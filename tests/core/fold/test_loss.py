@@ -263,3 +263,35 @@ def test_it_closes_at_the_next_finite_value():
 def test_it_never_enters_the_trend():
     assert summarise(folded(curve(*CALM, NAN, math.inf))).spikes == ()
     assert trend(curve(*CALM, *[NAN] * 20)).level == pytest.approx(trend(curve(*CALM)).level)
+
+
+# --- one value for ever ------------------------------------------------------------------------------
+
+LIVELY = [2.0 + 0.01 * (i % 7) for i in range(60)]
+
+
+@pytest.mark.parametrize(("rows", "count"), [(20, 0), (21, 1)])
+def test_a_loss_that_stands_still_for_twenty_rows_is_frozen(rows, count):
+    stretches = found(curve(*LIVELY, *[2.5] * rows), "frozen")
+
+    assert len(stretches) == count
+    assert all(e.expected == 2.5 and e.open for e in stretches)
+
+
+@pytest.mark.parametrize(("rows", "count"), [(50, 0), (51, 1)])
+def test_a_log_that_repeats_each_value_must_stand_still_for_longer(rows, count):
+    repeated = [value for value in LIVELY for _ in range(11)]
+
+    assert len(found(curve(*repeated, *[2.5] * rows), "frozen")) == count
+
+
+@pytest.mark.parametrize(("changes", "count"), [(30, 0), (31, 1)])
+def test_it_must_have_moved_before(changes, count):
+    assert len(found(curve(*LIVELY[: changes - 1], *[2.5] * 40), "frozen")) == count
+
+
+def test_the_next_value_ends_it_and_zeros_are_another_matter():
+    (over,) = found(curve(*LIVELY, *[2.5] * 40, 2.4), "frozen")
+
+    assert over.rows == 20 and not over.open
+    assert found(curve(*LIVELY, *[0.0] * 40), "frozen") == ()

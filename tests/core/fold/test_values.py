@@ -8,7 +8,7 @@ import pytest
 
 from builders import NOON, a_row
 from curves import CALM, NAMES, NAN, curve, folded, found, summarise, values
-from herorun.core.fold import KEPT
+from herorun.core.fold import KEPT, Names
 from herorun.core.ports import Row
 
 # --- the gradient norm -------------------------------------------------------------------------------
@@ -29,6 +29,36 @@ def test_a_norm_that_grows_over_thousands_of_rows_creeps():
     assert found(values("grad_norm", *[0.2] * 4000), "creep") == ()
 
 
+def test_a_norm_of_zero_is_counted_once_there_was_one():
+    (none,) = found(values("grad_norm", *[0.5] * 30, *[0.0] * 12), "vanished")
+
+    assert (none.metric, none.rows, none.first_step, none.open) == ("grad_norm", 12, 31, True)
+    assert found(values("grad_norm", *[0.5] * 29, *[0.0] * 12), "vanished") == ()
+    assert found(values("grad_norm", *[0.0] * 50), "vanished") == ()  # it is not computed
+
+
+def test_a_norm_above_zero_ends_it():
+    stretches = found(values("grad_norm", *[0.5] * 30, *[0.0, 0.0, 0.5] * 3), "vanished")
+
+    assert [(e.rows, e.open) for e in stretches] == [(2, False)] * 3
+
+
+# --- the learning rate -------------------------------------------------------------------------------
+
+
+def test_a_learning_rate_of_zero_is_spent_once_it_was_above():
+    (spent,) = found(values("lr", 0.0, 1e-4, 3e-4, *[0.0] * 12), "spent")
+
+    assert (spent.metric, spent.rows, spent.first_step, spent.open) == ("lr", 12, 4, True)
+    assert found(values("lr", *[0.0] * 50), "spent") == ()
+
+
+def test_a_learning_rate_that_comes_back_was_not_spent_for_good():
+    (spent,) = found(values("lr", 1e-4, 0.0, 0.0, 1e-4), "spent")
+
+    assert spent.rows == 2 and not spent.open
+
+
 # --- throughput --------------------------------------------------------------------------------------
 
 
@@ -41,6 +71,14 @@ def test_a_rate_is_the_same_thing_upside_down():
     (slow,) = found(values("tokens_per_s", *[1000.0] * 60, *[700.0] * 6), "slow")
 
     assert slow.rows == 6 and slow.peak == pytest.approx(1 / 0.7)
+
+
+@pytest.mark.parametrize(("times", "leaks"), [(19.0, 1), (21.0, 0)])
+def test_what_is_told_in_another_unit_is_held_against_itself(times, leaks):
+    rows = values("tokens_per_s", *[1000.0] * 60, *[1000.0 / times] * 1200)
+
+    assert len([e for e in found(rows, "slow") if e.rows > 500]) == 1
+    assert len(found(rows, "leak")) == leaks
 
 
 def test_where_both_are_reported_the_time_is_judged():
@@ -178,3 +216,33 @@ def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():
     assert [e.metric for e in summarise(folded([*curve(*CALM), a_row(60, NAN, skipped=0.0)])).non_finite] == [
         "train/loss"
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["aux_loss", "moe/aux_loss", "train/load balancing loss", "train/router Z loss", "z-loss"]
+)
+def test_the_losses_beside_the_loss_are_held_against_their_past(name):
+    assert len(found(values(name, *[0.01] * 60, *[0.08] * 10), "wander")) == 1
+
+
+@pytest.mark.parametrize("name", ["aux/accuracy", "loss_aux_weight", "balance"])
+def test_other_names_are_not(name):
+    assert found(values(name, *[0.01] * 60, *[0.08] * 10), "wander") == ()
+
+
+@pytest.mark.parametrize(
+    ("loss", "norm"),
+    [
+        ("lm loss", "grad-norm"),
+        ("reduced_train_loss", "grad_norm"),
+        ("loss_metrics/global_avg_loss", "grad_norm"),
+        ("learning/loss", "learning/raw_grad_norm"),
+        ("train/CE loss", "optim/total grad norm"),
+        ("loss/train/total", "l2_norm/grad/global"),
+    ],
+)
+def test_the_names_of_the_usual_trainers_are_known(loss, norm):
+    rows = [Row(i, {loss: 2.0 if i < 60 else 8.0, norm: 0.5 if i < 60 else 9.0}, NOON) for i in range(70)]
+    metrics = summarise(folded(rows, names=Names()), Names())
+
+    assert len(metrics.spikes) == 1 and [e.metric for e in metrics.of("explosion")] == [norm]

@@ -7,7 +7,7 @@ once; "noisy shutdown traces are not decisive", so this alone only tells.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Unavailable
+from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.complaints import idle_since, in_words, worst_complaint
 from herorun.core.health.running import not_running
@@ -15,7 +15,11 @@ from herorun.core.health.running import not_running
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
 def error_in_log(
-    job: Job, log: JobLog | Nothing, metrics: Metrics | Nothing | Unavailable, history: History
+    job: Job,
+    log: JobLog | Nothing,
+    metrics: Metrics | Nothing | Unavailable,
+    history: History,
+    now: Now,
 ) -> Verdict:
     """Without rows the log's own steps decide alone."""
     if verdict := not_running(job):
@@ -24,7 +28,7 @@ def error_in_log(
     if worst is None:
         return passed(f"the log of {job.instance} holds no error that counts", subject=job.instance)
     seen = Nothing() if isinstance(metrics, Unavailable) else metrics
-    if idle_since(worst, job, seen, history) is None:
+    if idle_since(worst, job, seen, history, now.at) is None:
         return passed(f"steps came after {in_words(worst)}", subject=job.instance)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(f"{job.instance} runs; {in_words(worst)}{advice}", subject=job.instance)

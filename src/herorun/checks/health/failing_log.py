@@ -45,7 +45,7 @@ def failing_log(
     worst = worst_complaint(log)
     if worst is None or worst.weight == "symptom":
         return passed(f"the log of {job.instance} names nothing that ends it", subject=job.instance)
-    since = idle_since(worst, job, metrics, history)
+    since = idle_since(worst, job, metrics, history, now.at)
     if since is None or now.at - since <= _most(worst.weight, job, metrics, history, final, cadence, limits):
         return passed(f"{job.instance} moved lately; {in_words(worst)}", subject=job.instance)
     idle = (now.at - since) // timedelta(minutes=1)

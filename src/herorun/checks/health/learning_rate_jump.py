@@ -28,6 +28,8 @@ def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Ve
     resume = metrics.resume
     if not history.wrote(metrics) or resume is None or resume.rate_after is None:
         return not_applicable("no resume with a learning rate")
+    if any(mixed.open for mixed in metrics.of("mixed")):
+        return unknown("not comparable: two writers take turns, see `mixed-rows`")
     if resume.rate_before is None:
         return unknown(f"no learning rate before the resume at step {resume.step} to compare with")
     least = min(resume.rate_before, resume.rate_after)

@@ -36,6 +36,8 @@ def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdi
     if not history.wrote(metrics) or resume is None:
         return not_applicable("no resume")
     where = f"resume at step {resume.step}"
+    if any(mixed.open for mixed in metrics.of("mixed")):
+        return unknown("not comparable: two writers take turns, see `mixed-rows`", subject=where)
     if resume.counter_reset:
         return unknown("not comparable: the step count began anew and the loss did not", subject=where)
     if _catch_up(resume, limits):

@@ -47,7 +47,7 @@ def silent_tracker(
 ) -> Verdict:
     if verdict := not_running(job):
         return verdict
-    since, wrote = rows_since(job, metrics, history)
+    since, wrote = rows_since(job, metrics, history, now.at)
     if since is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
     most = limits.startup

@@ -50,7 +50,7 @@ def stalled_steps(
     """Rows that stand still while something else goes on are the tracker's fault first: see `silent-tracker`."""
     if verdict := not_running(job):
         return verdict
-    since, wrote = rows_since(job, metrics, history)
+    since, wrote = rows_since(job, metrics, history, now.at)
     if since is None:
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
     if wrote and isinstance(metrics, Metrics):

@@ -5,14 +5,14 @@ Fix: look at the slowest node, the input pipeline and the checkpoint writes; the
 Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for multiple cadences, single dips quiet.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judged, subject
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Limits:
     """An excursion begins at three quarters of the usual throughput (`core.fold`), and must stand out of the noise.
 
     Three looks must find it: one that has ended is told no more than twice.
-    `half_hours` is for the wall clock, and `halved` for a leak that has come so far.
+    `half_hours` is for the wall clock, and `halved` for a leak that has come so far. From `unit` times on it may be another
+    unit.
     """
 
     rows: PositiveInt = 5
@@ -28,6 +29,7 @@ class Limits:
     half_hours: PositiveInt = 3
     halved: PositiveFloat = 2.0
     halved_rows: PositiveInt = 100
+    unit: PositiveFloat = 20.0
 
 
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=3), topic=Topic.PROGRESS)
@@ -41,4 +43,10 @@ def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> l
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas
 
     slow = metrics.of("slow", "wall", "leak")
-    return judged(metrics, history, slow, lasts, "no lasting collapse")
+    found = judged(metrics, history, slow, lasts, "no lasting collapse")
+    far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
+    return [_or_unit(verdict) if verdict.subject in far else verdict for verdict in found]
+
+
+def _or_unit(verdict: Verdict) -> Verdict:
+    return replace(verdict, message=f"{verdict.message}; so much is mostly another unit under the old name")

@@ -43,7 +43,7 @@ def wedged(
     lines = [
         line for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ())) if signal_in(line)
     ]
-    since, _ = rows_since(job, metrics, history)
+    since, _ = rows_since(job, metrics, history, now.at)
     if not lines or since is None:
         return passed(f"nothing speaks of a wedge of {job.instance}", subject=job.instance)
     most = max(limits.least, limits.cadences * cadence.every)

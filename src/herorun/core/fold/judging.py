@@ -99,6 +99,10 @@ def _norm(state: MetricsState, name: str, value: float, names: Names, at: Where)
 
 def _rate(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
     resume.see_rate(state.lineage, at.step, value)
+    if value > 0.0:
+        _of(state.rates, name, Watch).within("spent", name, 0)
+    elif value == 0.0 and name in state.rates:
+        state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
 
 
 def _time(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:

@@ -1,4 +1,4 @@
-"""The shape of the loss: spikes, a raised level, a slow rise, zeros, and weights that were begun anew.
+"""The shape of the loss: spikes, a raised level, a slow rise, zeros, one value for ever, and weights begun anew.
 
 What is expected stands still while a spike lasts, from its third row on and for at most 500 rows; then the new level
 is accepted. Before the trend has settled, the highest value so far is what is expected, and a rise must stand out of
@@ -32,6 +32,9 @@ OPENING = 4  # rows by which the beginning of a run is known again
 ALIKE = 0.1  # as a logarithm
 SIGNED = 500  # rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says anything
 FORGOTTEN = 2.0  # how far below its beginning a curve must have been
+FROZEN = 20  # rows of one and the same value, from which on it stands still
+REPEATS = 5  # times the longest such stretch before: some logs repeat a value until there is a new one
+CHANGES = 30  # other values that must have come before
 
 _HIGH, _ALONE = math.log(RATIO), math.log(ALONE)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
@@ -39,7 +42,7 @@ _LEARNED, _FORGOTTEN = math.log(LEARNED), math.log(FORGOTTEN)
 
 RULES = (
     RATIO, ALONE, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,
-    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, FORGOTTEN, SIGNED,
+    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, FORGOTTEN, SIGNED, FROZEN, REPEATS, CHANGES,
 )  # fmt: skip
 
 
@@ -54,6 +57,11 @@ class Loss:
     diverged: Watch = field(default_factory=Watch)
     collapsed: Watch = field(default_factory=Watch)
     untrained: Watch = field(default_factory=Watch)
+    frozen: Watch = field(default_factory=Watch)
+    newest: float = 0.0
+    same: int = 0  # rows before this one that had its value
+    longest_same: int = 0
+    changes: int = 0
     smooth: float = 0.0  # a level that nothing holds still
     low: float = 0.0  # the lowest of it since it settled, or since a declared phase
     start: float = 0.0  # of it, when it settled
@@ -65,7 +73,7 @@ class Loss:
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def told(self) -> list[Excursion]:
-        kinds = ("elevated", "drift", "diverged", "collapsed", "untrained")
+        kinds = ("elevated", "drift", "diverged", "collapsed", "untrained", "frozen")
         return [excursion for kind in kinds for excursion in getattr(self, kind).told(kind, "loss")]
 
 
@@ -79,6 +87,7 @@ def judge(
     before: float | None = None,
 ) -> None:
     """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt had at this step."""
+    _frozen(state, step, loss, declared)
     if loss < 0.0 or state.signed:
         _signed(state, loss)
         return
@@ -100,6 +109,19 @@ def judge(
     if fresh and not held:
         state.trend.learn(y)
         _level(state, step, y, declared, boundary)
+
+
+def _frozen(state: Loss, step: int, loss: float, declared: bool) -> None:
+    """No two batches have the same loss to the last digit, row after row. A loss of zero has a check of its own."""
+    if loss != state.newest or loss == 0.0:
+        state.frozen.end("frozen", "loss")
+        state.longest_same = max(state.longest_same, state.same)
+        state.newest, state.same = loss, 0
+        state.changes += 1
+        return
+    state.same += 1
+    if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
+        state.frozen.over(step, 0.0, loss, 0.0, declared)
 
 
 def _signed(state: Loss, loss: float) -> None:

@@ -6,11 +6,44 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-LOSSES = ("train/loss", "loss", "train_loss")
-NORMS = ("grad_norm", "grad/norm/total", "train/grad_norm")
-RATES = ("lr", "learning_rate", "optim/learning_rate", "train/learning_rate")
-TIMES = ("step_time_s", "step_time", "throughput/duration", "perf/step_time")
-SPEEDS = ("tokens_per_s", "throughput/tokens_per_second", "tokens_per_second", "samples_per_s")
+# Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText, OLMo-core and Composer.
+LOSSES = (
+    "train/loss",
+    "loss",
+    "train_loss",
+    "lm loss",
+    "reduced_train_loss",
+    "loss_metrics/global_avg_loss",
+    "learning/loss",
+    "train/CE loss",
+    "loss/train/total",
+)
+NORMS = (
+    "grad_norm",
+    "grad/norm/total",
+    "train/grad_norm",
+    "grad-norm",
+    "learning/raw_grad_norm",
+    "optim/total grad norm",
+    "l2_norm/grad/global",
+)
+RATES = (
+    "lr",
+    "learning_rate",
+    "optim/learning_rate",
+    "train/learning_rate",
+    "learning-rate",
+    "learning/current_learning_rate",
+)
+TIMES = ("step_time_s", "step_time", "throughput/duration", "perf/step_time", "perf/step_time_seconds")
+SPEEDS = (
+    "tokens_per_s",
+    "throughput/tokens_per_second",
+    "tokens_per_second",
+    "samples_per_s",
+    "throughput(tps)",
+    "throughput/device/TPS",
+)
 SKIPPED = ("skipped", "skipped_step", "optim/skipped")
 SCALES = (
     "loss_scale",
@@ -24,9 +57,13 @@ LEAST_SCALE = 1.0
 # Seconds that an evaluation took: Levanter's, Hugging Face's.
 EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")
 SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waited for a save
-WANDERING = ("z_loss", "z-loss", "router", "load_balanc")  # parts of names
+WANDERING = ("z_loss", "router", "load_balanc", "aux_loss")  # parts of names, however they part their words
 
 _EVAL = re.compile(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
+
+
+def _joined(name: str) -> str:
+    return name.lower().replace(" ", "_").replace("-", "_")
 
 
 def is_eval(name: str) -> bool:
@@ -105,7 +142,7 @@ class Roles(dict[str, Role | None]):
             "skipped": names.skipped,
         }
         kind = next((role for role, known in listed.items() if name in known), "")
-        if not kind and any(part in name for part in WANDERING):
+        if not kind and any(part in _joined(name) for part in WANDERING):
             kind = "wander"
         found = Role(kind, name in names.watched, name in names.declared)
         return found if found != Role("", False, False) else None

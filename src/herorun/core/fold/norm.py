@@ -1,4 +1,4 @@
-"""The gradient norm before clipping: explosions, and a slow growth over thousands of rows."""
+"""The gradient norm before clipping: explosions, a slow growth over thousands of rows, and none at all."""
 
 import math
 from dataclasses import dataclass, field
@@ -23,16 +23,25 @@ class Norm:
     trend: Trend = field(default_factory=Trend)
     explosion: Watch = field(default_factory=Watch)
     creep: Watch = field(default_factory=Watch)
+    vanished: Watch = field(default_factory=Watch)
     fast: float = 0.0
     slow: float = 0.0
 
     def told(self, metric: str) -> list[Excursion]:
-        return [*self.explosion.told("explosion", metric), *self.creep.told("creep", metric)]
+        return [
+            *self.explosion.told("explosion", metric),
+            *self.creep.told("creep", metric),
+            *self.vanished.told("vanished", metric),
+        ]
 
 
 def judge(state: Norm, metric: str, step: int, value: float, fresh: bool, declared: bool) -> None:
     if value <= 0.0:
+        if value == 0.0 and state.trend.rows >= SETTLE:
+            state.vanished.over(step, 0.0, math.exp(state.trend.level), 0.0, declared)
         return
+    if state.vanished.streak is not None:
+        state.vanished.within("vanished", metric, 0)
     y, trend = math.log(value), state.trend
     if not trend.rows:
         trend.begin(y)

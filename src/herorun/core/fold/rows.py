@@ -5,7 +5,7 @@ from datetime import datetime
 
 from herorun.core.canonical import digest
 from herorun.core.evidence import Metrics, Presence
-from herorun.core.fold import finite, loss, norm, order, resume, speed, streak, trend, wander
+from herorun.core.fold import finite, loss, norm, order, resume, speed, streak, trend, turns, wander
 from herorun.core.fold.judging import MUTED, judge
 from herorun.core.fold.names import Names
 from herorun.core.fold.state import MetricsState, copied
@@ -22,12 +22,13 @@ TREND = (
     trend.FLOOR,
 )
 STREAK = (streak.MISSES, streak.KEPT)
-SHAPE = 4  # of the state
+SHAPE = 5  # of the state
 
 
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
     parts = (loss.RULES, norm.RULES, speed.RULES, wander.RULES, resume.RULES, order.RULES, finite.RULES)
+    parts = (*parts, turns.RULES)
     return digest([SHAPE, MUTED, TREND, STREAK, *parts])
 
 
@@ -57,6 +58,8 @@ def _take(state: MetricsState, row: Row, names: Names, seen_at: datetime | None)
     state.rows += 1
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
+    if names.loss_of(row.values) is not None:
+        turns.arrive(state.turns, row.step + 1 - names.first_step)
     ready, begins = order.take(state, row, names)
     for waited in ready:
         judge(state, waited, names)
@@ -72,15 +75,18 @@ def _no_later(written: datetime | None, seen: datetime | None) -> datetime | Non
 def _end_attempt(state: MetricsState) -> None:
     """What was open ended with the old attempt, and is still to be told."""
     shape = state.loss
-    for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained"):
+    for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained", "frozen"):
         getattr(shape, kind).end(kind, "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, found in state.norms.items():
         found.explosion.end("explosion", name)
+        found.vanished.end("vanished", name)
     for name, pace in state.speeds.items():
         pace.slow.end("slow", name)
         pace.warm = 0
+    for name, watch in state.rates.items():
+        watch.end("spent", name)
     state.skips.often.end("skipped", finite.SKIPS)
     state.skips = finite.Skips(often=state.skips.often)
     state.wall.began = None
@@ -107,6 +113,8 @@ def _told(state: MetricsState, names: Names) -> Metrics:
         *state.skips.often.told("skipped", finite.SKIPS),
         *(e for name, other in sorted(state.wanders.items()) for e in other.told(name)),
         *(e for name, watch in sorted(state.bands.items()) for e in watch.told("band", name)),
+        *(e for name, watch in sorted(state.rates.items()) for e in watch.told("spent", name)),
+        *state.turns.told(),
     ]
     return Metrics(
         step=state.step,

@@ -18,13 +18,14 @@ LEAK = 0.95
 LEAK_NOISE = 1.0  # of the noise, which a smoothed level does not waver by
 WARM = 5  # rows
 FREEZE = 500
+UNIT = 20.0  # times the usual: what stays there that long is told in another unit
 HELD = 3
 BIN = 1800.0  # seconds of the wall clock
 SETTLE_BINS = 4
 FADE = 0.9995  # a row: a pause that does not come again is forgotten within thousands
 
-_SLOW, _SLOW_WALL, _LEAK = -math.log(SLOW), -math.log(SLOW_WALL), -math.log(LEAK)
-RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, HELD, BIN, SETTLE_BINS, FADE)
+_SLOW, _SLOW_WALL, _LEAK, _UNIT = -math.log(SLOW), -math.log(SLOW_WALL), -math.log(LEAK), math.log(UNIT)
+RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, HELD, BIN, SETTLE_BINS, FADE)
 
 
 @dataclass(slots=True)
@@ -55,6 +56,7 @@ def judge(state: Speed, metric: str, step: int, seconds: float, declared: bool, 
         if streak.rows > FREEZE:
             slow.end("slow", metric)
             trend.begin(y)
+            state.settled = state.settled and excess <= _UNIT
     elif slow.streak is not None:
         slow.within("slow", metric)
     if slow.streak is None or slow.streak.rows < HELD:

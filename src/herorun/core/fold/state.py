@@ -12,6 +12,7 @@ from herorun.core.fold.norm import Norm
 from herorun.core.fold.resume import Lineage
 from herorun.core.fold.speed import Pauses, Speed, Wall
 from herorun.core.fold.streak import Watch
+from herorun.core.fold.turns import Turns
 from herorun.core.fold.wander import Wander
 from herorun.core.ports import Row
 
@@ -60,6 +61,8 @@ class MetricsState:
     non_finite: dict[str, Watch] = field(default_factory=dict)
     skips: Skips = field(default_factory=Skips)
     lineage: Lineage = field(default_factory=Lineage)
+    rates: dict[str, Watch] = field(default_factory=dict)  # learning rates that were above zero
+    turns: Turns = field(default_factory=Turns)
     seen: dict[str, Seen] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
@@ -73,15 +76,17 @@ class MetricsState:
             loss.diverged,
             loss.collapsed,
             loss.untrained,
+            loss.frozen,
             self.wall.slow,
             self.skips.often,
+            self.turns.mixed,
         ]
         for norm in self.norms.values():
-            found += [norm.explosion, norm.creep]
+            found += [norm.explosion, norm.creep, norm.vanished]
         for speed in self.speeds.values():
             found += [speed.slow, speed.leak]
         found += [wander.away for wander in self.wanders.values()]
-        return [*found, *self.bands.values(), *self.non_finite.values()]
+        return [*found, *self.bands.values(), *self.non_finite.values(), *self.rates.values()]
 
 
 def copied(value: T) -> T:

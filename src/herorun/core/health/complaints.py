@@ -27,10 +27,10 @@ def worst_complaint(log: JobLog | Nothing) -> Complaint | None:
 
 
 def idle_since(
-    complaint: Complaint, job: Job, metrics: Metrics | Nothing, history: History
+    complaint: Complaint, job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> datetime | None:
     """When the job last moved, if it has not since the line; None if it has, or if nobody can tell."""
-    moved, wrote = rows_since(job, metrics, history)
+    moved, wrote = rows_since(job, metrics, history, now)
     if moved is None or (wrote and (complaint.since is None or moved > complaint.since + SINCE)):
         return None
     return moved

@@ -65,9 +65,22 @@ def sign_of_life(
     return ""
 
 
-def rows_since(job: Job, metrics: Metrics | Nothing, history: History) -> tuple[datetime | None, bool]:
+def rows_since(
+    job: Job, metrics: Metrics | Nothing, history: History, now: datetime
+) -> tuple[datetime | None, bool]:
     """Since when there is no new row, and whether the job has written any: else it is since it began."""
-    started = job.started or (history.current.started if history.current else None)
+    started = _began(job, history, now)
     if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
         return metrics.advanced_at, True
     return started, False
+
+
+def _began(job: Job, history: History, now: datetime) -> datetime | None:
+    """By the scheduler, unless its clock is off: in the future, or so early that an older instance's rows were this one's."""
+    current = history.current
+    if current is None or job.started is None or job.instance != current.name:
+        return job.started or (current.started if current else None)
+    if job.started > now:
+        return current.started
+    earliest = current.intended if len(history.instances) > 1 else None
+    return max(job.started, earliest or job.started)

@@ -1,0 +1,44 @@
+"""The learning rate is zero, and the run is not at its end.
+
+Why: the schedule was made for fewer steps than the run has; every further step is paid for, and learns nothing.
+Fix: compare the schedule's own number of steps with the final step; stop it, and go on from the checkpoint before the
+decay with the right schedule.
+Source: ten rows; marin-community/marin, num_train_steps bug: four runs whose schedule and end differed by a factor of 2.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import FinalStep, History, Metrics, Nothing, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows in a row, and which part of the run its last steps are: there it may be zero."""
+
+    rows: PositiveInt = 10
+    last: PositiveFloat = 0.01
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+def spent_learning_rate(
+    metrics: Metrics, history: History, final: FinalStep | Nothing | Unavailable, limits: Limits
+) -> Verdict:
+    if not history.wrote(metrics):
+        return not_applicable("no row of this instance yet")
+    if not isinstance(final, FinalStep) or final.value is None:
+        return not_applicable("nobody knows the final step")
+    most = final.value * (1 - limits.last)
+    spent = [
+        e for e in metrics.of("spent") if e.rows >= limits.rows and e.last_step <= most and not e.declared
+    ]
+    if not spent:
+        return passed(f"the learning rate lasts up to step {metrics.step}")
+    until = "and still is" if spent[-1].open else f"until step {spent[-1].last_step}"
+    return failed(
+        f"{spent[-1].metric} is zero since step {spent[-1].first_step}, {until}, and the run ends at step {final.value}",
+        subject=spent[-1].metric,
+    )

@@ -1,0 +1,33 @@
+"""The gradient norm is exactly zero.
+
+Why: the weights stand still, and every further step is paid for nothing; a rule for norms that are too high never sees
+it, and the loss looks calm.
+Fix: look at what the loss is made of since that step: masked labels, frozen or detached parameters, a loss scale that
+underflows. If clipping was turned off on purpose, sign a waiver.
+Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its loss fell to 0.0 for good; ten rows in a
+row, after thirty above zero, for a single step that was skipped may print zero.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict
+from herorun.core.health.excursion import judged
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows in a row."""
+
+    rows: PositiveInt = 10
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.NUMERIC, vetoes_relaunch=True)
+def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows
+
+    return judged(metrics, history, metrics.of("vanished"), lasts, "no gradient norm of zero")
