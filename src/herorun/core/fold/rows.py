@@ -28,8 +28,7 @@ SHAPE = 5  # of the state
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
     parts = (loss.RULES, norm.RULES, speed.RULES, wander.RULES, resume.RULES, order.RULES, finite.RULES)
-    parts = (*parts, turns.RULES)
-    return digest([SHAPE, MUTED, TREND, STREAK, *parts])
+    return digest([SHAPE, MUTED, TREND, STREAK, *parts, turns.RULES])
 
 
 def fold_rows(
