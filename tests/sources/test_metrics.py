@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -191,3 +192,20 @@ def test_the_contract_names_the_columns():
     assert names.declared == ("gn", "eta", "moe/load") and set(names.declared) <= set(names.watched)
     assert names.phases == (10, 90)
     assert names_of(a_contract()) == Names()
+
+
+@pytest.mark.parametrize(("hours", "behind"), [(5, True), (0.4, False)])
+def test_rows_whose_clock_is_hours_behind_are_as_new_as_they_come(place, monkeypatch, hours, behind):
+    """The first look cannot know; the next one sees rows that the look before did not."""
+    clock = [NOON]
+    monkeypatch.setattr(metrics, "now", lambda: clock[0])
+    feed = Feed([a_row(0, 2.0, NOON - timedelta(hours=hours))])
+    first = tick(feed, place)
+    clock[0] = NOON + timedelta(minutes=15)
+    feed.rows.append(a_row(1, 2.0, NOON - timedelta(hours=hours) + timedelta(minutes=10)))
+    second = tick(feed, place)
+
+    assert (first.behind, bool(second.behind)) == (0.0, behind)
+    assert (second.advanced_at >= NOON) is behind
+    clock[0] = NOON + timedelta(hours=3)
+    assert tick(feed, place).advanced_at == second.advanced_at  # without a new row it is as old as it was

@@ -7,6 +7,7 @@ would else be lost to a mere look, or to a crash. Each has a cursor of its own a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from herorun.system.files import write_whole
 
 CACHE = "metrics.json"
 COLUMNS = "metrics"  # the folder, for `system.columns.fetched`
+BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
 MOST_HELD = 200_000  # rows that a look holds for the columns; of more they get the rest in the next ticks
 
 
@@ -36,8 +38,13 @@ class Arrived:
     after: str
     rows: list[Row] = field(default_factory=list)
     restarted: bool = False
+    newest: datetime | None = None  # by the rows' own clock
+    changed_at: datetime | None = None
 
     def add(self, batch: Rows, asked: str) -> None:
+        times = [row.at for row in batch.rows if row.at]
+        self.newest = max([*times, *([self.newest] if self.newest else [])], default=None)
+        self.changed_at = batch.changed_at or self.changed_at
         if batch.restarted:
             self.before, self.after, self.rows, self.restarted = "", "", [], True
         follows = asked == self.after or batch.restarted  # nothing in between was left out
@@ -74,6 +81,7 @@ def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics 
         state = _catch_up(tracker, state, names, arrived)
     except FileNotFoundError:
         return Nothing(_gone(place, source))
+    state = _in_time(state, arrived, now())
     metrics = summarise(state, names)
     _looks[place.state] = Look(metrics, version, state, arrived, tracker, source, names)
     return metrics or Nothing("no rows yet")
@@ -130,6 +138,20 @@ def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arri
         first = False
         if not batch.rows:
             return state
+
+
+def _in_time(state: MetricsState, arrived: Arrived, seen: datetime) -> MetricsState:
+    """Rows that came since the last look were written since, however far their own clock is behind."""
+    before, newest = state.looked_at, arrived.newest
+    state.looked_at = seen
+    if newest is None or arrived.restarted:
+        return state
+    late = before - newest if before else timedelta()
+    state.behind = late.total_seconds() if late > BEHIND else 0.0
+    if before and state.behind:
+        written = max(before, min(arrived.changed_at or seen, seen))
+        state.advanced_at = max(state.advanced_at or written, written)
+    return state
 
 
 def _clean(batch: Rows) -> Rows:

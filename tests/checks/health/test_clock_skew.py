@@ -96,3 +96,11 @@ def test_a_beat_that_the_last_turn_could_not_see_or_renew_tells_nothing():
 
 def test_it_warns_about_the_monitor():
     assert (clock_skew.response, clock_skew.topic) == (Response.WARN, Topic.MONITOR)
+
+
+def test_rows_that_came_new_and_are_dated_before_the_last_look_tell_of_any_instance():
+    relaunched = a_history(2)
+    verdict = answer(clock_skew, relaunched, some_metrics(behind=5 * 3600.0))
+
+    assert verdict.message == "the tracker's clock is at least 18000 s behind ours"
+    assert answer(clock_skew, relaunched, some_metrics()).outcome is Outcome.PASS

@@ -39,7 +39,9 @@ def test_a_declared_phase_mutes_no_critical():
 def test_it_says_where_it_began():
     verdict = answer(collapsed_loss, some_metrics(excursions=(lasting(10),)))
 
-    assert verdict.subject == "loss from step 90" and "still going on" in verdict.message
+    assert verdict.subject == "loss from step 90" and verdict.message.endswith(
+        "is exactly 0 for 10 steps from step 90, still going on; it was about 2"
+    )
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

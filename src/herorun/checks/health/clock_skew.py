@@ -95,10 +95,14 @@ def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) ->
 
 
 def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: History) -> timedelta:
-    """Only a first instance's: before a later one's first row, the newest is an earlier one's."""
-    if not isinstance(metrics, Metrics) or len(history.instances) != 1:
+    """A first instance's rows, for before a later one's first row the newest is an earlier one's; and any that came new
+    and were dated before the look before."""
+    if not isinstance(metrics, Metrics):
         return timedelta()
-    return _behind(metrics.advanced_at, _launched(history))
+    since_a_look = timedelta(seconds=metrics.behind)
+    if len(history.instances) != 1:
+        return since_a_look
+    return max(since_a_look, _behind(metrics.advanced_at, _launched(history)))
 
 
 def _beat_before_turn(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:

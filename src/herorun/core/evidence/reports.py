@@ -95,6 +95,7 @@ class Metrics:
     resume: Resume | None = None  # None while there was one attempt only
     presence: tuple[Presence, ...] = ()
     late: int = 0  # rows that came too late to be judged, or twice
+    behind: float = 0.0  # seconds that the newest rows were dated before a look that did not see them yet
     pause: float | None = None  # seconds that rows stay away again and again; None where they tell no times
 
     def of(self, *kinds: str) -> tuple[Excursion, ...]:

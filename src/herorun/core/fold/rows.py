@@ -132,6 +132,7 @@ def _told(state: MetricsState, names: Names) -> Metrics:
             _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
         ),
         late=state.late,
+        behind=state.behind,
         pause=state.pauses.usual,
     )
 

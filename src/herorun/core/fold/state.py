@@ -47,6 +47,8 @@ class MetricsState:
     high_water: int = 0
     attempts: int = 0
     advanced_at: datetime | None = None
+    looked_at: datetime | None = None  # when the tracker was read last, by our clock
+    behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
     last: Mapping[str, float] = field(default_factory=dict)
     since_phase: int = 1_000_000  # rows since a declared phase began
     phases: int = 0  # how many have begun

@@ -38,4 +38,4 @@ def idle_since(
 
 def in_words(complaint: Complaint) -> str:
     where = f" ({complaint.where})" if complaint.where else ""
-    return f"{complaint.failure_class} in line {complaint.line} of its log{where}: {complaint.excerpt}"
+    return f"{complaint.failure_class} in line {complaint.line} of its log{where}: {complaint.excerpt.rstrip('.')}"

@@ -12,11 +12,12 @@ def judged(
     excursions: Iterable[Excursion],
     lasts: Callable[[Excursion], bool],
     calm: str,
+    tell: Callable[[Excursion], Verdict] | None = None,
 ) -> list[Verdict]:
     """One answer for each excursion that lasts, open or ended since the last look; else that all is calm."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    found = [wrong(excursion) for excursion in excursions if lasts(excursion)]
+    found = [(tell or wrong)(excursion) for excursion in excursions if lasts(excursion)]
     return found or [passed(f"{calm} up to step {metrics.step}")]
 
 
@@ -34,3 +35,10 @@ def said(excursion: Excursion) -> str:
         f"{excursion.metric} up to {excursion.peak:.3g} times the expected {excursion.expected:.4g} "
         f"for {excursion.steps} steps from step {excursion.first_step}, {until}"
     )
+
+
+def at_zero(excursion: Excursion) -> Verdict:
+    """One answer for a metric that is exactly zero, where it was not."""
+    until = "still going on" if excursion.open else f"over at step {excursion.last_step}"
+    said = f"{excursion.metric} is exactly 0 for {excursion.steps} steps from step {excursion.first_step}, {until}"
+    return failed(f"{said}; it was about {excursion.expected:.4g}", subject=subject(excursion))
