@@ -121,6 +121,15 @@ def test_among_several_files_one_that_is_no_curve_is_left_out_aloud(curves):
     )
 
 
+def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
+    logged = curves / "logged.jsonl"
+    logged.write_text('{"loss": 1.0}\n')
+    result = ran(curves / "calm.csv", logged)
+
+    assert "logged.jsonl has no JSON line with a step" in result.stderr and ": left out" in result.stderr
+    assert "calm.csv: 100 rows" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

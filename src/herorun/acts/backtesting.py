@@ -43,8 +43,8 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
     for number, path in enumerate(paths):
         if len(paths) > 1:  # of one, its rows are what lasts
             voice.progress("judging curves", number, len(paths))
-        if len(paths) > 1 and "step" not in columns_of(path):
-            report.skipped.append(f"{path} has no column called step")
+        if len(paths) > 1 and (why := _no_curve(path)):
+            report.skipped.append(why)
             continue
         steps: list[int] = []
         label = labels.get(path.name) if labels is not None else None
@@ -60,6 +60,14 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
                 report.scores[name].add(path.name, label, steps, alarms(name, rows_of(path)))
     voice.progress("judging curves", 1, 1)
     return report
+
+
+def _no_curve(path: Path) -> str:
+    """Why a file among others is none; empty where it is one."""
+    try:
+        return "" if "step" in columns_of(path) else f"{path} has no column called step"
+    except WrongUse as why:
+        return str(why).rstrip(".")
 
 
 def _noting(rows: Iterator[Row], steps: list[int] | None) -> Iterator[Row]:

@@ -1,5 +1,6 @@
 """Two writers in one history, told from restarts, crash loops and stragglers."""
 
+import math
 from dataclasses import replace
 from itertools import chain
 
@@ -13,9 +14,9 @@ from herorun.core.fold.turns import LONGEST, Turns, arrive
 
 def mixed(*steps):
     state = Turns()
-    for step in steps:
-        arrive(state, step)
-    return state.told()
+    for number, step in enumerate(steps):
+        arrive(state, step, float(number))
+    return state.mixed.told("mixed", "rows")
 
 
 def in_turn(first, second, rows, batch=1, gap=1):
@@ -83,3 +84,48 @@ def test_only_rows_with_a_loss_count():
 
 def test_a_row_without_anything_is_no_turn():
     assert found([a_row(step) for step in in_turn(1000, 0, 20)], "mixed") == ()
+
+
+def doubled(*rows):
+    state = Turns()
+    for step, loss in rows:
+        arrive(state, step, loss)
+    return state.doubled.told("doubled", "rows")
+
+
+def twice(steps, apart=0.01):
+    for step in steps:
+        yield step, 2.0
+        yield step, 2.0 + apart
+
+
+@pytest.mark.parametrize(("steps", "count"), [(9, 0), (10, 1)])
+def test_ten_steps_told_twice_are_two_writers_at_one_place(steps, count):
+    assert len(doubled(*twice(range(steps)))) == count
+
+
+def test_a_row_that_comes_twice_is_the_same_row():
+    assert doubled(*twice(range(50), apart=0.0)) == []
+    assert doubled(*((step, math.nan) for step in range(50) for _ in range(2))) == []
+
+
+def test_two_that_drift_a_few_steps_apart_are_doubled_too():
+    ahead = [(i, 2.0) for i in range(5)] + [row for i in range(60) for row in ((i, 2.1), (i + 5, 2.0))]
+
+    assert len(doubled(*ahead)) == 1
+
+
+def test_an_evaluation_in_the_same_column_now_and_then_is_none():
+    rows = ((i, loss) for i in range(500) for loss in ((2.0, 2.2) if i % 9 == 0 else (2.0,)))
+
+    assert doubled(*rows) == []
+
+
+def test_a_restart_repeats_its_rows_once():
+    assert doubled(*((i, 2.0) for i in range(20)), *((i, 2.1) for i in range(10, 60))) == []
+
+
+def test_it_ends_where_each_step_is_told_once():
+    (over,) = doubled(*twice(range(20)), *((i, 2.0) for i in range(20, 40)))
+
+    assert not over.open and over.rows == 11

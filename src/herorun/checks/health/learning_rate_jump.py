@@ -13,6 +13,7 @@ from pydantic import PositiveFloat
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.health.excursion import two_write
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Ve
     resume = metrics.resume
     if not history.wrote(metrics) or resume is None or resume.rate_after is None:
         return not_applicable("no resume with a learning rate")
-    if any(mixed.open for mixed in metrics.of("mixed")):
-        return unknown("not comparable: two writers take turns, see `mixed-rows`")
+    if why := two_write(metrics):
+        return unknown(why)
     if resume.rate_before is None:
         return unknown(f"no learning rate before the resume at step {resume.step} to compare with")
     least = min(resume.rate_before, resume.rate_after)

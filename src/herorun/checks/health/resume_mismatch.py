@@ -16,6 +16,7 @@ from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.health.excursion import two_write
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdi
     if not history.wrote(metrics) or resume is None:
         return not_applicable("no resume")
     where = f"resume at step {resume.step}"
-    if any(mixed.open for mixed in metrics.of("mixed")):
-        return unknown("not comparable: two writers take turns, see `mixed-rows`", subject=where)
+    if why := two_write(metrics):
+        return unknown(why, subject=where)
     if resume.counter_reset:
         return unknown("not comparable: the step count began anew and the loss did not", subject=where)
     if _catch_up(resume, limits):

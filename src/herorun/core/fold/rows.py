@@ -57,8 +57,9 @@ def _take(state: MetricsState, row: Row, names: Names, seen_at: datetime | None)
     state.rows += 1
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
-    if names.loss_of(row.values) is not None:
-        turns.arrive(state.turns, row.step + 1 - names.first_step)
+    loss_told = names.loss_of(row.values)
+    if loss_told is not None:
+        turns.arrive(state.turns, row.step + 1 - names.first_step, loss_told)
     ready, begins = order.take(state, row, names)
     for waited in ready:
         judge(state, waited, names)

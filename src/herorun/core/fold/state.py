@@ -82,6 +82,7 @@ class MetricsState:
             self.wall.slow,
             self.skips.often,
             self.turns.mixed,
+            self.turns.doubled,
         ]
         for norm in self.norms.values():
             found += [norm.explosion, norm.creep, norm.vanished]

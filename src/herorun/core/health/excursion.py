@@ -42,3 +42,10 @@ def at_zero(excursion: Excursion) -> Verdict:
     until = "still going on" if excursion.open else f"over at step {excursion.last_step}"
     said = f"{excursion.metric} is exactly 0 for {excursion.steps} steps from step {excursion.first_step}, {until}"
     return failed(f"{said}; it was about {excursion.expected:.4g}", subject=subject(excursion))
+
+
+def two_write(metrics: Metrics) -> str:
+    """Why no attempt can be compared with the one before; empty where one can."""
+    names = {"mixed": "mixed-rows", "doubled": "doubled-rows"}
+    found = next((names[e.kind] for e in metrics.of(*names) if e.open), "")
+    return f"not comparable: more than one writes these rows, see `{found}`" if found else ""
