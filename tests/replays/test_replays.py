@@ -14,7 +14,7 @@ from herorun import discover
 from herorun.core.check import Gate, evaluate, stands_in_the_way, verdict_of
 from herorun.core.contract import Contract, contract_from
 from herorun.core.decide import DeleteNode, Relaunch, Stop
-from herorun.core.evidence import Checkpoints, History, Metrics, Nothing, SourceRun, StartSiblings
+from herorun.core.evidence import Checkpoints, History, Metrics, Nothing, Now, SourceRun, StartSiblings
 from herorun.core.plan import Plan, Sources, make_plan
 from herorun.core.ports import Place
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
@@ -106,7 +106,7 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
     plan = make_plan(contract, a_tree(), sources, own, siblings, history)
     place = Place(contract.slug, "/nowhere/at/all", contract.output.root, "/nowhere/at/all")
-    metrics = read_metrics(tracker_of(incident, clock), contract, place)
+    metrics = read_metrics(tracker_of(incident, clock), contract, place, Now(clock.now))
     source = incident.told.get("source_run")
     evidence = {
         **healthy(Gate.LAUNCH),

@@ -10,11 +10,11 @@ import pytest
 
 from builders import NOON, a_contract, a_row
 from curves import CALM, curve
-from herorun.core.evidence import Nothing
+from herorun.core.evidence import Nothing, Now
 from herorun.core.fold import Names
 from herorun.core.ports import Place, Rows
 from herorun.sources import metrics
-from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics, names_of, read_metrics
+from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics, names_of
 from herorun.system.columns import fetched, generations
 
 
@@ -40,8 +40,12 @@ class Gone:
         raise FileNotFoundError("no such run")
 
 
-def tick(tracker, place, contract=None):
-    told = read_metrics(tracker, contract or a_contract(), place)
+def read_metrics(tracker, contract, place, at=NOON):
+    return metrics.read_metrics(tracker, contract, place, Now(at))
+
+
+def tick(tracker, place, contract=None, at=NOON):
+    told = read_metrics(tracker, contract or a_contract(), place, at)
     assert keep_metrics(place, told) == ""
     return told
 
@@ -195,17 +199,15 @@ def test_the_contract_names_the_columns():
 
 
 @pytest.mark.parametrize(("hours", "behind"), [(5, True), (0.4, False)])
-def test_rows_whose_clock_is_hours_behind_are_as_new_as_they_come(place, monkeypatch, hours, behind):
+def test_rows_whose_clock_is_hours_behind_are_as_new_as_they_come(place, hours, behind):
     """The first look cannot know; the next one sees rows that the look before did not."""
-    clock = [NOON]
-    monkeypatch.setattr(metrics, "now", lambda: clock[0])
     feed = Feed([a_row(0, 2.0, NOON - timedelta(hours=hours))])
     first = tick(feed, place)
-    clock[0] = NOON + timedelta(minutes=15)
     feed.rows.append(a_row(1, 2.0, NOON - timedelta(hours=hours) + timedelta(minutes=10)))
-    second = tick(feed, place)
+    second = tick(feed, place, at=NOON + timedelta(minutes=15))
 
     assert (first.behind, bool(second.behind)) == (0.0, behind)
     assert (second.advanced_at >= NOON) is behind
-    clock[0] = NOON + timedelta(hours=3)
-    assert tick(feed, place).advanced_at == second.advanced_at  # without a new row it is as old as it was
+    assert (
+        tick(feed, place, at=NOON + timedelta(hours=3)).advanced_at == second.advanced_at
+    )  # without a new row it is as old as it was

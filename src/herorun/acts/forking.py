@@ -17,12 +17,13 @@ from herorun.acts.posting import record_link, say
 from herorun.acts.submitting import Say, unsaid
 from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.evidence import Candidate, Checkpoints, Metrics, StartSiblings
+from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.identity.forked import Asked, forked, leftovers, same_identity
 from herorun.core.lineage import acceptable
 from herorun.core.render import unmentioned
 from herorun.core.scrub import scrub
 from herorun.gather import gather
+from herorun.system.clock import now
 from herorun.system.files import create_whole, locked
 from herorun.workspace import Run, open_run
 
@@ -180,7 +181,8 @@ def _start_of(new: Run) -> Candidate | None:
 
 def _left_behind(old: Run, source: Candidate | None) -> str:
     """The steps of the old run beyond the checkpoint: they stay in the old run and are not the new one's."""
-    metrics = gather([Metrics], discover.sources(), old.given(old.record.memory()))[Metrics]
+    given = {**old.given(old.record.memory()), Now: Now(now())}
+    metrics = gather([Metrics], discover.sources(), given)[Metrics]
     if source is None or not isinstance(metrics, Metrics):
         return f"what {old.slug} did beyond the checkpoint stays there; how much is not known"
     beyond = max(metrics.high_water - source.step, 0)

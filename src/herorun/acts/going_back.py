@@ -21,7 +21,7 @@ from herorun.acts.relaunching import Again, must_be_resumable, start_again
 from herorun.acts.submitting import Say, unsaid
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Word
-from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing
+from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing, Now
 from herorun.core.identity.showing import after_rollback
 from herorun.core.journal import Memory
 from herorun.core.lineage import discarded, given_up, given_up_words, is_rejected, mistrust
@@ -135,7 +135,8 @@ def _start_once(run: Run, intended: Intended, back: Back, reason: str) -> str:
 def choose(run: Run, name: str, step: int, reason: str) -> Back:
     """The run's own complete checkpoint of that step, and what going back to it throws away."""
     memory = run.record.memory()
-    evidence = gather([Checkpoints, Metrics, FinalStep], discover.sources(), run.given(memory))
+    given = {**run.given(memory), Now: Now(now())}
+    evidence = gather([Checkpoints, Metrics, FinalStep], discover.sources(), given)
     found = evidence[Checkpoints]
     if not isinstance(found, Checkpoints):
         raise CouldNotLook(f"The checkpoints could not be read, so nothing was done: {found.why}.")

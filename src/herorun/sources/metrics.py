@@ -15,7 +15,7 @@ from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.evidence import Metrics, Nothing
+from herorun.core.evidence import Metrics, Nothing, Now
 from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summarise
 from herorun.core.outside import read_json
 from herorun.core.ports import Place, Row, Rows, Tracker
@@ -69,7 +69,7 @@ class Look:
 _looks: dict[str, Look] = {}  # by state folder
 
 
-def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics | Nothing:
+def read_metrics(tracker: Tracker, contract: Contract, place: Place, at: Now) -> Metrics | Nothing:
     """The folded state after all rows that there are now."""
     names = names_of(contract)
     source = digest(contract.tracker.model_dump(mode="json"))
@@ -81,7 +81,7 @@ def read_metrics(tracker: Tracker, contract: Contract, place: Place) -> Metrics 
         state = _catch_up(tracker, state, names, arrived)
     except FileNotFoundError:
         return Nothing(_gone(place, source))
-    state = _in_time(state, arrived, now())
+    state = _in_time(state, arrived, at.at)
     metrics = summarise(state, names)
     _looks[place.state] = Look(metrics, version, state, arrived, tracker, source, names)
     return metrics or Nothing("no rows yet")
