@@ -9,7 +9,9 @@ import pytest
 
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._nel_doubts import AGAIN, QUIET, Behind, Doubts, changed, settled
+from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_judge import Nowhere, Part, local_part, slurm_part
+from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_rows import Entry, Stages
 
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
@@ -124,3 +126,22 @@ def test_the_newest_change_in_a_folder(tmp_path: Path) -> None:
     for folder in (log.parent, tmp_path):
         os.utime(folder, (0, 0))
     assert changed(tmp_path) == AT
+
+
+def test_a_file_that_goes_away_meanwhile_does_not_hide_the_others_of_its_folder(tmp_path: Path) -> None:
+    """A job at work makes and moves files: it must not look as if nothing of it stirred."""
+    (tmp_path / "being-moved").symlink_to("nowhere")
+    (tmp_path / "client_stdout.log").touch()
+    os.utime(tmp_path / "client_stdout.log", (AT.timestamp(), AT.timestamp()))
+    os.utime(tmp_path, (0, 0))
+    assert changed(tmp_path) == AT
+
+
+def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_path: Path) -> None:
+    (tmp_path / "out").touch()  # a file in its place stands for a mount that does not answer
+    with pytest.raises(NotADirectoryError):
+        changed(tmp_path / "out")
+    jobs = NelJobs(Options(), tmp_path / "kept")
+    jobs._doubts.since(part("error"), datetime.now(UTC) - AGAIN)
+    found = jobs._settled(part("error"), lambda: Behind(written=changed(tmp_path / "out")))
+    assert found.state is JobState.UNKNOWN and "Not a directory" in found.reason

@@ -59,12 +59,21 @@ def _gone(part: Part, why: str, since: datetime) -> Part:
 
 
 def changed(folder: Path) -> datetime | None:
-    """When anything in a task's folder was written last; None where it is not there."""
+    """When anything in a task's folder was written last; None where it is not there.
+
+    What goes away meanwhile is passed over. What cannot be looked into is an OSError: it is never taken for silence.
+    """
     times: list[float] = []
-    for top, _, files in os.walk(folder):
-        with suppress(OSError):  # it went away this moment
-            times += [os.stat(os.path.join(top, name)).st_mtime for name in (".", *files)]
+    for top, _, files in os.walk(folder, onerror=_unless_gone):
+        for name in (".", *files):
+            with suppress(FileNotFoundError):  # it went away this moment, as a busy job's do
+                times.append(os.stat(os.path.join(top, name)).st_mtime)
     return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 class Doubts:

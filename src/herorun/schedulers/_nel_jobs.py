@@ -1,10 +1,11 @@
 """The launcher's jobs: its list of them, what it and Slurm say of each, their logs, and their end."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_ask import Launcher
@@ -67,7 +68,11 @@ class NelJobs:
             self._doubts.over(part)
             return part
         at = now()
-        return settled(part, behind(), self._doubts.since(part, at), at)
+        since = self._doubts.since(part, at)
+        try:
+            return settled(part, behind(), since, at)
+        except OSError as error:  # nobody could look into its folder: that settles nothing
+            return replace(part, reason=f"{part.reason}; {in_words(error)}")
 
     def _status(self, invocations: Sequence[str]) -> dict[str, str]:
         answer = self._nel.ask(["status", "--json", *invocations])
