@@ -33,6 +33,7 @@ from herorun.core.event import (
 from herorun.core.journal import fold
 from herorun.core.logbook import PAGE
 from herorun.record import HOME, Record, content, remote, upkeep, writing
+from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository
 from herorun.workspace import template
 from stories import Story, git, note
@@ -241,6 +242,24 @@ def test_a_branch_that_was_removed_is_said(two: tuple[Record, Record], story: St
     command = pushed.why.partition("`git ")[2].partition("`")[0].split()
     git(story.work, *command)
     assert first.push() and first.pushed == first.tip
+
+
+def test_who_writes_does_not_wait_for_a_push_that_is_under_way(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A remote that does not answer may take minutes, and an act's outcome must be written down meanwhile."""
+    mine, real = record(story), remote.push
+    mine.append(beginning())
+
+    def slow(*args: Any) -> None:
+        assert not is_locked(mine._lock)
+        record(story).append(note("meanwhile"))
+        real(*args)
+
+    monkeypatch.setattr(remote, "push", slow)
+    assert mine.push() and mine.pushed != mine.tip
+    monkeypatch.undo()
+    assert mine.push() and mine.pushed == mine.tip and words(mine) == ["meanwhile"]
 
 
 # --- one clone ----------------------------------------------------------------------------------------

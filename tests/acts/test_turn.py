@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from herorun.acts import turn
+from herorun.acts.babysitter import tick_once
 from herorun.core.errors import CouldNotLook
-from herorun.record import Record
+from herorun.record import Pushed, Record
 from herorun.schedulers.local import Local
-from stories import CRASH, REFUSE, STOPPED, WAIT, Story, forget
+from herorun.system.files import is_locked
+from stories import CRASH, REFUSE, SLUG, STOPPED, WAIT, Story, forget
 
 NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
 
@@ -69,10 +71,16 @@ def _interrupt(*_: object, **__: object) -> None:
 
 
 @pytest.mark.thorough
-def test_a_quiet_tick_says_what_was_reached_and_nothing_else(story: Story) -> None:
+def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_push(story: Story) -> None:
     story.launched(WAIT)
     before = story.comments
-    assert story.tick() == 0
+
+    def slow(record: Record) -> Pushed:
+        assert not is_locked(story.run.lock("act"))
+        return record.push()
+
+    run, seen = tick_once(SLUG, story.work, push=slow)
+    assert turn.turn_code(seen) == 0 and run.record.pushed == run.record.tip
     assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
     (story.data / "go").touch()
     story.ended()

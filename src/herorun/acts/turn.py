@@ -140,8 +140,8 @@ def take_turn(
         doubts += [unkept] if unkept else []
         performed = (*asked, *(perform(run, action) for action in actions))
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
-        pushed = (push or run.record.push)()
-        after = run.record.memory()
+    pushed = (push or run.record.push)()  # nobody with an order waits for a remote that does not answer
+    after = run.record.memory()
     return Turn(
         run,
         seen,

@@ -8,7 +8,7 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.journal import Line, Memory
 from herorun.record import upkeep
 from herorun.record.content import Content, Pushed, missing
-from herorun.record.writing import Writing
+from herorun.record.writing import WRITER, Writing
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.plumbing import fetch, move_ref, push
@@ -29,11 +29,13 @@ class Record(Writing):
         return pushed
 
     def _brought(self, remote: str) -> Pushed:
-        with locked(self._lock, what="another herorun that writes this record"):
-            try:
+        """Pushes of one record go one after another, by a lock of their own: who only writes waits for no network."""
+        lock = self.repository.common / "herorun" / f"{self.slug}.push.lock"
+        try:
+            with locked(lock, what="another herorun that pushes this record"):
                 return self._push(remote)
-            except HerorunError as error:
-                return Pushed(str(error))
+        except HerorunError as error:
+            return Pushed(str(error))
 
     def _push(self, remote: str) -> Pushed:
         tip, pushed = self.tip, self.pushed
@@ -66,6 +68,10 @@ class Record(Writing):
         """
         fetched = f"refs/herorun/fetched/{self.slug}"
         fetch(self.repository, remote, {target: fetched})
+        with locked(self._lock, what=WRITER):
+            self._put_on_top_of(fetched, remote)
+
+    def _put_on_top_of(self, fetched: str, remote: str) -> None:
         theirs, ours = self.repository.resolve(fetched), self.tip
         assert theirs is not None and ours is not None
         if self.repository.is_ancestor(theirs, ours):

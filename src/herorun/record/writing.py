@@ -30,6 +30,7 @@ from herorun.system.plumbing import RefMoved, commit_files
 
 # These stand for no act: they may be written on top of what is remembered, without all lines being read again.
 QUIET = (Observed, Decided, CheckedIn, Leased, Noted)
+WRITER = "another herorun that writes this record"
 
 
 class Writing(Reading):
@@ -38,7 +39,7 @@ class Writing(Reading):
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
         """Add events in one durable commit, and return it. Secrets are masked before anything is hashed."""
         clean = [scrubbed(event) for event in events]
-        with locked(self._lock, what="another herorun that writes this record"):
+        with locked(self._lock, what=WRITER):
             tip = self._append(clean, files or {})
             self._remember()
             return tip
