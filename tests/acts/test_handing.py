@@ -111,7 +111,7 @@ def test_whether_it_is_stale_is_not_known_at_the_first_sight(
     as_eve(monkeypatch)
     code, said = told(story, capsys, "--take")
     assert code == 3
-    assert "whether it is stale shows at" in said
+    assert "whether it is stale shows at" in said["error"]
     assert lease(story) == before
 
 
@@ -152,7 +152,7 @@ def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pyte
 def test_wrong_words_are_one_sentence(story: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
     story.launched(WAIT)
     code, said = told(story, capsys, *words)
-    assert (code, said.count("\n")) == (2, 1)
+    assert (code, said["error"].count("\n")) == (2, 0)
 
 
 # --- the lease on the record's branch -------------------------------------------------------------------

@@ -13,9 +13,11 @@ import pytest
 from commands.answers import Answer
 from herorun import cli
 from herorun.acts.plain_journal import Journal
-from herorun.acts.uncontracted import jobs_home
+from herorun.acts.uncontracted import JobRun, contract_for, jobs_home
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Failed, Intended, Launched
+from herorun.core.evidence import Nothing, Unavailable
+from herorun.core.jobs.facts import Facts
 from jobs_alone import Alone
 from services.channel_servers import web_service
 from stories import eventually, forget, note
@@ -417,3 +419,26 @@ def test_an_order_about_nothing_is_one_sentence(
         answer = asked(alone, capsys, verb, *words)
         assert (answer.code, answer.out) == (2, "")
         assert "--job" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (CouldNotLook("the login node is away"), Unavailable),
+        (PermissionError(13, "Permission denied"), Unavailable),
+        (FileNotFoundError(2, "no such file"), Nothing),
+    ],
+)
+def test_a_log_that_nobody_could_read_tells_no_end_and_is_a_gap(
+    tmp_path: Path, error: Exception, told: type
+) -> None:
+    facts = Facts("71", "slurm")
+    run = JobRun(facts, tmp_path, contract_for(facts, tmp_path / "slurm-71"))
+    run.record.append(run.instance("71", "as a person named it"))
+
+    class Away:
+        def tail(self, instance: str, lines: int) -> str:
+            raise error
+
+    run.__dict__["scheduler"] = Away()
+    assert isinstance(run._final(run.record.memory()), told)

@@ -24,20 +24,16 @@ from herorun.core.check import Check, Gate
 from herorun.core.contract import Babysit, Command, Contract, ContractFile, Notify, Output, Recovery
 from herorun.core.contract import Scheduler as SchedulerTable
 from herorun.core.contract import Tracker as TrackerTable
-from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.event import Launched
-from herorun.core.evidence import (
-    FinalStep,
-    Instance,
-    Launcher,
-    Nothing,
-)
+from herorun.core.evidence import FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
 from herorun.core.jobs.facts import Facts, must_be_whole
 from herorun.core.jobs.said import progress_in
 from herorun.core.journal import Memory
 from herorun.core.outside import read_json
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
+from herorun.core.scrub import scrub
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, make_folders, write_whole
@@ -162,14 +158,16 @@ class JobRun(Watched):
             Tracker: JobLogTracker(self.scheduler, memory.current.name if memory.current else ""),
         }
 
-    def _final(self, memory: Memory) -> FinalStep | Nothing:
+    def _final(self, memory: Memory) -> FinalStep | Nothing | Unavailable:
         """As its log prints it, if exactly; the log's end that is read for it serves the whole tick."""
         if memory.current is None:
             return UNPLANNED
         try:
             found = progress_in(self.scheduler.tail(memory.current.name, LINES))
-        except (HerorunError, OSError):
-            return Nothing("its log could not be read")
+        except FileNotFoundError:
+            return Nothing("it has no log yet, or nobody named one")
+        except (HerorunError, OSError) as error:
+            return Unavailable(scrub(f"its log could not be read: {in_words(error)}"))
         return FinalStep(found.most, "its log") if found and found.most else Nothing("its log tells no end")
 
     def prepare(self) -> None:

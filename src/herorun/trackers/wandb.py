@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
 from herorun.core.contract import Duration
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.identity.fork import fork_point
 from herorun.core.ports import Place, Rows
@@ -100,8 +100,13 @@ class Wandb:
             return (Part("tracker", name, Fit.WORKS, "WANDB_API_KEY is set"),)
         try:
             found = netrc(os.environ.get("NETRC")).authenticators(host)
-        except (OSError, NetrcParseError):
+        except FileNotFoundError:
             found = None
+        except (OSError, NetrcParseError) as error:
+            # the error of a line that is none quotes it, and it may be the key
+            why = in_words(error) if isinstance(error, OSError) else f"around its line {error.lineno}"
+            told = f"WANDB_API_KEY is not set, and the netrc file cannot be read: {why}"
+            return (Part("tracker", name, Fit.UNSEEN, told),)
         if found:
             return (Part("tracker", name, Fit.WORKS, "it stands in the netrc file"),)
         fix = "`wandb login`, or export WANDB_API_KEY."
