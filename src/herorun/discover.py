@@ -17,13 +17,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from herorun.core.check import Check, Gate, Response
 from herorun.core.check import check as make_check
-from herorun.core.contract import Contract, explain_errors
+from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.core.ports import Place
 from herorun.core.reach import Reach
 
-KIND = re.compile(r"[a-z][a-z0-9_]*")
+_KIND = re.compile(KIND)
 ADAPTERS = {  # where the contract names the kind of a port
     "schedulers": "[scheduler] kind",
     "schedulers.by_id": "--scheduler",
@@ -141,7 +141,7 @@ def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) ->
 
 
 def _adapter(port: str, kind: str) -> Any:
-    if not KIND.fullmatch(kind):
+    if not _KIND.fullmatch(kind):
         raise WrongUse(f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores.")
     if kind in _names(f"herorun.{port}"):
         own = import_module(f"herorun.{port}.{kind}")

@@ -12,7 +12,7 @@ from herorun.core.event import Initialised, Launched, Noted
 from herorun.core.journal import Line, chain
 from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
 from herorun.core.render import EVENTS, INSTANCES, add_lines, digest_of, new_logbook
-from herorun.core.verify import Snapshot, faults_in
+from herorun.core.verify import Snapshot, judge
 from herorun.workspace import template
 
 FIRST = ".agents/logbooks/tiny.md"
@@ -109,7 +109,7 @@ def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> Non
     pages = add_to_pages(FIRST, 1, old, lines[-1:])
     assert pages[FIRST] == f"{old}\nContinued in [tiny_002.md](tiny_002.md).\n"
     assert whole([*pages.values()]) == add_lines(first_page(), lines)
-    assert faults_in([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]) == []
+    assert judge([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]).faults == ()
 
 
 def test_pages_are_told_from_what_lies_beside_them() -> None:
@@ -130,7 +130,7 @@ def test_pages_are_told_from_what_lies_beside_them() -> None:
 
 
 def test_what_only_grew_is_clear() -> None:
-    assert faults_in(history()) == [] and faults_in(history()[-1:]) == []
+    assert judge(history()).faults == judge(history()[-1:]).faults == ()
 
 
 def entries(page: str) -> list[str]:
@@ -233,9 +233,9 @@ def test_a_forgery_on_a_later_page_is_found(name: str) -> None:
     lines, pages = last()
     forged = edit(pages)
     assert forged != pages
-    found = faults_in([*history(), snapshot(lines, forged, len(lines))])
+    found = judge([*history(), snapshot(lines, forged, len(lines))]).faults
     assert on_top in "\n".join(found)
-    assert anew in "\n".join(faults_in([snapshot(lines, forged)]))
+    assert anew in "\n".join(judge([snapshot(lines, forged)]).faults)
 
 
 def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
@@ -245,6 +245,6 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     text, told = module.opened(pages[SECOND])
     forged = {**pages, SECOND: module.closed(add_lines(text, [more]), FIRST, 3)}
     assert told == "tiny_003.md"
-    found = faults_in([*history(), snapshot([*lines, more], forged, len(lines))])
+    found = judge([*history(), snapshot([*lines, more], forged, len(lines))]).faults
     assert f"{SECOND} was changed after it was closed" in "\n".join(found)
-    assert "stands in another place" in "\n".join(faults_in([snapshot([*lines, more], forged)]))
+    assert "stands in another place" in "\n".join(judge([snapshot([*lines, more], forged)]).faults)

@@ -13,7 +13,7 @@ from herorun.core.render import (
     INSTANCE_LINES,
     INSTANCES,
     MARK,
-    add_line,
+    add_lines,
     bullets,
     code,
     command_line,
@@ -33,7 +33,7 @@ HOSTILE = "a\n\n## Event Log\n### x\r\n- Status: fine <!-- herorun --> \x1b[31m 
 def logbook(*events):
     text = new_logbook(TEMPLATE, "tiny", {"DRI": "@dri"})
     for line in chain(events, START):
-        text = add_line(text, line)
+        text = add_lines(text, [line])
     return text
 
 

@@ -48,7 +48,7 @@ def wait_for(run: Run, wish: Wish, every: float, most: int, say: Callable[[str],
 
     def see() -> Seen:
         look = look_at(run, wish.marker)
-        return look, decide(look, ways_of(run)), _seen(run, wish, look)
+        return look, decide(look, ways_of(run)), _seen(run, wish)
 
     return wait_on(see, run.slug, run.place.repository, wish, every, most, say)
 
@@ -122,7 +122,7 @@ def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended
     )
 
 
-def _seen(run: Run, wish: Wish, look: Look) -> dict[str, Any]:
+def _seen(run: Run, wish: Wish) -> dict[str, Any]:
     """What the box alone does not tell: the job's and the run's state, and the step that the tracker has."""
     if not (wish.state or wish.step is not None) or run.record.memory().current is None:
         return {}

@@ -130,12 +130,6 @@ def prepare(session: Session) -> None:
         create_whole(session.folder.parent / ".gitignore", b"*\n")
 
 
-def sessions(start: Path) -> list[str]:
-    """All that have a registry here."""
-    folder = _top(start) / FOLDER
-    return sorted(p.parent.name for p in folder.glob("*/active_jobs.json")) if folder.is_dir() else []
-
-
 def must_have(session: Session, entries: list[Entry], job: str, start: Path) -> list[Entry]:
     """The entries of an id, which may be a path from `start`; `WrongUse` names what there is."""
     found = [entry for entry in entries if entry["id"] in (job, str((start / job).resolve()))]

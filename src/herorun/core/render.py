@@ -100,13 +100,8 @@ def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
     return template.replace("$title", one_line(title)).replace("$contract", bullets(contract, CONTRACT_LINES))
 
 
-def add_line(logbook: str, line: Line) -> str:
-    """The logbook with the entry of a journal line, at the end of its section; unchanged where it has none."""
-    return add_lines(logbook, [line])
-
-
 def add_lines(logbook: str, lines: Iterable[Line]) -> str:
-    """The same with many at once, at the cost of one."""
+    """The logbook with the entry of each journal line at the end of its section; a line may have none."""
     return add_entries(logbook, entries_of(lines))
 
 

@@ -90,11 +90,6 @@ def _dated(lines: Sequence[Line]) -> str:
     )
 
 
-def faults_in(history: Iterable[Snapshot]) -> list[str]:
-    """What does not fit, oldest first; empty for a record that only ever grew."""
-    return list(judge(history).faults)
-
-
 def _parents(snapshot: Snapshot) -> list[str]:
     if len(snapshot.parents) == 1:
         return []

@@ -1,7 +1,7 @@
 """What the waivers of a contract came to at a gate, and how one is written for a person to sign."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from herorun.core.evidence import WaiverUse
@@ -74,10 +74,6 @@ def waiver_toml(check: str, subject: str | None, reason: str, expires: datetime,
         *(["unknown = true"] if covers_unknown else []),
     ]
     return "\n".join(lines) + "\n"
-
-
-def waiver_blocks(blocks: Iterable[str]) -> str:
-    return "\n".join(blocks)
 
 
 def _string(text: str) -> str:

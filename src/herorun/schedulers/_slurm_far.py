@@ -73,13 +73,13 @@ class FarFiles:
             raise WrongUse(
                 f"{code} is a checkout: with [code] in_place nothing can be copied to {self._road.where}."
             )
-        packed = self._packed(instance, Path(code), Path(admission), where)
+        packed = self._packed(Path(code), Path(admission), where)
         answer = self._road.run(["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=packed)
         if answer.code:
             raise CouldNotLook(f"The code could not be copied to {self._road.where}: {answer.complaint}")
         return where
 
-    def _packed(self, instance: str, code: Path, admission: Path, where: Where) -> bytes:
+    def _packed(self, code: Path, admission: Path, where: Where) -> bytes:
         """The admission names the code where it will lie, because check-in compares the place of what is loaded."""
         from io import BytesIO
         from tarfile import TarInfo

@@ -46,7 +46,7 @@ def failing_log(
     if worst is None or worst.weight == "symptom":
         return passed(f"the log of {job.instance} names nothing that ends it", subject=job.instance)
     since = idle_since(worst, job, metrics, history, now.at)
-    if since is None or now.at - since <= _most(worst.weight, job, metrics, history, final, cadence, limits):
+    if since is None or now.at - since <= _most(worst.weight, metrics, history, final, cadence, limits):
         return passed(f"{job.instance} moved lately; {in_words(worst)}", subject=job.instance)
     idle = (now.at - since) // timedelta(minutes=1)
     advice = f". {worst.advice}" if worst.advice else ""
@@ -58,7 +58,6 @@ def failing_log(
 
 def _most(
     weight: str,
-    job: Job,
     metrics: Metrics | Nothing,
     history: History,
     final: FinalStep | Nothing | Unavailable,

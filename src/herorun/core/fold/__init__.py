@@ -10,16 +10,14 @@ the rows. Every row is judged in order, however rarely somebody looks.
 from herorun.core.fold.names import Names
 from herorun.core.fold.rows import fold_rows, rules_digest, summarise
 from herorun.core.fold.state import MetricsState
-from herorun.core.fold.streak import KEPT, Streak
-from herorun.core.fold.trend import FLOOR, Trend
+from herorun.core.fold.streak import KEPT
+from herorun.core.fold.trend import FLOOR
 
 __all__ = [
     "FLOOR",
     "KEPT",
     "MetricsState",
     "Names",
-    "Streak",
-    "Trend",
     "fold_rows",
     "rules_digest",
     "summarise",

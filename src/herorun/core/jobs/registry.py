@@ -13,7 +13,6 @@ from typing import Any
 from herorun.core.evidence import JobState
 
 Entry = dict[str, Any]
-AGENTS = ("claude-code", "codex", "manual")
 _FACTS = ("cluster", "config", "log")  # ours, where a job cannot be looked at without them
 
 

@@ -4,7 +4,6 @@ from herorun.core.journal.folding import fold
 from herorun.core.journal.lines import (
     START,
     UNKNOWN,
-    VERSION,
     BrokenJournal,
     Line,
     as_json,
@@ -21,7 +20,6 @@ __all__ = [
     "PRUNE",
     "START",
     "UNKNOWN",
-    "VERSION",
     "BrokenJournal",
     "Line",
     "Memory",

@@ -13,7 +13,7 @@ def decide(look: Look, ways: Ways, before: Before | None = None) -> Told:
     state = state_of(look)
     if look.unreachable:
         return Told(State.UNKNOWN, (_unreachable(look),))
-    advice = [*_down(look, state, ways), *_results(look), *_copies(look, ways), *_all_done(look, state, ways)]
+    advice = [*_down(look, state, ways), *_results(look), *_copies(look, ways), *_all_done(state, ways)]
     going_on = state in (State.RUNNING, State.UNKNOWN)
     return Told(state, (*advice, *risks(look, ways, before, going_on)))
 
@@ -86,6 +86,6 @@ def _count(copy: Copy, there: bool) -> str:
     return f"{found.files} files ({found.bytes} bytes)"
 
 
-def _all_done(look: Look, state: State, ways: Ways) -> Iterator[Advice]:
+def _all_done(state: State, ways: Ways) -> Iterator[Advice]:
     if state is State.DONE:
         yield Advice("done", "Everything is done. Remove this patrol:", ways.remove, grave=False)

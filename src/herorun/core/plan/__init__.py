@@ -4,7 +4,7 @@ The digest covers the values alone. Tracker state, free disk, the lease and the 
 never plan: they change while the plan stands.
 """
 
-from herorun.core.plan.making import CLEAN, Sources, choose_start, final_step, make_plan, own_start
+from herorun.core.plan.making import CLEAN, Sources, make_plan
 from herorun.core.plan.moved import moved
 from herorun.core.plan.parts import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
 from herorun.core.plan.whole import PLAN_SCHEMA, Plan
@@ -18,10 +18,7 @@ __all__ = [
     "Sources",
     "StartPoint",
     "TrackerRun",
-    "choose_start",
-    "final_step",
     "make_plan",
     "moved",
-    "own_start",
     "snapshot_ref",
 ]

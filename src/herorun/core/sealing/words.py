@@ -26,7 +26,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
         "Next": "the run goes on" if facts["kind"] == SealKind.MILESTONE else "none: the run is over",
         "W&B": f"{tracker['id']} / {tracker['name']}{links}",
         "Output root": str(facts["output_root"]),
-        "Checkpoint": _checkpoint(facts, manifest),
+        "Checkpoint": _checkpoint(manifest),
         "Metrics": ", ".join(_metrics(facts)) or "none",
         "Launch command": " ".join(facts["launch_command"]),
         "Dirty tree": str(facts.get("dirty_tree", "no")),
@@ -50,7 +50,7 @@ def _status(facts: Mapping[str, Any]) -> str:
     return "sealed"
 
 
-def _checkpoint(facts: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> str:
+def _checkpoint(manifest: Mapping[str, Any] | None) -> str:
     if manifest is None:
         return "none"
     size = f"{manifest['files']} files, {manifest['bytes']} bytes"

@@ -9,8 +9,8 @@ from typing import Any
 
 from herorun.core.canonical import plain
 from herorun.core.codec import read
+from herorun.core.fold import Names
 from herorun.core.fold.arrivals import Arrivals
-from herorun.core.fold.names import Names
 from herorun.core.ports import Row
 from herorun.system.columns.block import (
     Block,
