@@ -5,12 +5,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from herorun import __version__
 from herorun.core.checkup import Fit, Part, Probe
+from herorun.core.clocks import SKEW
 from herorun.core.errors import CouldNotLook
 from herorun.system.clock import now
 from herorun.system.git import GitFailed, Repository, environment
@@ -19,7 +20,6 @@ from herorun.system.settings import read_settings
 
 GIT = (2, 25)  # whose plumbing the record is written with
 SMALLEST = 1 << 30  # bytes free
-SKEW = timedelta(seconds=60)  # beyond which a clock is wrong
 SECONDS = 20.0
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from herorun.core.clocks import SKEW
 from herorun.core.contract import Contract
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics
-
-SKEW = timedelta(seconds=60)  # between two clocks, ours or a store's: more of it is a finding of its own
 
 
 def is_under(path: str, roots: Iterable[str]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
@@ -86,7 +86,7 @@ class Iris:
         try:
             told = self._list(beginning_of(wanted), whole=len(wanted) == 1)
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(wanted, Unsure(str(error)))
+            return dict.fromkeys(wanted, Unsure(in_words(error)))
         return {name: self._search(told, name, at, asked_at) for name, at in wanted.items()}
 
     @property
@@ -112,7 +112,7 @@ class Iris:
                 return self._nowhere(told, instance, intended_at, asked_at, kept)
             return self._judged(told, instance, root, intended_at, kept)
         except (CouldNotLook, OSError) as error:
-            return Unsure(str(error))
+            return Unsure(in_words(error))
 
     def _judged(self, told: Listing, instance: str, root: Row, intended_at: datetime, kept: Kept) -> Search:
         gang = gang_of(told.rows, root.id, self._options.gang)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.canonical import canonical
 from herorun.core.contract import Duration
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
 from herorun.schedulers._asked import must_be_instance
@@ -69,7 +69,7 @@ class Local:
         try:
             job = folder.job()
         except (OSError, CouldNotLook) as error:
-            return Unsure(str(error))
+            return Unsure(in_words(error))
         if job and folder.path.exists():
             return Found(job)
         if job:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from herorun.core.canonical import digest
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
@@ -104,7 +104,7 @@ class Slurm:
             others = [name for name in wanted if needs_books(own[name])]
             books, told = self._told(others, wanted)
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(wanted, Unsure(str(error)))
+            return dict.fromkeys(wanted, Unsure(in_words(error)))
         return {
             name: self._answer(name, at, own[name], replace(books, rows=told.get(name, ())), asked_at)
             for name, at in wanted.items()

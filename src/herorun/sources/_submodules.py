@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Submodule
 from herorun.sources._hidden import hidden_edits
 from herorun.sources._importable import importable
@@ -82,7 +82,7 @@ def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
         if _contained(repository, remote, commit):
             return True, ""
     except (CouldNotLook, OSError) as error:
-        return None, str(error)
+        return None, in_words(error)
     return False, f"no branch or tag of {remote} contains it"
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.clocks import SKEW
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -30,7 +31,7 @@ from herorun.core.finding import Verdict, failed, passed
 class Limits:
     """Up to `skew` is none, and beyond `most` a time before its cause is told of something else."""
 
-    skew: timedelta = timedelta(seconds=60)
+    skew: timedelta = SKEW
     most: timedelta = timedelta(days=1)
 
 

@@ -23,14 +23,14 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.health.running import not_running
-from herorun.core.health.signs import Patience, rows_since, sign_of_life
+from herorun.core.health.signs import FRESH, Patience, rows_since, sign_of_life
 
 
 @dataclass(frozen=True)
 class Limits(Patience):
     """See `Patience`; a log that changed within `fresh` goes on."""
 
-    fresh: timedelta = timedelta(minutes=5)
+    fresh: timedelta = FRESH
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.clocks import SKEW
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -26,8 +27,6 @@ from herorun.core.evidence import (
 from herorun.core.finding import Outcome, Verdict, failed, passed, unknown
 from herorun.core.health.running import not_running
 from herorun.core.health.signs import Patience, rows_since, sign_of_life
-
-SKEW = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)

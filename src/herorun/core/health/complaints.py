@@ -1,7 +1,8 @@
 """What a living job's log complains of, and whether the training has gone on since."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from herorun.core.clocks import SKEW
 from herorun.core.evidence import Complaint, History, Job, JobLog, Metrics, Nothing
 from herorun.core.health.signs import rows_since
 from herorun.core.triage.kinds import QUIET, FailureClass
@@ -16,7 +17,6 @@ _OTHERS = {
     FailureClass.HOST_CONTENTION,
     FailureClass.REFUSED,
 }
-SINCE = timedelta(seconds=60)  # a row so much later than the line was written after it, by any two clocks
 
 
 def worst_complaint(log: JobLog | Nothing) -> Complaint | None:
@@ -31,7 +31,7 @@ def idle_since(
 ) -> datetime | None:
     """When the job last moved, if it has not since the line; None if it has, or if nobody can tell."""
     moved, wrote = rows_since(job, metrics, history, now)
-    if moved is None or (wrote and (complaint.since is None or moved > complaint.since + SINCE)):
+    if moved is None or (wrote and (complaint.since is None or moved > complaint.since + SKEW)):
         return None
     return moved
 

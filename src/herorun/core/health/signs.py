@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from pydantic import PositiveFloat
 
+from herorun.core.clocks import SKEW
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -18,7 +19,6 @@ from herorun.core.evidence import (
 )
 
 FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
-SKEW = timedelta(seconds=60)  # between our clock and the store's
 
 
 @dataclass(frozen=True)

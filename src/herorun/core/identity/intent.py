@@ -1,15 +1,13 @@
 """What a launch means to do with the tracker's run: begin it, go on in it, or fork it. Never stated, always derived."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
+from herorun.core.clocks import SKEW
 from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.identity.table import Intent
 from herorun.core.outside import parse_utc
 from herorun.core.plan import Plan, TrackerRun
-
-_SKEW = timedelta(minutes=1)  # what two clocks may differ by
 
 
 def is_wandb(kind: str) -> bool:
@@ -56,4 +54,4 @@ def state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable) -> Tra
     if not running or not isinstance(job, Job) or not job.state.ended or job.ended is None:
         return identity.state
     beat = parse_utc(identity.heartbeat)
-    return TrackerState.CRASHED if beat and beat <= job.ended + _SKEW else identity.state
+    return TrackerState.CRASHED if beat and beat <= job.ended + SKEW else identity.state

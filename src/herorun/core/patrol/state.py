@@ -1,11 +1,8 @@
 """One state from what was seen: done is what is declared to be done, and unknown is never down. Pure."""
 
-from datetime import timedelta
-
+from herorun.core.clocks import SKEW
 from herorun.core.patrol.seen import Alive, Blind, Look, Own
 from herorun.core.patrol.told import State
-
-CLOCKS = timedelta(minutes=1)  # two machines' clocks may differ by so much
 
 
 def state_of(look: Look) -> State:
@@ -27,7 +24,7 @@ def fresh(look: Look, path: str) -> bool | None:
     found = look.markers[path]
     if isinstance(found, Blind):
         return None
-    return found is not None and (look.began is None or found >= look.began - CLOCKS)
+    return found is not None and (look.began is None or found >= look.began - SKEW)
 
 
 def all_done(look: Look) -> bool | None:
