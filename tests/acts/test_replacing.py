@@ -22,6 +22,7 @@ elif "broken" in path.read_text():
 else:
     path.write_text(json.dumps([m for m in machines if not m["name"].endswith("/" + sys.argv[5])]))
 """
+MADE = "2026-01-01T00:00:00.000000001Z"
 ACTION = DeleteNode("node/tiny-1", "tiny-1", "No accelerator found", "10.0.0.7", "us-east5-a")
 
 
@@ -33,7 +34,10 @@ def cloud(story: Story, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "gcloud").write_text(GCLOUD)
     (folder / "gcloud").chmod(0o755)
     machines = {"ray-1": "10.0.0.71", "ray-2": "10.0.0.7"}
-    told = [{"name": f"p/nodes/{n}", "networkEndpoints": [{"ipAddress": a}]} for n, a in machines.items()]
+    told = [
+        {"name": f"p/nodes/{n}", "createTime": MADE, "networkEndpoints": [{"ipAddress": a}]}
+        for n, a in machines.items()
+    ]
     (folder / "machines.json").write_text(json.dumps(told))
     monkeypatch.setenv("PATH", str(folder), prepend=":")
     story.init()
@@ -50,7 +54,7 @@ def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(story: Stor
     assert deletions(cloud) == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"]
     (done,) = story.events("Done")
     assert done.key == "node/tiny-1" and done.lines["Before"] == "ray-2"
-    assert done.lines["After"] == "no machine has that address"
+    assert done.lines["After"] == "no machine of that time has that address"
     assert done.lines["Command"] == f"gcloud {deletions(cloud)[0]}"
     (intended,) = story.events("Intended")
     assert "10.0.0.7" in intended.what and "us-east5-a" in intended.what
@@ -62,7 +66,9 @@ def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) 
     again = DeleteNode("node/tiny-2", "tiny-2", "the same again", "10.0.0.7", "us-east5-a")
     assert perform(story.run, again).why == ""
     assert len(deletions(cloud)) == 1
-    assert story.events("Done")[-1].lines["Before"] == "no machine had that address"
+    told = story.events("Done")[-1].lines
+    assert (told["Before"], told["Command"]) == ("no machine of that time has that address", "none")
+    assert told["Status"] == "the machine of worker 10.0.0.7 is gone already"
 
 
 @pytest.mark.thorough

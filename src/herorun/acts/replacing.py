@@ -1,5 +1,7 @@
 """Deleting the virtual machine of a bad TPU, where the contract's `tpu_bad_node = "delete"` says so."""
 
+from datetime import datetime
+
 from herorun.core.decide import DeleteNode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -12,32 +14,34 @@ LOOK, DELETE = 60.0, 600.0  # seconds
 
 
 def delete_node(run: Watched, intended: Intended, action: DeleteNode) -> None:
-    """Find the machine by its worker's address and delete it. One that is not there any more is deleted."""
+    """Find the machine that had its worker's address when the job ended, and delete it. One that is gone is deleted."""
+    ending = run.record.memory().endings.get(action.instance)
+    ended = ending.ended if ending else intended.at
     try:
-        before = _machine(action)
+        before = _machine(action, ended)
         if before is not None:
             run.record.push()
             _call(delete_command(before, action.zone), DELETE)
-        after = _machine(action)
+        after = _machine(action, ended)
     except (HerorunError, OSError) as error:
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         raise
     lines = {
-        "Status": f"the machine of worker {action.worker} was deleted",
+        "Status": f"the machine of worker {action.worker} {'was deleted' if before else 'is gone already'}",
         "Evidence": action.why,
         "Decision": 'delete it, under [babysit] tpu_bad_node = "delete"',
         "Next": "relaunch",
-        "Command": " ".join(delete_command(before or "(none)", action.zone)),
-        "Before": before or "no machine had that address",
-        "After": after or "no machine has that address",
+        "Command": " ".join(delete_command(before, action.zone)) if before else "none",
+        "Before": before or "no machine of that time has that address",
+        "After": after or "no machine of that time has that address",
     }
     title = f"bad node of {action.instance} replaced"
     run.record.append(Done(now(), intended.key, intended.attempt, title, lines, before or ""))
 
 
-def _machine(action: DeleteNode) -> str | None:
+def _machine(action: DeleteNode, ended: datetime) -> str | None:
     try:
-        return machine_at(_call(list_command(action.zone), LOOK), action.worker)
+        return machine_at(_call(list_command(action.zone), LOOK), action.worker, ended)
     except ValueError as error:
         raise CouldNotLook(f"The machine of {action.worker} cannot be told: {error}.") from None
 

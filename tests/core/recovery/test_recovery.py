@@ -1,6 +1,6 @@
 """Which failures are relaunched, how often and when; what is put to a person; and what only a person can do."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -341,19 +341,30 @@ def test_beyond_its_hours_a_relaunch_is_a_question():
 # --- a bad node ---------------------------------------------------------------------------------------------
 
 LISTED = """[
-  {"name": "projects/p/locations/z/nodes/ray-1", "networkEndpoints": [{"ipAddress": "10.0.0.71"}]},
-  {"name": "ray-2", "networkEndpoints": [{"ipAddress": "10.0.0.7", "accessConfig": {"externalIp": "34.1.2.3"}}]}
+  {"name": "projects/p/locations/z/nodes/ray-1", "createTime": "2025-12-31T12:00:00.123456789Z",
+   "networkEndpoints": [{"ipAddress": "10.0.0.71"}]},
+  {"name": "ray-2", "createTime": "2025-12-31T12:00:00.123456789Z",
+   "networkEndpoints": [{"ipAddress": "10.0.0.7", "accessConfig": {"externalIp": "34.1.2.3"}}]}
 ]"""
 BAD = an_ending(worker="10.0.0.7", seen="bad-accelerator")
 
 
 def test_an_address_leads_to_its_machine_and_to_no_other():
-    assert machine_at(LISTED, "10.0.0.7") == machine_at(LISTED, "34.1.2.3") == "ray-2"
-    assert machine_at(LISTED, "10.0.0.71") == "ray-1"
-    assert machine_at(LISTED, "10.0.0.8") is None
+    assert machine_at(LISTED, "10.0.0.7", NOON) == machine_at(LISTED, "34.1.2.3", NOON) == "ray-2"
+    assert machine_at(LISTED, "10.0.0.71", NOON) == "ray-1"
+    assert machine_at(LISTED, "10.0.0.8", NOON) is None
     for bad in ("", "{}", '[{"networkEndpoints": [{"ipAddress": "10.0.0.7"}]}]', LISTED.replace("71", "7")):
         with pytest.raises((ValueError, TypeError)):
-            machine_at(bad, "10.0.0.7")
+            machine_at(bad, "10.0.0.7", NOON)
+
+
+def test_a_machine_that_got_the_address_after_the_end_is_another_one():
+    """The cluster has replaced the bad one already: a second deletion would take the new one's life."""
+    made = datetime(2025, 12, 31, 12, tzinfo=UTC)
+    assert machine_at(LISTED, "10.0.0.7", made) is None
+    assert machine_at(LISTED, "10.0.0.7", made + timedelta(seconds=1)) == "ray-2"
+    with pytest.raises(ValueError, match="when the machine was made"):
+        machine_at(LISTED.replace("createTime", "time"), "10.0.0.7", NOON)
 
 
 def test_the_address_is_read_from_the_line_that_blames_the_node():

@@ -5,6 +5,9 @@ The worker's address leads to the name of its virtual machine; that one is delet
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
+
+from herorun.core.outside import parse_utc
 
 _NAME = "tpu-vm"
 
@@ -18,15 +21,17 @@ def delete_command(name: str, zone: str) -> tuple[str, ...]:
     return ("gcloud", "compute", "tpus", _NAME, "delete", name, "--zone", zone, "--quiet")
 
 
-def machine_at(listed: str, worker: str) -> str | None:
-    """The name of the machine with that address; None if no machine has it.
+def machine_at(listed: str, worker: str, ended: datetime) -> str | None:
+    """The name of the machine that had that address when the job ended; None if it is gone.
 
+    One that was made later is another, and healthy: a cluster gives the address of a deleted machine to the next.
     A ValueError where the answer cannot be read, or two machines claim the address.
     """
     machines = json.loads(listed)
     if not isinstance(machines, list):
         raise ValueError("the list of machines is no list")
-    names = {_name(machine) for machine in machines if worker in _addresses(machine)}
+    there = (machine for machine in machines if worker in _addresses(machine))
+    names = {_name(machine) for machine in there if _created(machine) <= ended}
     if len(names) > 1:
         raise ValueError(f"{len(names)} machines have the address {worker}")
     return names.pop() if names else None
@@ -38,6 +43,13 @@ def _name(machine: object) -> str:
     if not isinstance(name, str) or not name:
         raise ValueError("a machine has no name")
     return name.rpartition("/")[2]
+
+
+def _created(machine: object) -> datetime:
+    told = machine.get("createTime") if isinstance(machine, dict) else None
+    if (made := parse_utc(str(told))) is None:
+        raise ValueError("it does not tell when the machine was made, which may be another one by now")
+    return made
 
 
 def _addresses(machine: object) -> set[str]:
