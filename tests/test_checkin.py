@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from herorun import checkin
+
 SCRIPT = "import json, sys, herorun\nherorun.check_in(**json.loads(sys.argv[1]))\nprint('trains')\n"
 LINE = "HERORUN_RECEIPT "
 
@@ -256,6 +258,24 @@ def with_model(world: World) -> Path:
     checkout.mkdir()
     (checkout / "model.py").write_bytes((world.code / "model.py").read_bytes())
     return checkout
+
+
+def test_two_machines_with_one_process_number_write_two_receipts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in containers, where each main process is number 1: neither may write into the other's file."""
+    target, real = str(tmp_path / "tiny-1.1.json"), os.link
+
+    def elsewhere_meanwhile(source: str, goal: str) -> None:
+        monkeypatch.setattr(os, "link", real)
+        assert checkin._create(target, {"by": "the other"})
+        real(source, goal)
+
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    monkeypatch.setattr(os, "link", elsewhere_meanwhile)
+    assert not checkin._create(target, {"by": "this one"})
+    assert json.loads(Path(target).read_text()) == {"by": "the other"}
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny-1.1.json"]
 
 
 def test_modules_of_the_admitted_tree_are_admitted(world: World) -> None:

@@ -293,8 +293,8 @@ def _newest(folder: str, instance: str) -> int:
 def _create(target: str, receipt: Mapping[str, Any]) -> bool:
     """Whole at once; where the file system has no hard links, at least create-only."""
     text = json.dumps(receipt, sort_keys=True) + "\n"
-    aside = f"{target}.{os.getpid()}.new"
-    _put(aside, text, "w")
+    aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"  # two containers may share a process id
+    _put(aside, text, "x")
     try:
         os.link(aside, target)
     except FileExistsError:
