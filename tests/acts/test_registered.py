@@ -188,6 +188,23 @@ def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_
     assert len(read_jobs(session)[0]) == 1
 
 
+def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, said = Session("s", "manual", home / ".claude/agents/s"), list[str]()
+    change_jobs(session, lambda entries: [_entry("71", "slurm")])
+    full = OSError(28, "No space left on device", str(session.file))
+    looks = iter([full, full, None])
+
+    def look(session: Session) -> tuple[list[Seen], str]:
+        if error := next(looks):
+            raise error
+        change_jobs(session, lambda entries: [])
+        return [Seen(_entry("71", "slurm"), JobState.SUCCEEDED, "COMPLETED")], ""
+
+    monkeypatch.setattr(registered, "check_jobs", look)
+    assert registered.watch_jobs(session, said.append, 0.0) == 0
+    assert said == [f"this look failed: {session.file}: No space left on device", "slurm 71: COMPLETED"]
+
+
 def test_what_ended_at_an_earlier_look_is_counted_on() -> None:
     def seen(number: int, state: JobState, before: str, result: str = "") -> Seen:
         entry = {**_entry(str(number), "slurm"), "last_status": before}

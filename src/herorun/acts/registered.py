@@ -206,7 +206,7 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
     doubted: set[str] = set()
     over: list[Seen] = []
     while True:
-        seen, fault = check_jobs(session)
+        seen, fault, is_empty = _checked(session)
         unseen = {f"{s.entry['type']} {s.entry['id']}: {s.why}" for s in seen if s.state is JobState.UNKNOWN}
         for words in sorted(unseen - doubted):
             say(f"could not be seen: {words}")
@@ -218,7 +218,7 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
             say(line)
         over += [each for each in seen if each.ended]
         code = worst([code, *(each.code for each in seen if each.ended)])
-        if not read_jobs(session)[0]:
+        if is_empty:
             return code, False
         # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at nothing meanwhile.
         blind = 0 if any(each.state is not JobState.UNKNOWN for each in seen) else blind + 1
@@ -226,6 +226,17 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
             say(f"none of the jobs could be seen, {blind} times in a row: they stay registered")
             return worst([code, 3]), True
         time.sleep(every)
+
+
+def _checked(session: Session) -> tuple[list[Seen], str, bool]:
+    """One look, and whether nothing is left; whatever it meets, the next one is due: a watch that ended sees nothing."""
+    try:
+        seen, fault = check_jobs(session)
+    except (HerorunError, OSError) as error:
+        return [], f"this look failed: {scrub(in_words(error))}", False
+    with contextlib.suppress(HerorunError):
+        return seen, fault, not read_jobs(session)[0]
+    return seen, fault, False
 
 
 def register(session: Session, entry: Entry) -> None:
