@@ -4,7 +4,7 @@ from datetime import datetime
 
 from herorun import discover
 from herorun.core.checkup import Examined, Part
-from herorun.core.ports import Entry, Place, Rule, Store
+from herorun.core.ports import Entry, Measured, Place, Rule, Store
 
 
 class RoutedStore:
@@ -55,8 +55,10 @@ class RoutedStore:
 
     def room(self, path: str) -> tuple[int, int, int | None]:
         """Free and all bytes, and free names, on the disk of a path of another machine; for its store alone."""
-        told: tuple[int, int, int | None] = self._of(path).room(path)  # type: ignore[attr-defined]
-        return told
+        store = self._of(path)
+        if not isinstance(store, Measured):
+            raise OSError(f"the store of {path} does not tell how much room there is")
+        return store.room(path)
 
     def examine(self, root: str) -> tuple[Part, ...]:
         """What its store says of its own surroundings; nothing from one that has none."""

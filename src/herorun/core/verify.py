@@ -183,8 +183,12 @@ def _lines(snapshot: Snapshot) -> list[Line]:
 
 def _twice(lines: Sequence[Line]) -> list[str]:
     seen: set[str] = set()
-    twice = [line.id for line in lines if line.id in seen or seen.add(line.id)]  # type: ignore[func-returns-value]  # add returns None on purpose
-    return [f"journal: event {name} stands there twice" for name in twice]
+    faults = []
+    for line in lines:
+        if line.id in seen:
+            faults.append(f"journal: event {line.id} stands there twice")
+        seen.add(line.id)
+    return faults
 
 
 def _disagreements(lines: Sequence[Line], pages: Mapping[str, bytes]) -> list[str]:

@@ -8,7 +8,7 @@ from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import Disk, Disks
 from herorun.core.outside import read_json
-from herorun.core.ports import Place, Store
+from herorun.core.ports import Measured, Place, Store
 
 DAYS = 2  # files of the evidence that are looked into for an older look
 
@@ -16,8 +16,8 @@ DAYS = 2  # files of the evidence that are looked into for an older look
 def read_disks(place: Place, contract: Contract, store: Store) -> Disks:
     """A path that is not there yet is measured where it would be made."""
     now = {path: _room(path) for path in _paths(place, contract)}
-    tell = getattr(store, "room", None) if place.reach else None
-    now |= {root: Disk(*tell(root)) for root in _roots(contract)} if tell else {}
+    if place.reach and isinstance(store, Measured):
+        now |= {root: Disk(*store.room(root)) for root in _roots(contract)}
     before, at = _before(Path(place.state) / "evidence")
     return Disks(now, before, at)
 

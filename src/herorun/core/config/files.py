@@ -86,6 +86,8 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in over.items():
         before = merged.get(key)
-        both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(before, value) if both else value  # type: ignore[arg-type]  # `both` says that they are mappings
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(before, value)
+        else:
+            merged[key] = value
     return merged

@@ -88,7 +88,8 @@ def moment_of(found: Any) -> datetime | Blind | None:
 
 def result_of(found: Any) -> Result | Blind | None:
     if not isinstance(found, dict):
-        return found  # type: ignore[no-any-return]
+        unread: Blind | None = found
+        return unread
     return Result(base64.b64decode(found["text"]).decode("utf-8", "replace"), found["whole"])
 
 

@@ -1,6 +1,6 @@
 """What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
 
-from herorun.core.ports.files import Entry, Layout, Rule, Store
+from herorun.core.ports.files import Entry, Layout, Measured, Rule, Store
 from herorun.core.ports.jobs import (
     Absent,
     Beside,
@@ -40,6 +40,7 @@ __all__ = [
     "Logs",
     "ManyJobs",
     "ManyRuns",
+    "Measured",
     "Notifier",
     "Origin",
     "Place",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from herorun.core.evidence import Candidate
 
@@ -70,6 +70,14 @@ class Store(Protocol):
 
     def probe(self, root: str) -> None:
         """Write, list, rename and delete under `_herorun/` of the root; OSError says what failed."""
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A store that can also tell how much room there is on the disk of a path."""
+
+    def room(self, path: str) -> tuple[int, int, int | None]:
+        """Free and all bytes of the disk, and the names that it still has room for (None: it does not count them)."""
 
 
 class Layout(Protocol):
