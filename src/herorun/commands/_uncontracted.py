@@ -1,9 +1,16 @@
 """`herorun babysit --job`: what a person says of a job without a contract, and the watch over it."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+from herorun.commands._yes import Command
+
+if TYPE_CHECKING:
+    from herorun.acts.job_turn import JobTurn
+    from herorun.acts.uncontracted import JobRun
+    from herorun.core.jobs.facts import Facts
 
 NAMING = (
     click.option("--job", metavar="ID", help="A job without a contract, by the id that its back end gave it."),
@@ -23,20 +30,20 @@ WATCHING = (
 )  # fmt: skip
 
 
-def options(command: Any) -> Any:
+def options(command: Command) -> Command:
     for option in reversed((*NAMING, *WATCHING)):
         command = option(command)
     return command
 
 
-def naming(command: Any) -> Any:
+def naming(command: Command) -> Command:
     """Those alone that say which job."""
     for option in reversed(NAMING):
         command = option(command)
     return command
 
 
-def named_job(start: str, told: dict[str, str | None]) -> Any:
+def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
     """The run of the job that the options name, without a word in its journal."""
     from herorun.acts.uncontracted import open_job
     from herorun.core.errors import WrongUse
@@ -46,7 +53,7 @@ def named_job(start: str, told: dict[str, str | None]) -> Any:
     return open_job(_facts(Path(start), told))
 
 
-def ordered_job(start: str, told: dict[str, str | None]) -> tuple[Any, Path]:
+def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]":
     """The job that a person orders about, begun, and its state file; what is not given stands in that file."""
     from dataclasses import replace
 
@@ -98,7 +105,7 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
     if not as_json:
         click.echo(f"{run.facts.job}: state file {path}, journal {run.record.path}")
 
-    def report(run: Any, turn: Any) -> None:
+    def report(run: "JobRun", turn: "JobTurn") -> None:
         _show(run, turn, as_json)
         if not as_json and end.reached(turn.step, now()):
             click.echo(f"{_job(run)}: watched until {end}: {turn.progress}")
@@ -110,11 +117,11 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
     return watch_job(run, path, report, end)
 
 
-def _job(run: Any) -> str:
-    return str(run.current.job if run.current else run.facts.job)
+def _job(run: "JobRun") -> str:
+    return run.current.job if run.current else run.facts.job
 
 
-def _show(run: Any, turn: Any, as_json: bool) -> None:
+def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
     from herorun import screen
     from herorun.screen.standing import show_turn
 
@@ -124,7 +131,7 @@ def _show(run: Any, turn: Any, as_json: bool) -> None:
         show_turn(_job(run), turn)
 
 
-def _facts(start: Path, told: dict[str, str | None]) -> Any:
+def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
     from herorun.acts.clusters import with_config
     from herorun.acts.placed import placed
     from herorun.commands._asking import asked_for
@@ -141,7 +148,7 @@ def _facts(start: Path, told: dict[str, str | None]) -> Any:
     return placed(facts, start)
 
 
-def _resumed(start: Path, given: dict[str, str]) -> Any:
+def _resumed(start: Path, given: dict[str, str]) -> "Facts":
     from dataclasses import replace
 
     from herorun import screen

@@ -1,7 +1,6 @@
 """`herorun backtest`."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -47,7 +46,7 @@ def command(
     if as_json:
         screen.show_json(document(report.files, report.scores))
     else:
-        told: Any = page(report.scores) if markdown else lines(report.files, report.scores)
+        told = page(report.scores) if markdown else lines(report.files, report.scores)
         click.echo("\n".join(told))
     fired = any(alert.severity == "critical" for _, _, alerts in report.files for alert in alerts)
     return 1 if fired else 3 if len(report.unjudged) == len(report.files) else 0

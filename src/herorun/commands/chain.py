@@ -1,8 +1,11 @@
 """`herorun chain`."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from herorun.workspace import Run
 
 
 @click.command(short_help="Write the script with which the box finishes its own work.")
@@ -48,7 +51,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     return 0
 
 
-def _slurm_job(run: Any) -> str:
+def _slurm_job(run: "Run") -> str:
     """The newest instance, or what the contract names of one that herorun did not start."""
     current = run.record.memory().current
-    return str(current.job if current else run.contract.patrol.slurm or "")
+    return current.job if current else run.contract.patrol.slurm or ""

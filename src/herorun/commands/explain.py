@@ -1,8 +1,11 @@
 """`herorun explain`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from herorun.core.check import Check
 
 
 @click.command(short_help="Say what a check asks, why, and how to mend it.")
@@ -37,13 +40,13 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     return 0
 
 
-def _page(found: Any) -> str:
+def _page(found: "Check") -> str:
     """A check's own words; one name may be asked at several gates."""
     always = ", in every [policy] mode" if found.always else ""
     return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{found.doc}"
 
 
-def _page_json(check: Any) -> dict[str, Any]:
+def _page_json(check: "Check") -> dict[str, Any]:
     """A check's page for programs."""
     from herorun.core.check import name_of
 

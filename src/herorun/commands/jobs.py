@@ -1,8 +1,12 @@
 """`herorun jobs`."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from herorun.acts.sessions import Session
+    from herorun.core.jobs.facts import Facts
 
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="Another session's registry than this one's."
@@ -220,7 +224,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     return 3 if all(place.why for place in places) else 0
 
 
-def _here(start: str, session: str) -> Any:
+def _here(start: str, session: str) -> "Session":
     from pathlib import Path
 
     from herorun.acts.sessions import session_here
@@ -235,7 +239,7 @@ def _say(words: str) -> None:
     click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {screen.clean(words)}")
 
 
-def _must_be_reachable(facts: Any) -> None:
+def _must_be_reachable(facts: "Facts") -> None:
     """A missing host is said now, and not by the watch at night."""
     import shutil
 

@@ -1,7 +1,5 @@
 """`herorun relaunch`."""
 
-from typing import Any
-
 import click
 
 from herorun.commands._uncontracted import naming, one_of_both, ordered_job
@@ -63,7 +61,7 @@ def command(
     seconds = seconds_of(wait, "--wait")
     one_of_both(run, told)
     if not run:
-        job: tuple[Any, Path] = ordered_job(start, told)
+        job = ordered_job(start, told)
         return show(resubmit_job(*job, reason, stop_first=stop_first, wait=seconds), as_json)
     opened = watched_run(run, Path(start))[0]
     return show(relaunch_by_hand(opened, stop_first, reason, seconds, not no_babysit), as_json)

@@ -1,7 +1,5 @@
 """`herorun stop`."""
 
-from typing import Any
-
 import click
 
 from herorun.commands._uncontracted import naming, one_of_both, ordered_job
@@ -41,5 +39,4 @@ def command(start: str, /, run: str | None, reason: str, wait: str, as_json: boo
     one_of_both(run, told)
     if run:
         return show(stop(watched_run(run, Path(start))[0], reason, seconds), as_json)
-    job: tuple[Any, Path] = ordered_job(start, told)
-    return show(stop_job(*job, reason, seconds), as_json)
+    return show(stop_job(*ordered_job(start, told), reason, seconds), as_json)

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from herorun.core.triage.catalogue import Catalogue
+    from herorun.core.triage.judge import Judgement
 
 _BLOCK = 1 << 20  # bytes
 
@@ -43,7 +47,7 @@ def command(
     return int(any(told.failure not in QUIET for _, told in found))
 
 
-def judged(known: Any, name: str, start: Path, exit_code: int | None) -> Any:
+def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Judgement":
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read."""
     from herorun.core.triage.judge import DOCUMENTS, judge, no_log, no_text
     from herorun.core.triage.lines import is_text
@@ -79,7 +83,7 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
 
 
-def _plain(name: str, told: Any) -> dict[str, Any]:
+def _plain(name: str, told: "Judgement") -> dict[str, Any]:
     from herorun.core.scrub import scrub
 
     return {

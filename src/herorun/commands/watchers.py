@@ -1,8 +1,11 @@
 """`herorun watchers`."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from herorun.system.watchers import Other
 
 
 @click.command(short_help="List this machine's watchers against the process table; retire stale ones.")
@@ -51,7 +54,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     return 0
 
 
-def _and_no_other(rest: list[Any]) -> str:
+def _and_no_other(rest: "list[Other]") -> str:
     if any(each.what != "transfer" for each in rest):
         return ""
     return ", and no babysitter; `herorun patrol RUN` looks at a run itself"
