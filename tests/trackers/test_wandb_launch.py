@@ -75,4 +75,8 @@ def test_a_key_is_looked_for_where_its_client_looks_and_never_told(
     assert part.fit is Fit.WORKS and "0123456789abcdef" not in part.message
     (tmp_path / "netrc").write_text("machine api.wandb.ai login user 0123456789abcdef\n")
     (part,) = tracker.examine()  # it may hold one all the same
-    assert part.fit is Fit.UNSEEN and "around its line" in part.message and "0123456789abcdef" not in part.message
+    assert (
+        part.fit is Fit.UNSEEN
+        and "around its line" in part.message
+        and "0123456789abcdef" not in part.message
+    )
