@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from os import kill
+from os import kill, utime
 from pathlib import Path
 
 import pytest
@@ -249,6 +249,17 @@ def test_the_request_is_shown_as_it_is_sent(rig: Rig, cluster: Cluster) -> None:
     rig.run(rig.job("true"))
     (sent,) = cluster.asked("job run --no-wait")
     assert sent.partition(" -- ")[0] in text
+
+
+@pytest.mark.thorough
+def test_a_job_that_has_run_for_days_can_be_stopped(rig: Rig, cluster: Cluster) -> None:
+    """For longer than Iris surely remembers one that has ended (`forgets`)."""
+    rig.submit(rig.job("sleep 30"))
+    (spec,) = cluster.folder.glob("jobs/*tiny-1/spec.json")
+    begun = (datetime.now(UTC) - timedelta(days=9)).timestamp()
+    utime(spec, (begun, begun))
+    rig.connect().stop("tiny-1", "ada@box")
+    assert cluster.asked("job cancel")
 
 
 class TestGenerationB:

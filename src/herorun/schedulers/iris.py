@@ -199,7 +199,7 @@ class Iris:
 
     def stop(self, instance: str, by: str) -> None:
         """The job and its children."""
-        job = self._there(must_be_instance(instance))
+        job = self._to_stop(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"Iris has no job {self._id(instance)}.")
         end_once(self._folder, job, by, "Iris", self._end)
@@ -213,7 +213,17 @@ class Iris:
 
     def _there(self, instance: str) -> Job | None:
         """The job of the name, as long as Iris surely remembers it."""
-        return known_job(self.find, instance, now() - self._options.forgets + timedelta(minutes=5))
+        return known_job(self.find, instance, self._remembered())
+
+    def _to_stop(self, instance: str) -> Job | None:
+        """The same; one that is listed counts whenever it was submitted, and a hero run's was days ago."""
+        root = root_of(self._list(instance, whole=True).rows, self._id(instance))
+        begun = root.submitted if root else None
+        return known_job(self.find, instance, min(begun or now(), self._remembered()))
+
+    def _remembered(self) -> datetime:
+        """Since when Iris surely knows what was submitted."""
+        return now() - self._options.forgets + timedelta(minutes=5)
 
     def _must_be_alone(self, instance: str) -> None:
         """A job that waits for hardware, or for another cluster to take it, still starts one day."""

@@ -45,6 +45,7 @@ from herorun.schedulers._slurm_submit import (
     sbatch_words,
     shown,
 )
+from herorun.schedulers._slurm_words import state_of
 from herorun.system.clock import now
 from herorun.system.files import locked
 
@@ -63,6 +64,9 @@ def reach(options: Options) -> Reach | None:
 
 def login_of(options: Options) -> Login:
     return Login(**options.model_dump(include=set(Login.model_fields)))
+
+
+MONTH = timedelta(days=30)  # so long ago a job that has ended is looked for
 
 
 class Slurm:
@@ -221,7 +225,7 @@ class Slurm:
 
     def stop(self, instance: str, by: str) -> None:
         """Cancels the very job that was just seen under the name; Slurm sends SIGTERM, and SIGKILL after KillWait."""
-        job = self._there(instance)
+        job = self._to_stop(instance)
         if job is None:
             raise WrongUse(f"There is no job {instance} on {self._slurm.road.where}.")
         end_once(self._folder, job, by, "Slurm", lambda job: self._cancel(job, by))
@@ -234,7 +238,13 @@ class Slurm:
 
     def _there(self, instance: str) -> Job | None:
         """The job of the name, if it was submitted within the last month."""
-        return known_job(self.find, instance, now() - timedelta(days=30))
+        return known_job(self.find, instance, now() - MONTH)
+
+    def _to_stop(self, instance: str) -> Job | None:
+        """The same; one that lives counts however long ago it was submitted, as a hero run's may."""
+        rows = ours(self._queue([instance]), instance, self._run, self._kept(instance), None)
+        living = [row.submitted for row in rows if row.submitted and state_of(row.word).live]
+        return known_job(self.find, instance, min([now() - MONTH, *living]))
 
     def _sbatch(self, submission: Submission, where: Where, secrets: Mapping[str, str]) -> str:
         words = sbatch_words(submission, self._options, where, self._tag(submission))
