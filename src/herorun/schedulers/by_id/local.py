@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.schedulers import local
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._processes import birth
 from herorun.system.clock import now
@@ -124,9 +125,8 @@ class LocalById:
 
     def stop(self, job: str) -> None:
         if job.startswith("/"):
-            write_whole(
-                Path(job) / "stop.json", f'{{"by": "{owner()}", "at": "{now().isoformat()}"}}'.encode()
-            )
+            folder = _folder(job)
+            local.Local(local.Options(), folder.path.parent).stop(folder.name, owner())
             return
         found = self._process(int(job))
         if isinstance(found, Found) and found.job.state.live:
