@@ -80,17 +80,7 @@ def standing_of(
         **_people(memory),
     }
     if not memory.instances or memory.sealed:
-        glance = Glance(run.slug, stage_of(run))
-        if memory.sealed:
-            glance = at_the_end(run, memory, glance)
-        quiet = {
-            "run": glance.run,
-            "monitor": "fresh",
-            "progress": progress_at_seal(memory, glance),
-        }
-        empty: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
-        told = {**quiet, **empty, **facts, "next": _next(run, "")}
-        return {**told, "glance": glance.as_json()}, {}, glance
+        return _at_rest(run, memory, facts)
     seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
@@ -111,6 +101,17 @@ def standing_of(
         "glance": glance.as_json(),
     }
     return told, evidence, glance
+
+
+def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, Glance]:
+    """Before the launch, and after the seal."""
+    glance = Glance(run.slug, stage_of(run))
+    if memory.sealed:
+        glance = at_the_end(run, memory, glance)
+    quiet = {"run": glance.run, "monitor": "fresh", "progress": progress_at_seal(memory, glance)}
+    empty: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
+    told = {**quiet, **empty, **facts, "next": _next(run, ""), "glance": glance.as_json()}
+    return told, {}, glance
 
 
 def _people(memory: Memory) -> dict[str, Any]:

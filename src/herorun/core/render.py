@@ -146,45 +146,15 @@ def entry_of(event: Event) -> tuple[str, str] | None:
                 f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, INSTANCE_LINES + INSTANCE_FURTHER)}",
             )
         case Launching():
-            lines = {
-                "Status": f"{turn_of(event)} of {event.instance} requested",
-                "Evidence": f"plan {code(event.plan_digest)}",
-                "Decision": one_line(event.why),
-                "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",
-            }
-            if event.overlooked:
-                overlooked = "; ".join(event.overlooked)
-                name, before = ("Policy", f"{event.policy}. ") if event.policy else ("Warnings", "")
-                lines[name] = one_line(before + overlooked)
-            lines |= {name: one_line(told) for name, told in event.facts.items()}
-            return _event(event.at, f"{event.instance} requested", lines)
+            return _event(event.at, f"{event.instance} requested", _launching_lines(event))
         case CheckedIn():
-            said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)
-            lines = {
-                "Status": f"{event.instance} checked in: {event.outcome}",
-                "Evidence": one_line(said),
-                "Decision": "it may train" if event.outcome == "pass" else "it refused to train",
-                "Next": "watch",
-            }
-            return _event(event.at, f"{event.instance} checked in", lines)
+            return _event(event.at, f"{event.instance} checked in", _check_in_lines(event))
         case Decided() if event.summary:
-            lines = {
-                "Status": event.run,
-                "Evidence": f"{one_line(event.summary)} (monitor {event.monitor})",
-                "Decision": "none needed",
-                "Next": "watch",
-            }
-            return _event(event.at, "all quiet", lines)
+            return _event(event.at, "all quiet", _quiet_lines(event))
         case Done() if event.title:
             return _event(event.at, event.title, {k: one_line(v) for k, v in event.lines.items()})
         case Failed():
-            lines = {
-                "Status": f"{code(event.key)} failed (attempt {event.attempt})",
-                "Evidence": one_line(event.why),
-                "Decision": "not done",
-                "Next": "tried again or asked, as the contract allows",
-            }
-            return _event(event.at, "action failed", lines)
+            return _event(event.at, "action failed", _failure_lines(event))
         case Noted():
             lines = {k: one_line(v) for k, v in event.lines.items()}
             if event.caveat:
@@ -201,6 +171,48 @@ def entry_of(event: Event) -> tuple[str, str] | None:
             return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + SEAL_FURTHER)}"
         case _:
             return None
+
+
+def _launching_lines(event: Launching) -> dict[str, str]:
+    lines = {
+        "Status": f"{turn_of(event)} of {event.instance} requested",
+        "Evidence": f"plan {code(event.plan_digest)}",
+        "Decision": one_line(event.why),
+        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",
+    }
+    if event.overlooked:
+        overlooked = "; ".join(event.overlooked)
+        name, before = ("Policy", f"{event.policy}. ") if event.policy else ("Warnings", "")
+        lines[name] = one_line(before + overlooked)
+    return lines | {name: one_line(told) for name, told in event.facts.items()}
+
+
+def _check_in_lines(event: CheckedIn) -> dict[str, str]:
+    said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)
+    return {
+        "Status": f"{event.instance} checked in: {event.outcome}",
+        "Evidence": one_line(said),
+        "Decision": "it may train" if event.outcome == "pass" else "it refused to train",
+        "Next": "watch",
+    }
+
+
+def _quiet_lines(event: Decided) -> dict[str, str]:
+    return {
+        "Status": event.run,
+        "Evidence": f"{one_line(event.summary)} (monitor {event.monitor})",
+        "Decision": "none needed",
+        "Next": "watch",
+    }
+
+
+def _failure_lines(event: Failed) -> dict[str, str]:
+    return {
+        "Status": f"{code(event.key)} failed (attempt {event.attempt})",
+        "Evidence": one_line(event.why),
+        "Decision": "not done",
+        "Next": "tried again or asked, as the contract allows",
+    }
 
 
 def turn_of(launching: Launching) -> str:

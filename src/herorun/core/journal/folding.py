@@ -66,25 +66,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Replayed():
             return replace(memory, judge=memory.judge.judged_again(event))
         case Decided():
-            kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
-            said = event.at if event.summary else memory.last_summary
-            health = decided(memory.health, event)
-            ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
-            most = max(memory.most_saved, event.saved or 0)
-            failed = {event.failure.instance: event.failure} if event.failure else {}
-            began = {memory.current.name: event.job_started} if memory.current and event.job_started else {}
-            return replace(
-                memory,
-                alerts=kept,
-                last_decided=event,
-                last_seen=memory.last_seen if event.monitor == "stale" else event.at,
-                last_summary=said,
-                health=health,
-                ends=ends,
-                most_saved=most,
-                endings={**memory.endings, **failed},
-                job_started={**memory.job_started, **began},
-            )
+            return _ticked(memory, event)
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})
         case Done():
@@ -113,6 +95,28 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return replace(memory, newer=True)
         case _:
             return memory
+
+
+def _ticked(memory: Memory, event: Decided) -> Memory:
+    kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
+    said = event.at if event.summary else memory.last_summary
+    health = decided(memory.health, event)
+    ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
+    most = max(memory.most_saved, event.saved or 0)
+    failed = {event.failure.instance: event.failure} if event.failure else {}
+    began = {memory.current.name: event.job_started} if memory.current and event.job_started else {}
+    return replace(
+        memory,
+        alerts=kept,
+        last_decided=event,
+        last_seen=memory.last_seen if event.monitor == "stale" else event.at,
+        last_summary=said,
+        health=health,
+        ends=ends,
+        most_saved=most,
+        endings={**memory.endings, **failed},
+        job_started={**memory.job_started, **began},
+    )
 
 
 def _launched(memory: Memory, event: Launched) -> Memory:
