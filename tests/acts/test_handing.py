@@ -1,6 +1,7 @@
 """Handing the watch over: one owner at a time, the facts in the record, and nothing done by whoever lost it."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from herorun.core.decide import Stop
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Launcher
 from herorun.core.lease import Lease, read_lease
+from herorun.stores.local import LocalStore
 from herorun.system import clock, host
 from herorun.workspace import Run
 from stories import SLUG, WAIT, Story
@@ -145,6 +147,18 @@ def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pyte
     assert "is held by eve@there" in done.why
     found = story.run.scheduler.find("tiny-1", clock.now())
     assert found.job.state.live  # Absent fails the test too
+
+
+@pytest.mark.thorough
+def test_a_lease_on_a_mount_that_hangs_hangs_no_act(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.launched(WAIT)
+    run, over = story.run, threading.Event()
+    monkeypatch.setattr(leasing, "DEADLINE", 0.05)
+    monkeypatch.setattr(LocalStore, "create", lambda *_: over.wait(60))
+    done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
+    over.set()
+    assert "no answer within 0.05 s" in done.why
+    assert run.scheduler.find("tiny-1", clock.now()).job.state.live
 
 
 @pytest.mark.thorough

@@ -11,14 +11,21 @@ from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
 from herorun.system.clock import now
+from herorun.system.deadline import within
 from herorun.workspace import Watched
 
+DEADLINE = 30.0  # seconds that a tick gives it
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def take_lease(run: Watched) -> Lease:
     """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
     return _take_on_record(run) if by_record(run) else _take_in_root(run)
+
+
+def take_in_time(run: Watched) -> Lease:
+    """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick, and the next ones."""
+    return within(DEADLINE, lambda: take_lease(run))
 
 
 def by_record(run: Watched) -> bool:

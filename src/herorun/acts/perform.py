@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from herorun import discover
-from herorun.acts.leasing import take_lease
+from herorun.acts.leasing import take_in_time
 from herorun.acts.pictures import with_pictures
 from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.relaunching import relaunch
@@ -103,7 +103,7 @@ def perform(run: Watched, action: Action) -> Performed:
 def owned(run: Watched, intended: Intended) -> None:
     """The lease once more, right before an act that cannot be undone: the tick's own look may be minutes old."""
     try:
-        take_lease(run)
+        take_in_time(run)
     except (HerorunError, OSError) as error:
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         raise

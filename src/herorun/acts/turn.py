@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun import __version__, discover
 from herorun.acts.launching import settle_launching
-from herorun.acts.leasing import take_lease
+from herorun.acts.leasing import take_in_time
 from herorun.acts.looks import Looks
 from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
@@ -49,12 +49,10 @@ from herorun.record import Known, Pushed
 from herorun.sources.metrics import keep_metrics
 from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
-from herorun.system.deadline import within
 from herorun.system.files import append_line, locked
 from herorun.workspace import Run, Watched
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
-LEASE_DEADLINE = 30.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -239,7 +237,7 @@ def _hands(run: Watched, seen: Tick, observes: str) -> Hands:
     """What keeps them still: a lease that is lost, or that nobody can see, and a judge that was not answered for."""
     wanted = interventions(seen.actions)
     try:
-        within(LEASE_DEADLINE, lambda: take_lease(run))
+        take_in_time(run)
     except (HerorunError, OSError) as error:
         return Hands(scrub(in_words(error)), isinstance(error, Blocked), observes, wanted)
     return Hands(judge=observes, withheld=wanted if observes else ())
