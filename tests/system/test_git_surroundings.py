@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.system.git import GitFailed, Repository, _ssh_command, find_repository
+from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.plumbing import annotated_tag, push, tag_text
 from stories import Story, git
 
@@ -67,7 +67,6 @@ def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
     for way in ("", f"{story.home}/ssh -i key", f"{story.home}/own -i key"):
         if way:
             repository.git("config", "core.sshCommand", way)
-        _ssh_command.cache_clear()  # a minute later
         with pytest.raises(GitFailed):
             repository.remote_tips("origin")
     told = (story.home / "ran").read_text().replace(f"{story.home}/", "").splitlines()

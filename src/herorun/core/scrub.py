@@ -98,6 +98,7 @@ def _name_of_pair(value: Mapping[Any, Any]) -> str:
     return _secret_key(name) if isinstance(name, str) and "value" in value else ""
 
 
+@lru_cache(maxsize=4096)
 def _secret_key(key: str) -> str:
     """The key, if it names a secret. The contract's own `secrets` are names of variables, an action's `key` is public."""
     return key if names_one(key) and key.lower() not in ("secrets", "key") else ""

@@ -4,6 +4,7 @@ GitPython finds the repository; the calls and their parsing are ours, because a 
 launch. Nothing in this module touches HEAD, the index, the stash, the work tree or the configuration.
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,12 @@ from time import monotonic
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.scrub import scrub
+from herorun.system.loose import Elsewhere, Loose
 from herorun.system.process import Answer, run
 
 LOCAL = 60.0  # seconds for what stays on this machine
 REMOTE = 120.0  # seconds for what asks a remote
-FRESH = 60.0  # seconds that the name of the user's ssh holds
+FRESH = 60.0  # seconds that a setting holds, where none of the files changes that it is most likely in
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
 _BATCH = "-oBatchMode=yes"
 _SSH = f"ssh {_BATCH}"
@@ -76,10 +78,31 @@ def _ssh(configured: str | None) -> dict[str, str]:
     return {"GIT_SSH_COMMAND": f"{configured} {_BATCH}" if plain else configured}
 
 
-@lru_cache(maxsize=64)
-def _ssh_command(repository: "Repository", moment: int) -> str | None:
-    """As git's configuration has it; asked anew from moment to moment, so that a babysitter heeds a change."""
-    return repository.config("core.sshCommand")
+@lru_cache(maxsize=512)
+def _set(repository: "Repository", asked: tuple[str, ...], ok: tuple[int, ...], known: object) -> Answer:
+    """What git says of its settings, each time the same while `known` is."""
+    return repository.git(*asked, ok=ok)
+
+
+def _known(repository: "Repository") -> object:
+    """What changes where the user changes a setting, so that a babysitter heeds it; what files include, in a minute."""
+    home = os.environ.get("HOME", "")
+    own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    files = (
+        *(repository.common / name for name in ("config", "config.worktree")),
+        f"{home}/.gitconfig",
+        f"{own}/git/config",
+    )
+    told = tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith("GIT_CONFIG_")))
+    return (*map(_stamp, files), home, own, told, int(monotonic() / FRESH))
+
+
+def _stamp(path: str | Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 class GitFailed(CouldNotLook):
@@ -133,7 +156,7 @@ class Repository:
     ) -> Answer:
         """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
         words = ("git", *_FLAGS, *(word for each in settings for word in ("-c", each)), *args)
-        ssh = _ssh(_ssh_command(self, int(monotonic() / FRESH))) if args[0] in _ASK else {}
+        ssh = _ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
         everywhere = {**environment(), **ssh, **(env or {})}
         try:
             answer = run(words, timeout, cwd=str(self.top), env=everywhere, stdin=stdin)
@@ -156,8 +179,42 @@ class Repository:
         rows = self.git("for-each-ref", "--format=%(objectname) %(refname)", *prefixes).text.splitlines()
         return {name: oid for oid, _, name in (row.partition(" ") for row in rows)}
 
+    @property
+    def _loose(self) -> Loose:
+        return Loose(self.common / "objects")
+
+    def _commit(self, name: str) -> str:
+        """The commit that its own digest, a ref or HEAD names; `Elsewhere` where that is not plain from their files."""
+        oid: str | None = name
+        if name == "HEAD":
+            with contextlib.suppress(OSError, ValueError):  # in a linked work tree it lies elsewhere
+                name = (self.top / ".git" / name).read_text(encoding="ascii").strip().removeprefix("ref: ")
+        if not _OBJECT.fullmatch(name):
+            oid = self.loose(name) if name.startswith("refs/") else None
+        if oid is None:
+            raise Elsewhere(name)
+        self._loose.content(oid, b"commit")
+        return oid
+
     def resolve(self, name: str) -> str | None:
         """The commit that a ref stands for; None if there is no such ref. A damaged one is `CouldNotLook`."""
+        try:
+            return self._commit(name)
+        except Elsewhere:
+            return None if name.startswith("refs/") and self._lacks(name) else self._resolved(name)
+
+    def _lacks(self, ref: str) -> bool:
+        """Whether git has no such ref, where it keeps them as files: its own file goes only after it is packed."""
+        try:
+            if not (self.common / "refs" / "heads").is_dir() or os.path.lexists(self.common / ref):
+                return False
+            return f" {ref}\n".encode() not in (self.common / "packed-refs").read_bytes()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+
+    def _resolved(self, name: str) -> str | None:
         if name.startswith("refs/"):  # one call also where there is none
             listed = self.git(
                 "for-each-ref", "--format=%(objecttype) %(refname) %(objectname)", name, ok=(0, 128)
@@ -174,7 +231,14 @@ class Repository:
         return None
 
     def read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
-        """The content of files in a commit, in one call; None for a path that is not there."""
+        """The content of files in a commit, in one call at most; None for a path that is not there."""
+        try:
+            known, loose = self._commit(commit), self._loose
+            return {path: loose.file(known, path) for path in paths}
+        except Elsewhere:
+            return self._read(commit, paths)
+
+    def _read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
         asked = b"".join(f"{commit}:{path}\n".encode("utf-8", "surrogateescape") for path in paths)
         out = self.git("cat-file", "--batch", stdin=asked).out
         found: dict[str, bytes | None] = {}
@@ -212,7 +276,14 @@ class Repository:
                 )
 
     def blobs(self, oids: Sequence[str]) -> dict[str, bytes]:
-        """The content of objects, in one call; one that cannot be read is `CouldNotLook`."""
+        """The content of objects, in one call at most; one that cannot be read is `CouldNotLook`."""
+        try:
+            loose = self._loose
+            return {oid: loose.content(oid, b"blob") for oid in oids}
+        except Elsewhere:
+            return self._blobs(oids)
+
+    def _blobs(self, oids: Sequence[str]) -> dict[str, bytes]:
         out = self.git("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode()).out
         found, at = {}, 0
         for oid in oids:
@@ -226,6 +297,8 @@ class Repository:
 
     def entries(self, commit: str, folder: str = "") -> list[tuple[str, str, str]]:
         """`(mode, object, path)` of every file in a commit, or under one folder of it, relative to that."""
+        with contextlib.suppress(Elsewhere):
+            return self._loose.files(self._commit(commit), folder)
         inside = f"{folder}/" if folder else ""
         within = ("--", inside) if folder else ()
         answer = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *within)
@@ -233,12 +306,16 @@ class Repository:
 
     def names(self, commit: str, folder: str) -> list[str]:
         """The paths of the files that lie in one folder of a commit, not of those below it."""
-        rows = _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/"))
+        try:
+            found = self._loose.names(self._commit(commit), folder)
+            rows = [(mode, oid, f"{folder}/{name}") for mode, oid, name in found]
+        except Elsewhere:
+            rows = _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/"))
         return [path for mode, _, path in rows if mode.startswith("100")]
 
     def remotes(self) -> dict[str, str]:
         """Remote names and the URLs that git really uses, credentials removed; where pushes go elsewhere, that too."""
-        rows = _REMOTE.findall(self.git("remote", "--verbose").text)
+        rows = _REMOTE.findall(_set(self, ("remote", "--verbose"), (0,), _known(self)).text)
         read = {name: url for name, url, way in rows if way == "fetch"}
         written = {(name, url) for name, url, way in rows if way == "push"} - set(read.items())
         told = {name: f"{read[name]} (pushes go to {url})" for name, url in sorted(written) if name in read}
@@ -251,7 +328,7 @@ class Repository:
         return {name: oid for oid, _, name in rows if name}
 
     def config(self, key: str) -> str | None:
-        answer = self.git("config", "--get", key, ok=(0, 1))
+        answer = _set(self, ("config", "--get", key), (0, 1), _known(self))
         return answer.text.strip() or None if answer.code == 0 else None
 
     def has(self, commit: str) -> bool:

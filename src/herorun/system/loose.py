@@ -1,0 +1,94 @@
+"""Objects that lie in a file of their own, read without starting git.
+
+A command looks into the newest commits many times, and those lie so until git packs them. What does not, or is not
+what its name says, is `Elsewhere`: then git is asked, and what it answers stands.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Row = tuple[str, str, str]  # mode, object, path: as `git ls-tree` prints them
+TREE = "040000"
+
+
+class Elsewhere(Exception):
+    """Not in a file of its own, damaged, or of another kind: git knows which."""
+
+
+@dataclass(frozen=True)
+class Loose:
+    """The objects of one repository; a tree is read once."""
+
+    store: Path  # the folder `objects` of the git directory
+    _trees: dict[str, list[Row]] = field(default_factory=dict)
+
+    def content(self, oid: str, kind: bytes) -> bytes:
+        """What an object of this kind holds; its name is the digest of it, and must be."""
+        try:
+            whole = zlib.decompress((self.store / oid[:2] / oid[2:]).read_bytes())
+        except (OSError, zlib.error):
+            raise Elsewhere(oid) from None
+        digest = hashlib.sha1(whole, usedforsecurity=False) if len(oid) == 40 else hashlib.sha256(whole)
+        head, _, body = whole.partition(b"\0")
+        if digest.hexdigest() != oid or not head.startswith(kind + b" "):
+            raise Elsewhere(oid)
+        return body
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """A file's content in a commit; None where the commit has no such file."""
+        row = self._row(commit, path)
+        return None if row is None or row[0] == TREE else self.content(row[1], b"blob")
+
+    def files(self, commit: str, folder: str = "") -> list[Row]:
+        """Every file in a commit, or under one folder of it, by its path from there."""
+        top = self._row(commit, folder)
+        return list(self._below(top, "")) if top else []
+
+    def names(self, commit: str, folder: str) -> list[Row]:
+        """What lies in one folder of a commit, and not below it."""
+        top = self._row(commit, folder)
+        return self._tree(top) if top else []
+
+    def _row(self, commit: str, path: str) -> Row | None:
+        head = self.content(commit, b"commit").partition(b"\n")[0]
+        row: Row | None = (TREE, head.removeprefix(b"tree ").decode("ascii"), "")
+        for part in path.split("/") if path else ():
+            if part in ("", ".", ".."):
+                raise Elsewhere(path)
+            if row is None or row[0] != TREE:
+                return None
+            row = next((each for each in self._tree(row) if each[2] == part), None)
+        return row
+
+    def _tree(self, row: Row) -> list[Row]:
+        mode, oid, path = row
+        if mode != TREE:
+            raise Elsewhere(path)
+        if oid not in self._trees:
+            self._trees[oid] = list(_rows(self.content(oid, b"tree"), len(oid) // 2))
+        return self._trees[oid]
+
+    def _below(self, top: Row, prefix: str) -> Iterator[Row]:
+        for row in self._tree(top):
+            mode, oid, name = row
+            if mode == TREE:
+                yield from self._below(row, f"{prefix}{name}/")
+            else:
+                yield mode, oid, prefix + name
+
+
+def _rows(tree: bytes, width: int) -> Iterator[Row]:
+    """`<mode> <name>\\0<object>` again and again; git leaves the first zero of a folder's mode out."""
+    at = 0
+    while at < len(tree):
+        end = tree.index(b"\0", at)
+        mode, _, name = tree[at:end].partition(b" ")
+        at = end + 1 + width
+        yield (
+            mode.decode("ascii").zfill(6),
+            tree[end + 1 : at].hex(),
+            name.decode("utf-8", "surrogateescape"),
+        )
