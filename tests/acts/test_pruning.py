@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 
-from herorun.acts import pruning
-from herorun.core.retention import PrunePlan
+from builders import a_checkpoint
+from herorun.acts import checkpoints, pruning
+from herorun.core.retention import PrunePlan, Sized
 from stories import SLUG, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -253,3 +255,18 @@ def test_after_files_that_could_not_be_deleted_no_others_are_begun_and_each_is_n
     with pytest.raises(OSError, match=r"step-1/040.*step-1/041.*step-1/042.*; and 7 more"):
         pruning._all(many.delete, paths)
     assert sorted(one.asked) == sorted(many.asked) == paths[: 2 * pruning.AT_ONCE]
+
+
+def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over ssh each costs round trips, which they share."""
+    together = Barrier(4)
+
+    def sized(run: object, one: checkpoints.Listed) -> Sized | None:
+        together.wait(20)
+        return None if one.candidate.step == 3 else Sized(one.candidate)
+
+    there = {str(step): checkpoints.Listed(a_checkpoint(step), False) for step in (4, 3, 2, 1)}
+    monkeypatch.setattr(checkpoints, "listed", lambda run: there)
+    monkeypatch.setattr(checkpoints, "sized", sized)
+    found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]
+    assert [each.candidate.step for each in found] == [1, 2, 4]

@@ -4,7 +4,7 @@ import io
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ class World:
 
     story: Story
     top: str  # that both roots lie in
+    files: Callable[[str], Iterable[str]]  # in one root
     write: Callable[[Mapping[str, str]], object]  # files by their paths in `top`
     remove: Callable[[str], object]
     cut: Callable[[], object]  # the temporary root cannot be read
@@ -39,11 +40,8 @@ class World:
     @property
     def there(self) -> list[str]:
         """The files of all checkpoints."""
-        store, found = self.story.run.store, []
-        for root in ("tiny", "tiny-temporary"):
-            with suppress(FileNotFoundError):  # a store has no folder without a file
-                files, _ = walk(store, f"{self.top}/{root}")
-                found += [f"{root}/{file.name}" for file in files if file.name.startswith("step-")]
+        roots = ("tiny", "tiny-temporary")
+        found = [f"{root}/{name}" for root in roots for name in self.files(root) if name.startswith("step-")]
         return sorted(found)
 
 
@@ -92,7 +90,10 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
             path = shlex.quote(f"{top}/{name}")
             box.ssh(f"mkdir -p $(dirname {path}) && printf %s {shlex.quote(text)} > {path}")
 
-    yield World(story, top, write, lambda name: box.ssh(f"rm {top}/{name}"), box.cut, box.mend)
+    def files(root: str) -> list[str]:
+        return box.ssh(f"cd {top}/{root} && find . -type f").stdout.replace("./", "").split()
+
+    yield World(story, top, files, write, lambda name: box.ssh(f"rm {top}/{name}"), box.cut, box.mend)
     box.mend()
     box.ssh(f"rm -rf {top}", check=False)
 
@@ -102,9 +103,16 @@ def on_store(story: Story, scheme: str, server: Service) -> World:
     server.tell("bucket", name=bucket)
     top = f"{scheme}://{bucket}"
     has_ended(story, top, LOCAL)
+
+    def files(root: str) -> list[str]:
+        with suppress(FileNotFoundError):  # a store has no folder without a file
+            return [file.name for file in walk(story.run.store, f"{top}/{root}")[0]]
+        return []
+
     return World(
         story,
         top,
+        files,
         lambda files: server.tell("fill", bucket=bucket, files=dict(files)),
         lambda name: story.run.store.delete(f"{top}/{name}"),
         lambda: server.fault(url="tiny-temporary", status=403),

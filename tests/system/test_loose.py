@@ -19,7 +19,13 @@ ODD = "a folder/ünï\tcode.txt"
 def repository(story: Story) -> Repository:
     """With an empty file, odd names, a link, a program, a submodule's entry, and folders that sort beside files."""
     work = story.work
-    for name, text in {ODD: "odd\n", "empty": "", "a/b/c": "deep\n", "a.b": "beside\n", "a-b": "too\n"}.items():
+    for name, text in {
+        ODD: "odd\n",
+        "empty": "",
+        "a/b/c": "deep\n",
+        "a.b": "beside\n",
+        "a-b": "too\n",
+    }.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_text(text)
     (work / "link").symlink_to("a.b")

@@ -1,7 +1,9 @@
 """The run's checkpoints, every one looked into and listed, and the plan of what may be deleted."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 from herorun.workspace import Run
+
+AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over ssh they share one connection
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,9 @@ class Listing:
 
 def list_checkpoints(run: Run) -> Listing:
     """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and never empty."""
-    found = [each for one in listed(run).values() if (each := sized(run, one))]
+    there = listed(run).values()
+    with ThreadPoolExecutor(AT_ONCE) as at_once:
+        found = [each for each in at_once.map(lambda one: sized(run, one), there) if each]
     return Listing(tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now())
 
 
@@ -63,8 +69,9 @@ class Listed:
 def listed(run: Run) -> dict[str, Listed]:
     """By path, of all roots; one listing and a half each."""
     found: dict[str, Listed] = {}
-    for root, temporary in _roots(run, run.record.memory()):
-        for each in _of_root(run, root, temporary):
+    roots = _roots(run, run.record.memory())
+    with ThreadPoolExecutor(AT_ONCE) as at_once:
+        for each in chain.from_iterable(at_once.map(lambda root: _of_root(run, *root), roots)):
             found.setdefault(each.candidate.path, each)
     return found
 

@@ -88,16 +88,13 @@ def _known(repository: "Repository") -> object:
     """What changes where the user changes a setting, so that a babysitter heeds it; what files include, in a minute."""
     home = os.environ.get("HOME", "")
     own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    files = (
-        *(repository.common / name for name in ("config", "config.worktree")),
-        f"{home}/.gitconfig",
-        f"{own}/git/config",
-    )
+    inside = [f"{repository.common}/{name}" for name in ("config", "config.worktree")]
+    files = (*inside, f"{home}/.gitconfig", f"{own}/git/config")
     told = tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith("GIT_CONFIG_")))
     return (*map(_stamp, files), home, own, told, int(monotonic() / FRESH))
 
 
-def _stamp(path: str | Path) -> tuple[int, int, int] | None:
+def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
