@@ -129,23 +129,39 @@ class Story:
             )
         (self.work / "train.sh").write_text(JOB)
         (self.work / "config.toml").write_text("[trainer]\nseed = 7\n")
-        self.sign(**changes)
+        self._write(**changes)
+        self._commit()
+        self._be_pushed()
         return self
 
     def sign(self, **changes: Any) -> None:
         """Write the contract, a table given as a mapping merged into its own, and publish everything."""
+        self._write(**changes)
+        self.publish()
+
+    def publish(self) -> None:
+        self._commit()
+        git(self.work, "push", "-q", "origin", "HEAD:refs/heads/main")
+
+    def _write(self, **changes: Any) -> None:
         data = contract_of(self.data)
         for key, value in changes.items():
             data[key] = {**data.get(key, {}), **value} if isinstance(value, Mapping) else value
         path = self.work / "runs" / "tiny.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(tomli_w.dumps(data))
-        self.publish()
 
-    def publish(self) -> None:
+    def _commit(self) -> None:
         git(self.work, "add", "-A")
         git(self.work, "commit", "-q", "-m", "the training code")
-        git(self.work, "push", "-q", "origin", "HEAD:refs/heads/main")
+
+    def _be_pushed(self) -> None:
+        """What the first push leaves, without the nine processes that it takes."""
+        here = self.work / ".git"
+        shutil.copytree(here / "objects", self.origin / "objects", dirs_exist_ok=True)
+        for ref in (self.origin / "refs" / "heads" / "main", here / "refs" / "remotes" / "origin" / "main"):
+            ref.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(here / "refs" / "heads" / "main", ref)
 
     def order(self, instance: str, words: str) -> None:
         """What the job of an instance does between steps 3 and 4."""
