@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from herorun.system import git as system_git
-from herorun.system.git import Repository, find_repository
-from herorun.system.loose import Elsewhere, Loose
+from herorun.system.git import Repository, calling, find_repository
+from herorun.system.git import repository as asking
+from herorun.system.git.loose import Elsewhere, Loose
 from herorun.system.process import Answer
 from stories import Story, git
 
@@ -42,11 +42,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
 
     def spy(words: tuple[str, ...], timeout: float, **more: object) -> Answer:
-        asked.append(words[len(system_git._FLAGS) + 1])
+        asked.append(words[len(calling.FLAGS) + 1])
         return real(words, timeout, **more)  # type: ignore[arg-type]
 
-    real = system_git.run
-    monkeypatch.setattr(system_git, "run", spy)
+    real = asking.run
+    monkeypatch.setattr(asking, "run", spy)
     return asked
 
 

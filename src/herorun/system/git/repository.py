@@ -1,8 +1,4 @@
-"""git: every call with an allow-listed environment, bytes, `-z` where there are names, and a deadline.
-
-GitPython finds the repository; the calls and their parsing are ours, because a wrong answer here is a wrong
-launch. Nothing in this module touches HEAD, the index, the stash, the work tree or the configuration.
-"""
+"""The calls that herorun makes in a work tree."""
 
 import contextlib
 import os
@@ -11,123 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from time import monotonic
 
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook
 from herorun.core.scrub import scrub
-from herorun.system.loose import Elsewhere, Loose
+from herorun.system.git.calling import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
+from herorun.system.git.loose import Elsewhere, Loose
+from herorun.system.git.settings import known_settings
 from herorun.system.process import Answer, run
 
-LOCAL = 60.0  # seconds for what stays on this machine
-REMOTE = 120.0  # seconds for what asks a remote
-FRESH = 60.0  # seconds that a setting holds, where none of the files changes that it is most likely in
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
-_BATCH = "-oBatchMode=yes"
-_SSH = f"ssh {_BATCH}"
-_KEPT = (
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_ASKPASS",
-    "GIT_SSL_CAINFO",
-    "GIT_SSL_NO_VERIFY",
-    "GIT_PROXY_COMMAND",
-)
-_FLAGS = (
-    "--no-pager",
-    "--no-optional-locks",
-    "--no-replace-objects",
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.fsync=committed,reference",
-    "-c",
-    "core.quotePath=false",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
-)
-
-
-def environment() -> dict[str, str]:
-    """The caller's environment without git's own variables, which would point at another repository or index."""
-    kept = {
-        k: v
-        for k, v in os.environ.items()
-        if not k.startswith("GIT_") or k in _KEPT or k.startswith("GIT_CONFIG_")
-    }
-    return kept | {
-        "LC_ALL": "C",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_ASKPASS": kept.get("GIT_ASKPASS", "true"),
-        **({} if {"GIT_SSH", "GIT_SSH_COMMAND"} & kept.keys() else {"GIT_SSH_COMMAND": _SSH}),
-    }
-
-
-def _ssh(configured: str | None) -> dict[str, str]:
-    """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to ask nobody."""
-    if not configured or "GIT_SSH_COMMAND" in os.environ:
-        return {}
-    plain = configured.split()[0].rpartition("/")[2] == "ssh"
-    return {"GIT_SSH_COMMAND": f"{configured} {_BATCH}" if plain else configured}
-
-
-@lru_cache(maxsize=512)
-def _set(repository: "Repository", asked: tuple[str, ...], ok: tuple[int, ...], known: object) -> Answer:
-    """What git says of its settings, each time the same while `known` is."""
-    return repository.git(*asked, ok=ok)
-
-
-def _known(repository: "Repository") -> object:
-    """What changes where the user changes a setting, so that a babysitter heeds it; what files include, in a minute."""
-    home = os.environ.get("HOME", "")
-    own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    inside = [f"{repository.common}/{name}" for name in ("config", "config.worktree")]
-    files = (*inside, f"{home}/.gitconfig", f"{own}/git/config")
-    told = tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith("GIT_CONFIG_")))
-    return (*map(_stamp, files), home, own, told, int(monotonic() / FRESH))
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-class GitFailed(CouldNotLook):
-    """A git call ended with an error."""
-
-    def __init__(self, args: Sequence[str], answer: Answer) -> None:
-        asked = args[0] in ("ls-remote", "fetch", "push")
-        named = [args[0], *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else [])]
-        super().__init__(f"`git {' '.join(named)}` failed: {_complaint(answer)}")
-        self.answer = answer
-
-
-_REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
 _REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_NO_REASON = "Could not read from remote repository."
-_DISTRUSTED = re.compile(r"in repository at '([^'\n]+)'")
-
-
-def _complaint(answer: Answer) -> str:
-    """The first line that says what is wrong; git ends with advice that fits anything."""
-    lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
-    lines = [line for line in lines if line]
-    at = next((n for n, line in enumerate(lines) if _REASON.match(line)), len(lines) - 1)
-    if at > 0 and lines[at].endswith(_NO_REASON):
-        at -= 1  # ssh or the host said why, in words of its own
-    told = lines[at] if lines else answer.complaint
-    return scrub(re.sub(r"^(?:(?:fatal|error|ERROR|remote): +)+", "", told))[:300].rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -152,13 +42,13 @@ class Repository:
         settings: Sequence[str] = (),
     ) -> Answer:
         """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
-        words = ("git", *_FLAGS, *(word for each in settings for word in ("-c", each)), *args)
-        ssh = _ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
+        words = ("git", *FLAGS, *(word for each in settings for word in ("-c", each)), *args)
+        ssh = users_ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
         everywhere = {**environment(), **ssh, **(env or {})}
         try:
             answer = run(words, timeout, cwd=str(self.top), env=everywhere, stdin=stdin)
         except CouldNotLook as error:  # which names the second word
-            raise CouldNotLook(str(error).replace(f"git {_FLAGS[0]}", f"git {args[0]}")) from None
+            raise CouldNotLook(str(error).replace(f"git {FLAGS[0]}", f"git {args[0]}")) from None
         if answer.code not in ok:
             raise GitFailed(args, answer)
         return answer
@@ -312,7 +202,7 @@ class Repository:
 
     def remotes(self) -> dict[str, str]:
         """Remote names and the URLs that git really uses, credentials removed; where pushes go elsewhere, that too."""
-        rows = _REMOTE.findall(_set(self, ("remote", "--verbose"), (0,), _known(self)).text)
+        rows = _REMOTE.findall(_set(self, ("remote", "--verbose"), (0,), known_settings(self.common)).text)
         read = {name: url for name, url, way in rows if way == "fetch"}
         written = {(name, url) for name, url, way in rows if way == "push"} - set(read.items())
         told = {name: f"{read[name]} (pushes go to {url})" for name, url in sorted(written) if name in read}
@@ -325,7 +215,7 @@ class Repository:
         return {name: oid for oid, _, name in rows if name}
 
     def config(self, key: str) -> str | None:
-        answer = _set(self, ("config", "--get", key), (0, 1), _known(self))
+        answer = _set(self, ("config", "--get", key), (0, 1), known_settings(self.common))
         return answer.text.strip() or None if answer.code == 0 else None
 
     def has(self, commit: str) -> bool:
@@ -346,55 +236,7 @@ def _rows(listed: Answer) -> list[tuple[str, str, str]]:
     return rows
 
 
-def find_repository(start: Path) -> Repository:
-    """The repository around a folder; `WrongUse` says what is wrong with it."""
-    if not start.exists():
-        raise WrongUse(f"{start} does not exist.")
-    return _found(start.absolute())  # what is said of it must hold in another folder too
-
-
-@lru_cache(maxsize=256)
-def _found(start: Path) -> Repository:
-    """Looked for once a process: a babysitter of a thousand runs asks as often, round after round.
-
-    GitPython takes longer to import than git to answer, so it is asked only for what git's answer leaves open.
-    """
-    words = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
-    answer = run(words, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment())
-    if answer.code:
-        raise WrongUse(_why_not(start, _complaint(answer)))
-    told = answer.text.splitlines()
-    top, common = told if len(told) == 2 else _with_line_breaks(start)
-    return Repository(Path(top).resolve(), (start / common).resolve())
-
-
-def _with_line_breaks(start: Path) -> tuple[str, str]:
-    """The two folders, where a name in them holds a line break."""
-    from git import Repo
-
-    with Repo(start, search_parent_directories=True) as found:
-        return str(found.working_tree_dir), str(found.common_dir)
-
-
-def _is_bare(start: Path) -> bool:
-    from git import Repo
-    from git.exc import GitError
-
-    try:
-        with Repo(start, search_parent_directories=True) as found:
-            return found.bare
-    except (GitError, ValueError, OSError):
-        return False
-
-
-def _why_not(start: Path, complaint: str) -> str:
-    if "dubious ownership" in complaint:
-        told = _DISTRUSTED.search(complaint)
-        top = told[1] if told else start
-        return (
-            f"git does not trust {top}, because another user owns it. If you do: "
-            f"`git config --global --add safe.directory {top}`."
-        )
-    if _is_bare(start):
-        return f"{start} is in a bare git repository: run herorun in a work tree."
-    return f"{start} is not in a git repository: run herorun in the repository of the training code, or name it with -C."
+@lru_cache(maxsize=512)
+def _set(repository: "Repository", asked: tuple[str, ...], ok: tuple[int, ...], known: object) -> Answer:
+    """What git says of its settings, each time the same while `known` is."""
+    return repository.git(*asked, ok=ok)

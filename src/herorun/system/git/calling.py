@@ -1,0 +1,89 @@
+"""How git is called: its environment, its flags, and what is said where it fails."""
+
+import os
+import re
+from collections.abc import Sequence
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.scrub import scrub
+from herorun.system.process import Answer
+
+LOCAL = 60.0  # seconds for what stays on this machine
+REMOTE = 120.0  # seconds for what asks a remote
+_BATCH = "-oBatchMode=yes"
+_SSH = f"ssh {_BATCH}"
+_KEPT = (
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_NO_VERIFY",
+    "GIT_PROXY_COMMAND",
+)
+FLAGS = (
+    "--no-pager",
+    "--no-optional-locks",
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsync=committed,reference",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+)
+_REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
+_NO_REASON = "Could not read from remote repository."
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment without git's own variables, which would point at another repository or index."""
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith("GIT_") or k in _KEPT or k.startswith("GIT_CONFIG_")
+    }
+    return kept | {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ASKPASS": kept.get("GIT_ASKPASS", "true"),
+        **({} if {"GIT_SSH", "GIT_SSH_COMMAND"} & kept.keys() else {"GIT_SSH_COMMAND": _SSH}),
+    }
+
+
+def users_ssh(configured: str | None) -> dict[str, str]:
+    """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to ask nobody."""
+    if not configured or "GIT_SSH_COMMAND" in os.environ:
+        return {}
+    plain = configured.split()[0].rpartition("/")[2] == "ssh"
+    return {"GIT_SSH_COMMAND": f"{configured} {_BATCH}" if plain else configured}
+
+
+class GitFailed(CouldNotLook):
+    """A git call ended with an error."""
+
+    def __init__(self, args: Sequence[str], answer: Answer) -> None:
+        asked = args[0] in ("ls-remote", "fetch", "push")
+        named = [args[0], *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else [])]
+        super().__init__(f"`git {' '.join(named)}` failed: {complaint(answer)}")
+        self.answer = answer
+
+
+def complaint(answer: Answer) -> str:
+    """The first line that says what is wrong; git ends with advice that fits anything."""
+    lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
+    lines = [line for line in lines if line]
+    at = next((n for n, line in enumerate(lines) if _REASON.match(line)), len(lines) - 1)
+    if at > 0 and lines[at].endswith(_NO_REASON):
+        at -= 1  # ssh or the host said why, in words of its own
+    told = lines[at] if lines else answer.complaint
+    return scrub(re.sub(r"^(?:(?:fatal|error|ERROR|remote): +)+", "", told))[:300].rstrip(".")

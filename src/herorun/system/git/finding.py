@@ -1,0 +1,66 @@
+"""The repository around a folder. GitPython is asked for what git's own answer leaves open."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from herorun.core.errors import WrongUse
+from herorun.system.git.calling import LOCAL, complaint, environment
+from herorun.system.git.repository import Repository
+from herorun.system.process import run
+
+_DISTRUSTED = re.compile(r"in repository at '([^'\n]+)'")
+
+
+def find_repository(start: Path) -> Repository:
+    """The repository around a folder; `WrongUse` says what is wrong with it."""
+    if not start.exists():
+        raise WrongUse(f"{start} does not exist.")
+    return _found(start.absolute())  # what is said of it must hold in another folder too
+
+
+@lru_cache(maxsize=256)
+def _found(start: Path) -> Repository:
+    """Looked for once a process: a babysitter of a thousand runs asks as often, round after round.
+
+    GitPython takes longer to import than git to answer, so it is asked only for what git's answer leaves open.
+    """
+    words = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
+    answer = run(words, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment())
+    if answer.code:
+        raise WrongUse(_why_not(start, complaint(answer)))
+    told = answer.text.splitlines()
+    top, common = told if len(told) == 2 else _with_line_breaks(start)
+    return Repository(Path(top).resolve(), (start / common).resolve())
+
+
+def _with_line_breaks(start: Path) -> tuple[str, str]:
+    """The two folders, where a name in them holds a line break."""
+    from git import Repo
+
+    with Repo(start, search_parent_directories=True) as found:
+        return str(found.working_tree_dir), str(found.common_dir)
+
+
+def _is_bare(start: Path) -> bool:
+    from git import Repo
+    from git.exc import GitError
+
+    try:
+        with Repo(start, search_parent_directories=True) as found:
+            return found.bare
+    except (GitError, ValueError, OSError):
+        return False
+
+
+def _why_not(start: Path, complaint: str) -> str:
+    if "dubious ownership" in complaint:
+        told = _DISTRUSTED.search(complaint)
+        top = told[1] if told else start
+        return (
+            f"git does not trust {top}, because another user owns it. If you do: "
+            f"`git config --global --add safe.directory {top}`."
+        )
+    if _is_bare(start):
+        return f"{start} is in a bare git repository: run herorun in a work tree."
+    return f"{start} is not in a git repository: run herorun in the repository of the training code, or name it with -C."

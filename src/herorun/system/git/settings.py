@@ -1,0 +1,25 @@
+"""What changes where the user changes a setting of git: until then its answers about them stand."""
+
+import os
+from pathlib import Path
+from time import monotonic
+
+FRESH = 60.0  # seconds that a setting holds, where none of the files changes that it is most likely in
+
+
+def known_settings(common: Path) -> object:
+    """What changes where the user changes a setting, so that a babysitter heeds it; what files include, in a minute."""
+    home = os.environ.get("HOME", "")
+    own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    inside = [f"{common}/{name}" for name in ("config", "config.worktree")]
+    files = (*inside, f"{home}/.gitconfig", f"{own}/git/config")
+    told = tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith("GIT_CONFIG_")))
+    return (*map(_stamp, files), home, own, told, int(monotonic() / FRESH))
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
