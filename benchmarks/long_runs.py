@@ -22,7 +22,7 @@ from herorun.acts.launch import launch
 from herorun.core.canonical import digest
 from herorun.core.errors import WrongUse
 from herorun.core.event import Decided, Event, Initialised, Observed
-from herorun.core.evidence import Metrics, Now
+from herorun.core.evidence import History, Metrics, Now
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
 from herorun.system.clock import now
 from herorun.system.columns import fetched
@@ -164,7 +164,7 @@ def started(long: Long, size: int, ticks: int = 0) -> Long:
     long.grow(size)
     under = long.run
     while (kept := fetched(under.state / COLUMNS)) is None or kept.rows < size:
-        found = read_metrics(under.tracker, under.contract, under.place, Now(now()))
+        found = read_metrics(under.tracker, under.contract, under.place, Now(now()), History())
         assert isinstance(found, Metrics), found
         keep_metrics(under.place, found)
     for _ in range(2):

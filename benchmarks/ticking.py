@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.timing import Row, in_turns
 from herorun.core.contract import Contract, contract_from
-from herorun.core.evidence import Metrics, Now
+from herorun.core.evidence import History, Metrics, Now
 from herorun.core.ports import Place
 from herorun.sources.metrics import keep_metrics, read_metrics
 from herorun.system.clock import now
@@ -55,7 +55,7 @@ def place(home: Path, name: str) -> Place:
 
 def read(where: Place) -> None:
     tracker = jsonl.connect(jsonl.Options.model_validate({}), where)
-    metrics = read_metrics(tracker, contract(where.output_root), where, Now(now()))
+    metrics = read_metrics(tracker, contract(where.output_root), where, Now(now()), History())
     assert isinstance(metrics, Metrics)
     keep_metrics(where, metrics)
 

@@ -183,3 +183,29 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
     assert other.herorun("launch", SLUG, "--no-babysit") == 3
     assert "only there can it be settled" in capsys.readouterr().err
     assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_a_machine_that_takes_over_tells_no_old_news(story: Story) -> None:
+    """It has none of the state that the one before it kept, and reads all rows anew."""
+    story.launched(WAIT)
+
+    def log(first: int, loss: str, count: int) -> None:
+        with (story.root / "metrics.jsonl").open("a") as file:
+            for step in range(first, first + count):
+                file.write(f'{{"step": {step}, "train/loss": {loss}}}\n')
+
+    log(10, "2.5", 60)
+    story.tick()
+    log(70, "NaN", 4)
+    story.tick()
+    log(74, "2.5", 60)
+    story.tick()
+    story.tick()
+    told = story.comments
+    assert [key for key in told if "not-finite" in key and key.endswith("/resolved")]
+    (story.state / "metrics.json").unlink()
+    story.tick()
+    assert story.comments == told
+    (story.data / "go").touch()
+    story.ended()

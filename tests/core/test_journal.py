@@ -95,7 +95,7 @@ EVENTS = [
     LAUNCHING,
     LAUNCHED,
     CheckedIn(NOON, "tiny-1", 1, "pass", (("argv", "pass", "as admitted"),), f"{ROOT}/step-1", NOON),
-    Observed(NOON, "0.1.0", "sha256:00", {"Job": "sha256:01"}, ("Metrics: 503",), "0123456789abcdef", 3),
+    Observed(NOON, "0.1.0", "sha256:00", {"Job": "sha256:01"}, ("Metrics: 503",), "0123456789abcdef", 3, 72),
     Decided(NOON, "degraded", "fresh", "~1/2", (ALERT,), ("tell/x",), "all quiet", END, 3, ENDING, NOON),
     Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}, "tell/y", page="must"),
     Failed(NOON, "tell/x", 1, "503 \u2028 café 🤖", True),

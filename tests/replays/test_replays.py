@@ -106,7 +106,7 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
     plan = make_plan(contract, a_tree(), sources, own, siblings, history)
     place = Place(contract.slug, "/nowhere/at/all", contract.output.root, "/nowhere/at/all")
-    metrics = read_metrics(tracker_of(incident, clock), contract, place, Now(clock.now))
+    metrics = read_metrics(tracker_of(incident, clock), contract, place, Now(clock.now), History())
     source = incident.told.get("source_run")
     evidence = {
         **healthy(Gate.LAUNCH),

@@ -10,7 +10,7 @@ import pytest
 
 from builders import NOON, a_contract, a_row
 from curves import CALM, curve
-from herorun.core.evidence import Nothing, Now
+from herorun.core.evidence import History, Nothing, Now
 from herorun.core.fold import Names
 from herorun.core.ports import Place, Rows
 from herorun.sources import metrics
@@ -40,8 +40,8 @@ class Gone:
         raise FileNotFoundError("no such run")
 
 
-def read_metrics(tracker, contract, place, at=NOON):
-    return metrics.read_metrics(tracker, contract, place, Now(at))
+def read_metrics(tracker, contract, place, at=NOON, told=0):
+    return metrics.read_metrics(tracker, contract, place, Now(at), History(rows=told))
 
 
 def tick(tracker, place, contract=None, at=NOON):
@@ -74,6 +74,28 @@ def test_a_second_look_reads_the_new_rows_only(place):
     assert feed.asked[0] == "60"
     assert [(e.first_step, e.rows) for e in again.spikes] == [(61, 12)]
     assert again.spikes == read_metrics(feed, a_contract(), Place("b", f"{place.state}/b", "", "")).spikes
+
+
+def test_what_the_ticks_of_another_machine_told_of_is_not_told_again(place):
+    feed = Feed(curve(*CALM, *[3.2] * 12, *CALM))
+    (told,) = read_metrics(feed, a_contract(), place).spikes
+    assert not told.open
+    assert read_metrics(feed, a_contract(), place, told=len(feed.rows)).spikes == ()
+
+    feed.rows += curve(*[3.2] * 12, *CALM, first=len(feed.rows))
+    (news,) = read_metrics(feed, a_contract(), place, told=len(feed.rows) - 72).spikes
+    assert news.first_step > told.first_step
+
+
+def test_an_excursion_that_goes_on_is_told_by_whoever_looks(place):
+    feed = Feed(curve(*CALM, *[3.2] * 12))
+    (told,) = read_metrics(feed, a_contract(), place, told=len(feed.rows)).spikes
+    assert told.open
+
+
+def test_fewer_rows_than_were_told_of_are_others(place):
+    feed = Feed(curve(*CALM, *[3.2] * 12, *CALM))
+    assert len(read_metrics(feed, a_contract(), place, told=1000).spikes) == 1
 
 
 def test_a_mere_look_moves_nothing(place):

@@ -251,8 +251,10 @@ def _journal(run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Act
     kept = keep(evidence)
     append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
     told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
+    metrics = evidence.get(Metrics)
+    rows = metrics.rows if isinstance(metrics, Metrics) else 0
     run.record.append(
-        Observed(seen.at, __version__, told, digests(kept), gaps, known.newest, known.lines),
+        Observed(seen.at, __version__, told, digests(kept), gaps, known.newest, known.lines, rows),
         decided(seen, evidence, known.memory, actions),
         *checked_in(seen, evidence, known.memory),
         *intents(run, to_intend(actions, run.record.memory()), seen.at),

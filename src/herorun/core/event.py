@@ -97,6 +97,7 @@ class Observed:
     gaps: tuple[str, ...] = ()
     after: str = ""  # id of the newest line that it knew; empty: it does not say
     lines: int = 0  # how many lines there were up to that one
+    rows: int = 0  # of the tracker, that it knew; 0: it does not say
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.evidence import Metrics, Nothing, Now
+from herorun.core.evidence import History, Metrics, Nothing, Now
 from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summarise
 from herorun.core.outside import read_json
 from herorun.core.ports import Place, Row, Rows, Tracker
@@ -69,16 +69,17 @@ class Look:
 _looks: dict[str, Look] = {}  # by state folder
 
 
-def read_metrics(tracker: Tracker, contract: Contract, place: Place, at: Now) -> Metrics | Nothing:
+def read_metrics(
+    tracker: Tracker, contract: Contract, place: Place, at: Now, history: History
+) -> Metrics | Nothing:
     """The folded state after all rows that there are now."""
     names = names_of(contract)
     source = digest(contract.tracker.model_dump(mode="json"))
     # Constants are part of the cache's name: another version folds again from the first row.
     version = digest([rules_digest(), names, source])
     state = _cached(Path(place.state) / CACHE, version)
-    arrived = Arrived(state.cursor, state.cursor)
     try:
-        state = _catch_up(tracker, state, names, arrived)
+        state, arrived = _since(tracker, state, names, history.rows)
     except FileNotFoundError:
         return Nothing(_gone(place, source))
     state = _in_time(state, arrived, at.at)
@@ -126,14 +127,34 @@ def _keep_rows(columns: Writer, look: Look) -> None:
     columns.append(batch.rows, batch.cursor, look.names, now())
 
 
-def _catch_up(tracker: Tracker, state: MetricsState, names: Names, arrived: Arrived) -> MetricsState:
+def _since(
+    tracker: Tracker, state: MetricsState, names: Names, told: int
+) -> tuple[MetricsState, Arrived]:
+    """The state after all rows, and those that are new; ticks have `told` of the excursions in so many rows.
+
+    This machine may know fewer of them than the record: another one watched the run, or the rules changed.
+    """
+    arrived = Arrived(state.cursor, state.cursor)
+    after = _catch_up(tracker, state, names, arrived, told)
+    if state.rows < told and after.rows < told:  # these are not the rows that were told of
+        arrived = Arrived(state.cursor, state.cursor)
+        after = _catch_up(tracker, state, names, arrived, 0)
+    return after, arrived
+
+
+def _catch_up(
+    tracker: Tracker, state: MetricsState, names: Names, arrived: Arrived, told: int
+) -> MetricsState:
     first = True
     while True:
         batch = _clean(tracker.read(state.cursor))
         arrived.add(batch, state.cursor)
         if batch.restarted:
-            state = MetricsState()
-        state = fold_rows(state, batch.rows, names, batch.changed_at, keep_closed=not first)
+            state, told = MetricsState(), 0
+        known = max(told - state.rows, 0)
+        for rows in (batch.rows[:known], batch.rows[known:]) if known else (batch.rows,):
+            news = not first and state.rows > told
+            state = fold_rows(state, rows, names, batch.changed_at, keep_closed=news)
         state = replace(state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:])
         first = False
         if not batch.rows:

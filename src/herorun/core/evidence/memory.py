@@ -71,6 +71,7 @@ class History:
     ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
     most_saved: int = 0  # the most checkpoints that a tick has seen at once
     last_tick: datetime | None = None  # before this one
+    rows: int = 0  # of the tracker, that the ticks so far knew
     last_tick_whole: bool = True  # whether it could read all that it asked for
     began: int | None = None  # the step that the first instance started from; None: nobody knows
     deleting: frozenset[str] = (

@@ -62,7 +62,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
             starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:] if ours else memory.starts
             return replace(memory, checked_in=memory.checked_in | {event.instance}, starts=starts)
         case Observed():
-            return replace(memory, judge=memory.judge.ticked(event.version))
+            judge = memory.judge.ticked(event.version)
+            return replace(memory, judge=judge, rows=event.rows or memory.rows)
         case Replayed():
             return replace(memory, judge=memory.judge.judged_again(event))
         case Decided():

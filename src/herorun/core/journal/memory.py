@@ -51,6 +51,7 @@ class Memory:
     last_decided: Decided | None = None
     last_seen: datetime | None = None  # the newest tick that could see the run
     last_summary: datetime | None = None
+    rows: int = 0  # of the tracker, that the newest tick knew that could read them
     health: Health = field(default_factory=Health)
     job_started: Mapping[str, datetime] = field(default_factory=dict)  # by instance, as its scheduler tells
     ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
@@ -161,6 +162,7 @@ class Memory:
             ends=tuple(self.ends.values()),
             most_saved=self.most_saved,
             last_tick=self.last_decided.at if self.last_decided else None,
+            rows=self.rows,
             last_tick_whole=self.last_decided is None or self.last_decided.monitor == "fresh",
             stopped=tuple(sorted(self.stopped.items())),
             began=self._began(),
