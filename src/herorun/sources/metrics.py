@@ -127,9 +127,7 @@ def _keep_rows(columns: Writer, look: Look) -> None:
     columns.append(batch.rows, batch.cursor, look.names, now())
 
 
-def _since(
-    tracker: Tracker, state: MetricsState, names: Names, told: int
-) -> tuple[MetricsState, Arrived]:
+def _since(tracker: Tracker, state: MetricsState, names: Names, told: int) -> tuple[MetricsState, Arrived]:
     """The state after all rows, and those that are new; ticks have `told` of the excursions in so many rows.
 
     This machine may know fewer of them than the record: another one watched the run, or the rules changed.
