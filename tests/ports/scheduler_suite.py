@@ -261,7 +261,8 @@ class SharesLooks:
     def test_a_look_that_is_shared_answers_as_the_scheduler_itself(self, rig: Rig) -> None:
         mine = rig.connect()
         rig.run(rig.job("exit 3"))
-        seen = mine.by(rig.connect().look({"tiny-1": long_ago(), "tiny-4": rig.settled()}))
+        settled = rig.settled()  # at the time of the look
+        seen = mine.by(rig.connect().look({"tiny-1": long_ago(), "tiny-4": settled}))
         assert seen.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
-        assert seen.find("tiny-4", rig.settled()) == Absent()
+        assert seen.find("tiny-4", settled) == Absent()
         assert seen.live("tiny") == () and mine.cluster == rig.connect().cluster
