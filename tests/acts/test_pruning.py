@@ -268,5 +268,5 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     there = {str(step): checkpoints.Listed(a_checkpoint(step), False) for step in (4, 3, 2, 1)}
     monkeypatch.setattr(checkpoints, "listed", lambda run: there)
     monkeypatch.setattr(checkpoints, "sized", sized)
-    found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]
+    found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]  # who lists them is replaced
     assert [each.candidate.step for each in found] == [1, 2, 4]

@@ -330,7 +330,7 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
 def test_a_job_that_is_found_again_is_asked_for_anew(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, folder = datetime.now(UTC), alone.folder / "kept"
     for minutes, over in ((0, False), (30, False), (59, False), (59, False), (60, True)):
-        monkeypatch.setattr(not_found, "now", lambda: begun + timedelta(minutes=minutes))  # noqa: B023
+        monkeypatch.setattr(not_found, "now", lambda at=begun + timedelta(minutes=minutes): at)
         assert not_found.not_found(folder)[0] is over
     not_found.found_again(folder)
     assert not not_found.not_found(folder)[0]

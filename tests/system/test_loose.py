@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,9 +42,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What git was started for."""
     asked: list[str] = []
 
-    def spy(words: tuple[str, ...], timeout: float, **more: object) -> Answer:
+    def spy(words: tuple[str, ...], timeout: float, **more: Any) -> Answer:
         asked.append(words[len(calling.FLAGS) + 1])
-        return real(words, timeout, **more)  # type: ignore[arg-type]
+        return real(words, timeout, **more)
 
     real = asking.run
     monkeypatch.setattr(asking, "run", spy)

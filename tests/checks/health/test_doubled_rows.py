@@ -1,13 +1,9 @@
 from dataclasses import replace
 
-import pytest
-
 from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, some_metrics
 from herorun.checks.health.doubled_rows import Limits, doubled_rows
-from herorun.checks.health.learning_rate_jump import learning_rate_jump
-from herorun.checks.health.resume_mismatch import resume_mismatch
 from herorun.core.check import Response, Topic
-from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
+from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
 
@@ -43,17 +39,6 @@ def test_it_says_since_when():
 
 def test_it_only_tells():
     assert doubled_rows.response is Response.WARN and doubled_rows.topic is Topic.MONITOR
-
-
-@pytest.mark.parametrize(("still", "outcome"), [(True, Outcome.UNKNOWN), (False, Outcome.FAIL)])
-def test_meanwhile_no_resume_can_be_compared(still, outcome):
-    off = Resume(
-        90, 100, compared=3, early=(0.5, 0.5, 0.5), median=0.5, worst=0.5, rate_before=1.0, rate_after=2.0
-    )
-    rows = some_metrics(resume=off, excursions=(lasting(3, open=still),))
-
-    assert answer(resume_mismatch, rows).outcome is outcome
-    assert answer(learning_rate_jump, rows).outcome is outcome
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -1,13 +1,9 @@
 from dataclasses import replace
 
-import pytest
-
 from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, some_metrics
-from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.mixed_rows import Limits, mixed_rows
-from herorun.checks.health.resume_mismatch import resume_mismatch
 from herorun.core.check import Response, Topic
-from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
+from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
 
@@ -49,17 +45,6 @@ def test_it_is_one_answer_however_often_it_began():
 def test_nothing_is_relaunched_beside_another_writer():
     assert mixed_rows.topic is Topic.JOB and mixed_rows.vetoes_relaunch
     assert mixed_rows.response is Response.ESCALATE
-
-
-@pytest.mark.parametrize(("still", "outcome"), [(True, Outcome.UNKNOWN), (False, Outcome.FAIL)])
-def test_meanwhile_no_resume_can_be_compared(still, outcome):
-    off = Resume(
-        90, 100, compared=3, early=(0.5, 0.5, 0.5), median=0.5, worst=0.5, rate_before=1.0, rate_after=2.0
-    )
-    rows = some_metrics(resume=off, excursions=(lasting(3, open=still),))
-
-    assert answer(resume_mismatch, rows).outcome is outcome
-    assert answer(learning_rate_jump, rows).outcome is outcome
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -1,8 +1,10 @@
 import math
+from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_history, an_instance, answer, some_metrics
+from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, some_metrics
+from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import Limits, resume_mismatch
 from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
 from herorun.core.finding import Outcome
@@ -124,6 +126,18 @@ def test_each_limit_is_the_contracts():
     assert outcome_of(Limits(after=0.02), compared=9, offset=0.015, after=50) is Outcome.PASS
     assert outcome_of(Limits(least_after=40), compared=9, offset=0.015, after=40) is Outcome.FAIL
     assert outcome_of(Limits(sigmas=4.0), compared=9, offset=0.015, after=50, noise=0.02) is Outcome.FAIL
+
+
+@pytest.mark.parametrize("kind", ["mixed", "doubled"])
+@pytest.mark.parametrize(("still", "outcome"), [(True, Outcome.UNKNOWN), (False, Outcome.FAIL)])
+def test_while_two_write_no_resume_can_be_compared(kind, still, outcome):
+    off = Resume(
+        90, 100, compared=3, early=(0.5, 0.5, 0.5), median=0.5, worst=0.5, rate_before=1.0, rate_after=2.0
+    )
+    rows = some_metrics(resume=off, excursions=(replace(an_excursion(3), kind=kind, open=still),))
+
+    assert answer(resume_mismatch, rows).outcome is outcome
+    assert answer(learning_rate_jump, rows).outcome is outcome
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import History, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict, failed
+from herorun.core.health.excursion import judged, subject
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,13 @@ class Limits:
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.METRIC)
 def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
-    if not history.wrote(metrics):
-        return [not_applicable("no row of this instance yet")]
-    frozen = [e for e in metrics.of("frozen") if e.rows >= limits.rows and not e.declared]
-    wrong = [
-        failed(
-            f"the loss is {e.expected:.6g} in every row since before step {e.first_step}"
-            + ("" if e.open else f", up to step {e.last_step}"),
-            subject=f"loss from step {e.first_step}",
-        )
-        for e in frozen
-    ]
-    return wrong or [passed(f"no loss that stands still up to step {metrics.step}")]
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows and not excursion.declared
+
+    return judged(metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _told)
+
+
+def _told(frozen: Excursion) -> Verdict:
+    until = "" if frozen.open else f", up to step {frozen.last_step}"
+    said = f"the loss is {frozen.expected:.6g} in every row since before step {frozen.first_step}{until}"
+    return failed(said, subject=subject(frozen))
