@@ -9,7 +9,7 @@ import pytest
 from builders import a_contract, a_history, a_job
 from herorun.core.anchors import RECEIPT
 from herorun.core.cadence import FIRST_CHECK
-from herorun.core.evidence import JobState, Nothing, Receipt
+from herorun.core.evidence import JobState, Nothing, Now, Receipt
 from herorun.core.ports import Place
 from herorun.schedulers import local as scheduler
 from herorun.sources.receipts import read_receipt
@@ -37,7 +37,7 @@ class Bench:
         jobs = scheduler.connect(scheduler.Options(), place)
         files = store.connect(store.Options(), place)
         contract = a_contract(output={"root": str(self.root)})
-        return read_receipt(contract, files, jobs, a_history(), a_job(state, **told))
+        return read_receipt(contract, files, jobs, a_history(), a_job(state, **told), Now(now()))
 
     @property
     def outcome(self) -> str:

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from herorun.core.anchors import RECEIPT_LINE
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.contract import Contract
-from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Receipt, Unavailable
+from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Now, Receipt, Unavailable
 from herorun.core.outside import read_json, whole_number
 from herorun.core.ports import Scheduler, Store
-from herorun.system.clock import now
 
 LOG_LINES = 2000
 _NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
@@ -37,6 +36,7 @@ def read_receipt(
     scheduler: Scheduler,
     history: History,
     job: Job | Nothing | Unavailable,
+    at: Now,
 ) -> Receipt | Nothing:
     """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said.
 
@@ -48,7 +48,7 @@ def read_receipt(
         return Nothing("no instance was launched yet")
     folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
     files = _in_folder(store, folder, current.name)
-    needed = not files and not _may_lack_a_log(job, now())
+    needed = not files and not _may_lack_a_log(job, at.at)
     found = that_counts(files + _in_log(scheduler, current.name, needed))
     if found is None:
         return Nothing(f"{current.name} has not checked in yet")
