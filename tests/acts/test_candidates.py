@@ -92,7 +92,7 @@ def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
     assert story.tick() == 1
     told, outcomes = preflight(story, capsys)
     (refused,) = [c["refused"] for c in told["candidates"] if c["path"] == tainted]
-    assert "not-finite fired" in refused
+    assert "tainted by not-finite[train/loss], bad from step 4; trusted up to step 2" in refused
     assert told["chosen"] == str(story.root / "step-2")
     assert told["discarded"]["steps"] == 7
     assert outcomes["tainted-start-checkpoint"] == "pass"
@@ -114,16 +114,17 @@ def test_a_relaunch_passes_it_over_too(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_where_all_are_tainted_a_relaunch_asks_a_person(story: Story) -> None:
-    """The very first look finds it: nobody knows a healthy moment since the launch."""
-    story.sign(final_step=40)
+def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story: Story) -> None:
+    """A margin of 100 steps reaches back beyond the first checkpoint."""
+    story.sign(final_step=40, babysit={"thresholds": {"not-finite": {"margin": 100}}})
     story.launched(WAIT)
+    save(story.root, 9)
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write(NAN)
     assert story.tick() == 1
     run = story.run
     memory = run.record.memory()
-    with pytest.raises(Blocked, match=r"step-2: it was written after not-finite fired"):
+    with pytest.raises(Blocked, match=r"it is tainted by not-finite.* \(2 checkpoints, steps 2 to 9\)"):
         resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
 
 

@@ -135,6 +135,37 @@ def test_a_numeric_veto_outlives_its_alert(story: Story, capsys: pytest.CaptureF
 
 
 @pytest.mark.thorough
+def test_what_was_not_finite_and_is_again_is_never_relaunched_from_what_it_saved_since(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody was asked about a relaunch while it was not finite: the data alone holds it back."""
+    story.sign(final_step=20)
+    story.order("tiny-1", f"{WAIT}; {CRASH}")
+    assert story.init() == 0 and story.launch() == 0
+    story.reaches(2)
+    assert story.tick() == 0
+    for rows in ({6: "NaN"}, dict.fromkeys(range(7, 17), "2.5")):
+        with (story.root / "metrics.jsonl").open("a") as file:
+            file.writelines(f'{{"step": {step}, "train/loss": {loss}}}\n' for step, loss in rows.items())
+        story.tick()
+    save(story.root, 17)
+    story.tick()
+    assert "not-finite" not in {alert.check for alert in story.events("Decided")[-1].alerts if alert.firing}
+    (story.data / "go").touch()
+    story.ended()
+    story.tick()
+    assert story.starts == ["tiny-1 scratch"]
+    assert "escalate/relaunch/tiny-1/veto" in story.comments
+    capsys.readouterr()
+    assert story.herorun("checkpoints", "list", SLUG) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [("tainted by not-finite[train/loss], bad from step 7" in line) for line in listed] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.thorough
 def test_success_before_the_final_step_is_not_finished(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from herorun.core.lineage import (
     discarded,
     is_under,
     mistrust,
+    reasons_once,
     refusal,
     seconds_between,
     written_later,
@@ -66,7 +67,26 @@ def test_a_taint_is_a_time(minutes, tainted):
 def test_a_taint_without_a_next_launch_is_open():
     taint = Taint("not-finite", NOON + 10 * MINUTE, 50)
 
-    assert "not-finite fired" in mistrust(written(100, 9999), a_run(taint))
+    assert mistrust(written(100, 9999), a_run(taint)).startswith("it is tainted by not-finite;")
+
+
+@pytest.mark.parametrize(
+    ("step", "minutes", "covered"),
+    [(119, 20, False), (120, 20, True), (120, 1, False), (200, 60, False), (200, None, True)],
+)
+def test_where_the_data_names_a_step_the_step_decides_among_what_its_instance_wrote(step, minutes, covered):
+    taint = Taint("not-finite", NOON + 10 * MINUTE, 119, NOON + 60 * MINUTE, "tiny-1", "loss", bad_step=121)
+    candidate = written(step) if minutes is None else written(step, minutes)
+
+    assert taint.covers(candidate) is covered
+
+
+def test_a_taint_names_its_alert_and_its_steps():
+    taint = Taint("not-finite", NOON, 119, None, "tiny-1", "loss", bad_step=121)
+
+    assert mistrust(written(200, 5), a_run(taint)) == (
+        "it is tainted by not-finite[loss], bad from step 121; trusted up to step 119"
+    )
 
 
 @pytest.mark.parametrize(("step", "tainted"), [(50, False), (51, True)])
@@ -200,3 +220,9 @@ def test_what_is_perhaps_half_deleted_is_never_gone_on_from():
     candidate = a_checkpoint(100)
     history = a_history(deleting=frozenset({candidate.path}))
     assert mistrust(candidate, history) == "its deletion was begun: it may be half there"
+
+
+def test_a_reason_is_stated_once_however_many_checkpoints_share_it():
+    refused = [(written(step), "tainted") for step in (100, 200, 300)] + [(written(400), "rejected")]
+
+    assert reasons_once(refused) == (f"tainted (3 checkpoints, steps 100 to 300); {ROOT}/step-400: rejected")

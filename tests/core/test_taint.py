@@ -1,5 +1,7 @@
 """When a run wrote what nobody should go on from, as the journal tells it."""
 
+from dataclasses import replace
+
 import pytest
 
 from builders import EVERY, NOON, a_checkpoint, a_plan
@@ -32,6 +34,11 @@ def alert(state=State.FIRING, check="not-finite", subject="loss", tick=0):
     return Alert(check, subject, at(tick), at(tick), state, "not a number", instance="tiny-1")
 
 
+def bad(first, last, state=State.FIRING):
+    """A loss that was not finite at these steps, with the default margin."""
+    return replace(alert(state), steps=(first, last), taints_from=first - 1)
+
+
 def decide(tick, step, *alerts, monitor="fresh"):
     return Decided(at(tick), "healthy", monitor, f"~{step}/200", alerts)
 
@@ -56,7 +63,7 @@ def test_a_healthy_run_has_none():
 def test_an_alert_taints_from_the_last_healthy_decision_on(check):
     told = taints(BEGUN, decide(3, 30, alert(check=check)))
 
-    assert told == (Taint(check, at(2), 20, None, "tiny-1"),)
+    assert told == (Taint(check, at(2), 20, None, "tiny-1", "loss"),)
 
 
 def test_the_next_launch_ends_it():
@@ -78,10 +85,38 @@ def test_while_it_fires_it_stays_as_it_began():
     assert [(taint.since, taint.step) for taint in told] == [(at(2), 20)]
 
 
-def test_one_that_resolves_before_the_next_launch_taints_nothing():
-    resolved = alert(State.RESOLVED)
+def test_a_comparison_that_turns_out_well_before_the_next_launch_taints_nothing():
+    wrong, right = (alert(state, "resume-mismatch") for state in (State.FIRING, State.RESOLVED))
 
-    assert taints(BEGUN, decide(3, 30, alert()), decide(4, 40, resolved), launch(2, 5)) == ()
+    assert taints(BEGUN, decide(3, 30, wrong), decide(4, 40, right), launch(2, 5)) == ()
+
+
+def test_what_was_not_finite_taints_its_instance_also_when_it_is_finite_again():
+    nan, over = bad(121, 125), bad(121, 125, State.RESOLVED)
+
+    (taint,) = taints(BEGUN, decide(3, 130, nan), decide(4, 140, over), decide(5, 150))
+    assert (taint.alert, taint.bad_step, taint.step, taint.until) == ("not-finite[loss]", 121, 119, None)
+    (ledger,) = fold(_flat([BEGUN, decide(3, 130, nan), decide(4, 140, over)])).ledger.taints
+    assert ledger == taint
+
+
+def test_it_begins_at_the_first_bad_step_in_the_data_and_not_at_the_last_healthy_look():
+    (taint,) = taints(BEGUN, decide(3, 614, bad(121, 614)))
+
+    assert (taint.step, taint.bad_step, taint.since) == (119, 121, at(0))
+
+
+def test_a_later_stretch_does_not_move_its_beginning():
+    first, later = decide(3, 130, bad(121, 125)), decide(5, 310, bad(301, 310))
+
+    assert [t.bad_step for t in taints(BEGUN, first, decide(4, 140), later)] == [121]
+
+
+def test_the_next_instance_is_not_tainted_by_the_one_before():
+    events = [BEGUN, decide(3, 130, bad(121, 125)), launch(2, 5), decide(6, 30)]
+
+    assert fold(_flat(events)).ledger.taints == ()
+    assert [taint.until for taint in taints(*events)] == [at(5)]
 
 
 def test_a_pending_one_taints_nothing_yet_and_is_not_healthy():

@@ -11,9 +11,9 @@ from herorun.acts.holding import held
 from herorun.acts.manifest import read_manifest
 from herorun.core.canonical import canonical, plain
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
-from herorun.core.evidence import Candidate, FinalStep
+from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
-from herorun.core.lineage import acceptable
+from herorun.core.lineage import acceptable, tainted
 from herorun.core.outside import read_json
 from herorun.core.retention import Policy, PrunePlan, Sized, plan_from, prune_plan
 from herorun.core.scrub import scrub
@@ -26,10 +26,11 @@ AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over
 
 @dataclass(frozen=True)
 class Listing:
-    """All checkpoints in number order, and when they were listed."""
+    """All checkpoints in number order, when they were listed, and what taints some of them."""
 
     found: tuple[Sized, ...]
     at: datetime
+    taints: tuple[Taint, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {"checkpoints": [self._row(each) for each in self.found]}
@@ -43,6 +44,7 @@ class Listing:
             "step": candidate.step,
             "state": state,
             "problem": candidate.problem or each.doubt,
+            "tainted": tainted(candidate, self.taints),
             "temporary": candidate.temporary,
             "bytes": each.bytes,
             "files": each.files,
@@ -56,6 +58,11 @@ def list_checkpoints(run: Run) -> Listing:
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         found = [each for each in at_once.map(lambda one: sized(run, one), there) if each]
     return Listing(tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now())
+
+
+def list_with_taints(run: Run) -> Listing:
+    """The same, with what the record says that no run should continue from."""
+    return replace(list_checkpoints(run), taints=run.record.memory().history.taints)
 
 
 @dataclass(frozen=True)

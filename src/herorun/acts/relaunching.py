@@ -14,7 +14,7 @@ from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
 from herorun.core.journal import Memory
-from herorun.core.lineage import acceptable, refusal
+from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub
 from herorun.gates import Report, ask_relaunch
@@ -132,8 +132,8 @@ def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
         return admitted.started_from(newest, "newest complete checkpoint of this run")
     refused = [c for c in found.candidates if c.complete]
     if refused:
-        words = "; ".join(f"{c.path}: {refusal(c, run.contract, memory.history)}" for c in refused)
-        raise Blocked(f"No complete checkpoint of this run may be chosen without a person: {words}.")
+        reasons = reasons_once((c, refusal(c, run.contract, memory.history)) for c in refused)
+        raise Blocked(f"No complete checkpoint of this run may be chosen without a person: {reasons}.")
     if run.contract.start.from_ is not None:
         return admitted
     raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")

@@ -22,6 +22,8 @@ def command() -> None:
 def list_(start: str, run: str, as_json: bool) -> int:
     """Every checkpoint of the run's roots, in number order: complete or not, permanent or temporary, size, age.
 
+    One that was written after the numbers went wrong is tainted: the list names the alert and the first bad step.
+
     Exit code 0: listed. 3: a root could not be read.
 
     \b
@@ -32,18 +34,18 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.checkpoints import list_checkpoints
+    from herorun.acts.checkpoints import list_with_taints
     from herorun.core.retention import age_words, size_words
     from herorun.workspace import watched_run
 
-    listing = list_checkpoints(watched_run(run, Path(start))[0]).as_json()
+    listing = list_with_taints(watched_run(run, Path(start))[0]).as_json()
     if as_json:
         screen.show_json(listing)
         return 0
     for told in listing["checkpoints"]:
         age = None if told["age_seconds"] is None else timedelta(seconds=told["age_seconds"])
         kind = "temporary" if told["temporary"] else "permanent"
-        why = f": {screen.clean(told['problem'])}" if told["problem"] else ""
+        why = "".join(f": {screen.clean(told[key])}" for key in ("problem", "tainted") if told[key])
         words = f"{kind}, {size_words(told['bytes'])}, {age_words(age)}"
         click.echo(f"{told['step']:>10}  {told['state']:<10}  {words}  {screen.clean(told['path'])}{why}")
     if not listing["checkpoints"]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from herorun.core.canonical import timestamp
 from herorun.core.check import Check, Topic
 from herorun.core.evidence import Evidence, Job, JobState
-from herorun.core.finding import Finding, Outcome
+from herorun.core.finding import Finding, Outcome, Verdict
 
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 
@@ -36,6 +36,8 @@ class Alert:
     ticks: int = 1
     first_step: int = 0
     instance: str = ""
+    steps: tuple[int, int] | None = None  # where in the data it happened, as far as it is known
+    taints_from: int | None = None  # checkpoints of this step and later ones are not to be trusted
 
     @property
     def id(self) -> AlertId:
@@ -118,7 +120,19 @@ def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) 
             held=before.held + min(gap, 2 * moment.cadence),
             ticks=before.ticks + 1,
         )
+    began = _placed(began, finding.verdict)
     return replace(began, state=State.FIRING) if _held(began, check, moment) else began
+
+
+def _placed(alert: Alert, verdict: Verdict) -> Alert:
+    """With the steps that the data names, which only widen while it is the same incident."""
+    steps = [each for each in (alert.steps, verdict.steps) if each]
+    taints = [step for step in (alert.taints_from, verdict.taints_from) if step is not None]
+    return replace(
+        alert,
+        steps=(min(first for first, _ in steps), max(last for _, last in steps)) if steps else None,
+        taints_from=min(taints, default=None),
+    )
 
 
 def _held(alert: Alert, check: Check, moment: Moment) -> bool:

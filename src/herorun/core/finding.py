@@ -21,14 +21,22 @@ class Verdict:
     message: str
     subject: str = ""
     details: tuple[str, ...] = ()
+    steps: tuple[int, int] | None = None  # first and last step of the data that it happened at
+    taints_from: int | None = None  # checkpoints of this step and later ones are not to be trusted
 
 
 def passed(message: str, *details: str, subject: str = "") -> Verdict:
     return Verdict(Outcome.PASS, message, subject, details)
 
 
-def failed(message: str, *details: str, subject: str = "") -> Verdict:
-    return Verdict(Outcome.FAIL, message, subject, details)
+def failed(
+    message: str,
+    *details: str,
+    subject: str = "",
+    steps: tuple[int, int] | None = None,
+    taints_from: int | None = None,
+) -> Verdict:
+    return Verdict(Outcome.FAIL, message, subject, details, steps, taints_from)
 
 
 def unknown(message: str, *details: str, subject: str = "") -> Verdict:

@@ -1,12 +1,12 @@
 """Which checkpoints may be gone on from, which is the newest, and what a choice throws away. All of it is pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.clocks import SKEW
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics
+from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics, Taint
 
 
 def is_under(path: str, roots: Iterable[str]) -> bool:
@@ -35,10 +35,13 @@ def mistrust(candidate: Candidate, history: History) -> str:
     back = given_up(candidate, history.given_up)
     if back is not None:
         return given_up_words(back)
-    taint = next((taint for taint in history.taints if taint.covers(candidate)), None)
-    if taint is None:
-        return ""
-    return f"it was written after {taint.check} fired, which was not resolved ({_since(taint.since, taint.step)})"
+    return tainted(candidate, history.taints)
+
+
+def tainted(candidate: Candidate, taints: Iterable[Taint]) -> str:
+    """By which alerts a checkpoint is tainted, and from which step on; empty where it is not."""
+    messages = dict.fromkeys(taint.message for taint in taints if taint.covers(candidate))
+    return f"it is {'; '.join(messages)}" if messages else ""
 
 
 def given_up(candidate: Candidate, rollbacks: Iterable[GivenUp]) -> GivenUp | None:
@@ -52,10 +55,6 @@ def given_up_words(back: GivenUp) -> str:
     return f"it was given up when the run went back to step {back.step} ({back.at:%Y-%m-%d %H:%M} UTC{why})"
 
 
-def _since(at: datetime, step: int) -> str:
-    return f"last healthy at {at:%Y-%m-%d %H:%M} UTC, step {step}"
-
-
 def refusal(candidate: Candidate, contract: Contract, history: History) -> str:
     """Why one of the run's own checkpoints is never chosen automatically; empty where it may be, if it is complete.
 
@@ -64,6 +63,21 @@ def refusal(candidate: Candidate, contract: Contract, history: History) -> str:
     if is_rejected(candidate.path, contract.start.rejected):
         return "its lineage is rejected"
     return "" if decided_on(contract, [candidate]) else mistrust(candidate, history)
+
+
+def reasons_once(refused: Iterable[tuple[Candidate, str]]) -> str:
+    """Why checkpoints are refused, each reason once, however many share it."""
+    by_reason: dict[str, list[Candidate]] = {}
+    for candidate, reason in refused:
+        by_reason.setdefault(reason, []).append(candidate)
+    return "; ".join(_reason_of(reason, each) for reason, each in by_reason.items())
+
+
+def _reason_of(reason: str, refused: Sequence[Candidate]) -> str:
+    if len(refused) == 1:
+        return f"{refused[0].path}: {reason}"
+    steps = [candidate.step for candidate in refused]
+    return f"{reason} ({len(refused)} checkpoints, steps {min(steps)} to {max(steps)})"
 
 
 def acceptable(candidates: Iterable[Candidate], contract: Contract, history: History) -> Checkpoints:

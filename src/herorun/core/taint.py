@@ -1,6 +1,7 @@
 """When a run wrote checkpoints that nobody should go on from, folded from what the babysitter decided.
 
-From the last decision that found it healthy, because the alert says only when it was seen, until the next launch.
+From the first bad step in the data until the next launch. Where the data names no step, from the last decision that
+found the run healthy, because the alert alone says only when it was seen.
 """
 
 import re
@@ -15,17 +16,21 @@ from herorun.core.evidence import Taint
 # An alert of these says that the weights, or what was loaded into them, are not to be trusted. Others, a spike or
 # a stall, leave the checkpoint whole.
 TAINTING = frozenset({"not-finite", "resume-mismatch"})
+# Of these, what evidence can take back: a comparison may turn out well. Values that were not finite went into the
+# weights and the optimiser, whatever the rows say later.
+REVERSIBLE = frozenset({"resume-mismatch"})
 _STEP = re.compile(r"~([0-9]+)/")  # of `Decided.progress`
 
 
 @dataclass(frozen=True)
 class Health:
-    """`at` and `step` are of the last healthy decision, or of the launch; `open` are alerts that still fire."""
+    """`at` and `step` are of the last healthy decision, or of the launch; `open` is what taints the current instance."""
 
     at: datetime | None = None
     step: int = 0
     open: Mapping[AlertId, Taint] = field(default_factory=dict)
     closed: tuple[Taint, ...] = ()
+    launched: datetime | None = None
 
     @property
     def taints(self) -> tuple[Taint, ...]:
@@ -35,19 +40,27 @@ class Health:
 def decided(health: Health, event: Decided) -> Health:
     """One decision more. A monitor that could not look everywhere found nothing healthy."""
     alerts = [alert for alert in event.alerts if alert.check in TAINTING]
-    # While one is there the last healthy moment stands still, so what began stays as it began.
-    still = {a.id: _began(health, a) for a in alerts if a.firing}
+    taints = {**health.open, **{a.id: _taint(health, a) for a in alerts if a.firing}}
+    over = [a.id for a in alerts if a.state is State.RESOLVED and a.check in REVERSIBLE]
+    still = {key: taint for key, taint in taints.items() if key not in over}
     if event.monitor != "fresh" or any(alert.state is not State.RESOLVED for alert in alerts):
         return replace(health, open=still)
-    found = _STEP.match(event.progress)
-    return replace(health, at=event.at, step=int(found[1]) if found else health.step, open=still)
+    progress = _STEP.match(event.progress)
+    return replace(health, at=event.at, step=int(progress[1]) if progress else health.step, open=still)
 
 
 def launched(health: Health, at: datetime, step: int) -> Health:
-    """The next instance begins at a step that was chosen: what still fired ends as a taint for good."""
+    """The next instance begins at a step that was chosen: what still taints ends as a taint for good."""
     ended = (replace(taint, until=at) for taint in health.open.values())
-    return Health(at, step, {}, (*health.closed, *ended))
+    return Health(at, step, {}, (*health.closed, *ended), at)
 
 
-def _began(health: Health, alert: Alert) -> Taint:
-    return Taint(alert.check, health.at or alert.since, health.step, None, alert.instance)
+def _taint(health: Health, alert: Alert) -> Taint:
+    """It begins at the earliest step that the alert ever named for this instance."""
+    known = health.open.get(alert.id)
+    if alert.taints_from is None:
+        began = Taint(alert.check, health.at or alert.since, health.step, None, alert.instance, alert.subject)
+        return known or began
+    since, bad = health.launched or alert.since, alert.steps[0] if alert.steps else alert.taints_from
+    taint = Taint(alert.check, since, alert.taints_from - 1, None, alert.instance, alert.subject, bad)
+    return known if known and known.bad_step is not None and known.step <= taint.step else taint

@@ -89,6 +89,8 @@ class Listed(Shape):
     step: int
     state: Literal["complete", "incomplete", "unknown"]
     problem: str
+    tainted: str
+    """By which alert, and from which step on; empty where it is not."""
     temporary: bool | None
     bytes: int | None
     files: int | None

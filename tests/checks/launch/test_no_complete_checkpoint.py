@@ -52,7 +52,7 @@ def test_to_begin_before_tainted_ones_needs_a_reason():
 def test_rejected_and_tainted_ones_do_not_count():
     assert ask(a_checkpoint(100), rejected=[ROOT]).outcome is Outcome.FAIL
     tainted = a_history(taints=(Taint("not-finite", NOON, 50),))
-    assert "not-finite fired" in ask(a_checkpoint(100), history=tainted).details[0]
+    assert "tainted by not-finite" in ask(a_checkpoint(100), history=tainted).details[0]
 
 
 def test_one_that_nobody_looked_into_does_not_count():

@@ -4,12 +4,14 @@ Why: after a non-finite loss the weights are lost, and every further step is pai
 were a hardware fault meets it again.
 Fix: the DRI decides: roll back to a checkpoint before it, skip data, lower the learning rate, or stop.
 Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10 rows in a row.
+Checkpoints are tainted from `margin` steps before the first bad one: the loss of a step is computed with the weights of
+the step before. Where rows are logged every N steps, declare a margin of N.
 """
 
 from dataclasses import dataclass
 from itertools import groupby
 
-from pydantic import PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
@@ -21,6 +23,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 class Limits:
     loss_rows: PositiveInt = 1
     other_rows: PositiveInt = 10
+    margin: NonNegativeInt = 1  # steps
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.NUMERIC, vetoes_relaunch=True)
@@ -28,10 +31,10 @@ def not_finite(metrics: Metrics, history: History, contract: Contract, limits: L
     """One answer for each metric, by its longest stretch that is open or ended since the last look."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    ordered = sorted(metrics.non_finite, key=lambda e: (e.metric, e.rows))
-    longest = [list(stretches)[-1] for _, stretches in groupby(ordered, key=lambda e: e.metric)]
-    wrong = [stretch for stretch in longest if stretch.rows >= _least(stretch.metric, contract, limits)]
-    return [_failed(stretch) for stretch in wrong] or [passed(f"all finite at step {metrics.step}")]
+    wrong = [e for e in metrics.non_finite if e.rows >= _least(e.metric, contract, limits)]
+    ordered = sorted(wrong, key=lambda e: (e.metric, e.rows))
+    stretches = [list(each) for _, each in groupby(ordered, key=lambda e: e.metric)]
+    return [_failed(each, limits) for each in stretches] or [passed(f"all finite at step {metrics.step}")]
 
 
 def _least(metric: str, contract: Contract, limits: Limits) -> int:
@@ -39,8 +42,11 @@ def _least(metric: str, contract: Contract, limits: Limits) -> int:
     return limits.loss_rows if is_loss else limits.other_rows
 
 
-def _failed(stretch: Excursion) -> Verdict:
-    until = "and still is" if stretch.open else f"until step {stretch.last_step}"
-    rows = f"{stretch.rows} row{'s' if stretch.rows > 1 else ''}"
-    said = f"{stretch.metric} is not finite since step {stretch.first_step}, {until} ({rows})"
-    return failed(said, subject=stretch.metric)
+def _failed(stretches: list[Excursion], limits: Limits) -> Verdict:
+    """Says the longest stretch; what was saved since the first one is tainted."""
+    longest, first = stretches[-1], min(each.first_step for each in stretches)
+    until = "and still is" if longest.open else f"until step {longest.last_step}"
+    rows = f"{longest.rows} row{'s' if longest.rows > 1 else ''}"
+    said = f"{longest.metric} is not finite since step {longest.first_step}, {until} ({rows})"
+    steps = first, max(each.last_step for each in stretches)
+    return failed(said, subject=longest.metric, steps=steps, taints_from=first - limits.margin)

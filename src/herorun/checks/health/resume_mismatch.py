@@ -42,12 +42,12 @@ def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdi
     if resume.counter_reset:
         return unknown("not comparable: the step count began anew and the loss did not", subject=where)
     if _catch_up(resume, limits):
-        return failed(_differs(resume), subject=where)
+        return failed(_differs(resume), subject=where, steps=_steps(resume, metrics), taints_from=resume.step)
     level = (
         f"the loss is {math.expm1(resume.offset):+.2%} from the trend {resume.after} rows after the warm-up"
     )
     if resume.after >= limits.least_after and _level(resume, limits):
-        return failed(level, subject=where)
+        return failed(level, subject=where, steps=_steps(resume, metrics), taints_from=resume.step)
     if not resume.overlapped and resume.after >= limits.least_after:
         if resume.fall is None and resume.offset < -_least(resume, limits):
             return unknown(
@@ -57,6 +57,10 @@ def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdi
     if not resume.overlapped:
         return unknown(f"not comparable: no step up to {resume.high_water} was logged twice", subject=where)
     return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median", subject=where)
+
+
+def _steps(resume: Resume, metrics: Metrics) -> tuple[int, int]:
+    return resume.first_bad_step or resume.step, max(resume.step, metrics.step)
 
 
 def _catch_up(resume: Resume, limits: Limits) -> bool:

@@ -19,7 +19,7 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.lineage import decided_on, given_up, given_up_words, is_under, mistrust
+from herorun.core.lineage import decided_on, given_up, given_up_words, is_under, mistrust, tainted
 from herorun.core.plan import Plan
 
 
@@ -59,5 +59,5 @@ def _elsewhere(candidate: Candidate, source: SourceRun | Nothing | Unavailable) 
     back = given_up(candidate, source.given_up)
     if back is not None:
         return f"{source.slug} wrote it, and {given_up_words(back)}"
-    taint = next((taint for taint in source.taints if taint.covers(candidate)), None)
-    return f"{source.slug} wrote it after {taint.check} fired, which was not resolved" if taint else ""
+    problem = tainted(candidate, source.taints)
+    return f"{source.slug} wrote it, and {problem}" if problem else ""

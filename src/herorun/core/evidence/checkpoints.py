@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from herorun.core.clocks import SKEW
 from herorun.core.evidence.base import Nothing, Unavailable
 
 
@@ -42,19 +43,38 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Taint:
-    """A time in which a run wrote what nobody should go on from: an alert about its numbers was not resolved."""
+    """What an instance wrote after its numbers went wrong: nobody should continue from it."""
 
     check: str
-    since: datetime  # of the last decision that found it healthy
-    step: int = 0  # that it had reached then
+    since: (
+        datetime  # of the instance's launch; without a bad step, of the last decision that found it healthy
+    )
+    step: int = 0  # the last step whose checkpoint is trusted
     until: datetime | None = None  # the next launch; None: there was none yet
     instance: str = ""
+    subject: str = ""  # of the alert
+    bad_step: int | None = None  # the first one in the data; None: the data names none
+
+    @property
+    def alert(self) -> str:
+        return f"{self.check}[{self.subject}]" if self.subject else self.check
+
+    @property
+    def message(self) -> str:
+        if self.bad_step is not None:
+            return f"tainted by {self.alert}, bad from step {self.bad_step}; trusted up to step {self.step}"
+        return f"tainted by {self.alert}; last healthy at {self.since:%Y-%m-%d %H:%M} UTC, step {self.step}"
 
     def covers(self, candidate: Candidate) -> bool:
-        """By the store's time, and by the step where the store tells none."""
-        if candidate.modified is None:
-            return candidate.step > self.step
-        return self.since < candidate.modified and (self.until is None or candidate.modified < self.until)
+        """By the step, among what the instance wrote; by the store's time alone where the data names no step."""
+        modified = candidate.modified
+        if modified is None or self.bad_step is not None:
+            late = candidate.step > self.step
+            return late and (modified is None or self._written(modified, self.since - SKEW))
+        return self._written(modified, self.since)
+
+    def _written(self, modified: datetime, since: datetime) -> bool:
+        return since < modified and (self.until is None or modified < self.until)
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ class Memory:
             stopped=self.stopped,
             start_step=self._start_step(),
             spans=self._spans(),
+            taints=tuple(self.health.open.values()),
         )
 
     @property

@@ -85,16 +85,19 @@ def _answered(found: Doubt, ledger: Ledger) -> bool:
 
 
 def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger) -> list[Doubt]:
-    """A veto holds for the instance, also when its alert is over.
+    """What taints the instance holds it back for good, seen at its end or long before; and so does any veto that a
+    person was asked about, also when its alert is over.
 
     What was numeric trouble when the job ended does not become a hardware fault by the next tick.
     """
-    vetoes = {a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch}
+    firing = {a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch}
+    since = {taint.check: taint.bad_step for taint in ledger.taints}
+    vetoes = sorted(firing | since.keys())
     if not vetoes and not_relaunched(ledger.instance, "veto") not in ledger.done | ledger.unfinished:
         return []
-    reason = checks[min(vetoes)].reason if vetoes else Reason.JUDGEMENT
-    words = f"Held back by {', '.join(sorted(vetoes)) or 'what was seen before'}."
-    return [Doubt("veto", words, reason=reason)]
+    reason = next((checks[name].reason for name in vetoes if name in checks), Reason.JUDGEMENT)
+    names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
+    return [Doubt("veto", f"Held back by {', '.join(names) or 'what was seen before'}.", reason=reason)]
 
 
 def _by_contract(policy: Policy) -> list[Doubt]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from herorun.core.contract import Recovery
+from herorun.core.evidence import Taint
 from herorun.core.recovery.ending import Cause, Ending
 
 
@@ -98,6 +99,7 @@ class Ledger:
     stopped: Mapping[str, str] = field(default_factory=dict)  # instances that herorun stopped, and for whom
     start_step: int = 0  # that the current instance began at; -1 for one from scratch
     spans: tuple[Span, ...] = ()
+    taints: tuple[Taint, ...] = ()  # of the current instance
 
     @property
     def answer(self) -> Answer | None:
