@@ -7,7 +7,7 @@ from typing import Any
 from herorun.adopted import jobs_by_id
 from herorun.core.adoption import not_proved
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
-from herorun.core.event import Adopted, Launched
+from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
 from herorun.core.jobs.facts import must_be_id
 from herorun.core.ports import Found, Origin, Unsure
@@ -72,17 +72,16 @@ def already(run: Run, job: str) -> Launched | None:
     return next(e for e in found if isinstance(e, Launched) and e.instance == newest.name)
 
 
-def order_of(adoptee: Adoptee, report: Report) -> dict[str, Any]:
-    """What an `Order` says of an adoption, and the record and the issue with it."""
+def facts_of(adoptee: Adoptee, report: Report) -> dict[str, str]:
+    """What the record and the issue say of an adoption."""
     job = adoptee.job
     since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
     words = command_line(adoptee.command) if adoptee.command else adoptee.told
-    facts = {
+    return {
         "Adopted": f"{adoptee.kind} job {job.id}, {job.state}{since}{f', of {adoptee.user}' if adoptee.user else ''}; herorun did not submit it",
         "Its command": scrub(words) or "not told",
         "Not proved": "; ".join(not_proved(report.findings)),
     }
-    return {"adopts": Adopted(job.id, adoptee.since), "facts": facts}
 
 
 def adopted_json(adoptee: Adoptee, report: Report) -> dict[str, Any]:

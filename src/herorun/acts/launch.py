@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.acts.adopting import adopted_json, already, look_at, order_of
+from herorun.acts.adopting import adopted_json, already, facts_of, look_at
 from herorun.acts.babysitter import start_babysitter
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import dirty_words, settle_launching, start_instance
@@ -17,8 +17,9 @@ from herorun.core.adoption import not_proved
 from herorun.core.check import GateVerdict, Mode
 from herorun.core.contract import say_duration
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.event import Launched
-from herorun.core.evidence import Adoptee, Checkpoints
+from herorun.core.event import Adopted, Launched
+from herorun.core.evidence import Adoptee, Checkpoints, Nothing, PriorLaunch
+from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.scrub import scrub
 from herorun.system.files import locked
 from herorun.workspace import Run, log_of
@@ -159,9 +160,26 @@ def _fresh(
         policy=answer.policy,
         overlooked=tuple(scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked),
         say=say,
-        **(order_of(adoptee, answer.report) if adoptee else {}),
+        adopts=Adopted(adoptee.job.id, adoptee.since) if adoptee else None,
+        facts={**identity_facts(run, answer), **(facts_of(adoptee, answer.report) if adoptee else {})},
     )
     return start_instance(run, order), answer
+
+
+def identity_facts(run: Run, answer: Preflight) -> dict[str, str]:
+    """Where a new tracker identity was signed: why, both identities with their code, and what differs."""
+    signed = next((f for f in answer.report.findings if f.check == "changed-identity" and f.waiver), None)
+    before = run.record.memory().current
+    if signed is None or signed.waiver is None or answer.plan is None or before is None:
+        return {}
+    prior = answer.report.evidence.get(PriorLaunch, Nothing())
+    facts = {
+        "Reason": f"{signed.waiver.reason} (signed by {signed.waiver.approved_by})",
+        "Old identity": f"{identity_of(prior_identity(prior))}, root {before.output_root}, commit {before.commit}",
+        "New identity": f"{signed.verdict.subject}, root {answer.plan.output_root.value}, commit {answer.plan.commit.value}",
+        "Differs": "; ".join(signed.verdict.details) or f"nothing else differs from {before.name}",
+    }
+    return {name: scrub(words) for name, words in facts.items()}
 
 
 def _foreign(run: Run, answer: Preflight, adoptee: Adoptee | None) -> tuple[str, ...]:

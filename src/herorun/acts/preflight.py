@@ -21,6 +21,7 @@ from herorun.core.evidence import (
     Nothing,
     Offered,
     PriorLaunch,
+    SourceLaunches,
     Unavailable,
     Unfinished,
 )
@@ -28,7 +29,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gates import Report, ask
-from herorun.workspace import Run, contract_drift
+from herorun.workspace import Run, contract_drift, source_launches
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,10 @@ def _fetched(run: Run) -> Evidence:
 
 def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
     """The job to adopt is none that lives beside what would be launched."""
+    source = {SourceLaunches: source_launches(run.repository, run.contract)}
     if adoptee is None:
-        return {}
-    return {Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
+        return source
+    return {**source, Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
 
 
 def _request(run: Run, submission: Submission) -> str:

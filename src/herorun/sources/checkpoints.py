@@ -14,6 +14,7 @@ from herorun.core.evidence import (
     Checkpoints,
     FinalStep,
     History,
+    LeftCheckpoints,
     Nothing,
     OutputRoots,
     StartSiblings,
@@ -63,6 +64,22 @@ def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> Sta
     listed = _listed(store, layout, named.rstrip("/").rpartition("/")[0] or "/", False)
     found = _looked_into(store, layout, contract, listed, lambda c: "", None)
     return StartSiblings(_in_order(found))
+
+
+def read_left_checkpoints(
+    contract: Contract, store: Store, layout: Layout, history: History
+) -> LeftCheckpoints | Nothing:
+    """The checkpoints in the recorded roots that the contract has moved away from."""
+    named = {root for root, _ in _roots(contract)}
+    recorded = dict.fromkeys(root for instance in history.instances for root in instance.roots)
+    left = [root for root in recorded if root not in named]
+    if not left:
+        return Nothing("the contract names every output root that an instance wrote to")
+    found: list[Candidate] = []
+    for root in left:
+        listed = [c for c in _listed(store, layout, root, False) if c.path not in history.foreign]
+        found += _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), None)
+    return LeftCheckpoints(_in_order(found))
 
 
 def read_output_roots(contract: Contract, store: Store) -> OutputRoots:

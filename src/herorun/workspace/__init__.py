@@ -1,7 +1,7 @@
 """From the word RUN to everything that a command needs, opened only when it is used."""
 
 from herorun.workspace.admitted import contract_drift
-from herorun.workspace.launches import contract_at, final_step, prior_launch
+from herorun.workspace.launches import contract_at, final_step, prior_launch, source_launches
 from herorun.workspace.opening import contract_path, known_slugs, open_run, watched_run
 from herorun.workspace.run import Run, log_of
 from herorun.workspace.templates import template
@@ -18,6 +18,7 @@ __all__ = [
     "log_of",
     "open_run",
     "prior_launch",
+    "source_launches",
     "template",
     "watched_run",
 ]

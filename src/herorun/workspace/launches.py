@@ -1,12 +1,22 @@
 """What a record tells of its run's launches, as evidence: the newest one's final step and plan, the parent run's start."""
 
 from functools import lru_cache
+from typing import Any
 
 from herorun.core.contract import SLUG, Contract, parse_contract
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Launching
-from herorun.core.evidence import FinalStep, Nothing, PriorLaunch, SourceRun, Unavailable
+from herorun.core.evidence import (
+    FinalStep,
+    Nothing,
+    PriorLaunch,
+    RecordedLaunch,
+    SourceLaunches,
+    SourceRun,
+    Unavailable,
+)
 from herorun.core.journal import Memory
+from herorun.core.lineage import is_under
 from herorun.core.scrub import scrub
 from herorun.record import Record
 from herorun.system.git import Repository
@@ -51,8 +61,12 @@ def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     if not known:
         return NOT_LAUNCHED
     last = max(known, key=lambda launching: launching.number)
-    plan = {name: told["value"] for name, told in last.plan.items()}
-    return PriorLaunch(last.instance, plan, last.adopts is not None)
+    return PriorLaunch(last.instance, _values(last), last.adopts is not None)
+
+
+def _values(launching: Launching) -> dict[str, Any]:
+    """The admitted plan: field -> value."""
+    return {name: sourced["value"] for name, sourced in launching.plan.items()}
 
 
 def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothing | Unavailable:
@@ -76,3 +90,36 @@ def _told_by(repository: Repository, slug: str, memory: Memory) -> SourceRun:
     rejected = launched_contract(repository, launching).start.rejected if launching else ()
     roots = dict.fromkeys(root for instance in history.instances for root in instance.roots)
     return SourceRun(slug, tuple(roots), rejected, history.foreign, history.taints, history.given_up)
+
+
+def source_launches(repository: Repository, contract: Contract) -> SourceLaunches | Nothing | Unavailable:
+    """The launches that may have written the checkpoint of `[start] from`: of `source_run`, else of any recorded run."""
+    start = contract.start
+    if start.from_ is None:
+        return Nothing("the contract names no checkpoint to start from")
+    try:
+        if start.source_run and repository.resolve(f"refs/herorun/record/{start.source_run}") is None:
+            return Unavailable(f"the record of {start.source_run} is not in this clone")
+        slugs = [start.source_run] if start.source_run else _recorded_slugs(repository)
+        launches = [each for slug in slugs for each in _launches_of(repository, slug)]
+    except (HerorunError, OSError) as error:
+        return Unavailable(scrub(in_words(error)))
+    path = start.from_.rstrip("/")
+    wrote = sorted((each for each in launches if is_under(path, each.roots)), key=lambda each: each.at)
+    if not wrote:
+        return Nothing(f"no run that is recorded in this clone wrote to where {path} lies")
+    return SourceLaunches(tuple(wrote))
+
+
+def _recorded_slugs(repository: Repository) -> list[str]:
+    refs = repository.git("for-each-ref", "--format=%(refname)", "refs/herorun/record/").text.split()
+    return [ref.removeprefix("refs/herorun/record/") for ref in refs]
+
+
+def _launches_of(repository: Repository, slug: str) -> list[RecordedLaunch]:
+    memory = Record.found(repository, slug).memory()
+    return [
+        RecordedLaunch(slug, instance.name, instance.roots, launching.at, _values(launching))
+        for instance in memory.instances
+        if (launching := memory.launchings.get(instance.name))
+    ]

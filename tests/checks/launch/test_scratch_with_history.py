@@ -1,7 +1,7 @@
 from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer, some_metrics
 from herorun.checks.launch.scratch_with_history import scratch_with_history
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import Checkpoints, Metrics, Nothing, Unavailable
+from herorun.core.evidence import Checkpoints, LeftCheckpoints, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
 NO_METRICS = {Metrics: Nothing("no metrics file yet")}
@@ -37,6 +37,24 @@ def test_an_instance_that_left_no_step_behind_may_be_repeated():
     verdict = ask()
 
     assert verdict.outcome is Outcome.PASS and "no step behind" in verdict.message
+
+
+def test_a_complete_checkpoint_in_a_recorded_root_that_was_left_fails_too():
+    left = a_checkpoint(100, root="/data/first")
+    verdict = answer(
+        scratch_with_history, a_plan(), a_history(), Checkpoints(), LeftCheckpoints((left,)), NO_METRICS
+    )
+
+    assert verdict.outcome is Outcome.FAIL and left.path in verdict.message
+
+
+def test_a_recorded_root_out_of_reach_is_unknown():
+    left = {LeftCheckpoints: Unavailable("403")}
+
+    assert (
+        answer(scratch_with_history, a_plan(), a_history(), Checkpoints(), left, NO_METRICS).outcome
+        is Outcome.UNKNOWN
+    )
 
 
 def test_metrics_out_of_reach_are_unknown():

@@ -29,10 +29,10 @@ def a_first(contract, *changes):
     return [contract, a_plan(contract, beside=beside), StartSiblings(tuple(beside)), *changes]
 
 
-def a_relaunch(contract, *changes, reported=None):
-    """The second launch, from the run's own step 100; the first reported as the contract says, or as `reported`."""
+def a_relaunch(contract, *changes):
+    """The second launch, from the run's own step 100; the first reported as the contract says."""
     history = a_history()
-    prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(reported or contract).tracker.value)})
+    prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(contract).tracker.value)})
     plan = a_plan(contract, own=[a_checkpoint(100)], history=history)
     return [contract, plan, history, prior, a_job(JobState.FAILED, ended=NOON), *changes]
 
@@ -149,16 +149,6 @@ def test_a_later_launch_of_a_fork_only_resumes():
 
     assert verdict.outcome is Outcome.PASS
     assert "no fork_from again" in verdict.message
-
-
-def test_a_run_that_goes_on_under_another_identity_must_be_signed_for():
-    before, contract = a_tracked(), a_tracked({"entity": "entt"})
-
-    verdicts = answers(tracker_identity, *a_relaunch(contract, reported=before), found("absent"))
-
-    assert [v.outcome for v in verdicts] == [Outcome.PASS, Outcome.FAIL]
-    assert verdicts[1].subject == "entt/proj/tiny"
-    assert "no longer under ent/proj/tiny" in verdicts[1].message
 
 
 def test_without_the_record_nobody_knows_the_intent():

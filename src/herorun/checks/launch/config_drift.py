@@ -12,7 +12,7 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.config.diff import Change, diff_launches
 from herorun.core.contract import Contract, KeyClass
 from herorun.core.evidence import PriorLaunch
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, few, passed
 from herorun.core.identity.intent import is_same
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub_tree
@@ -46,14 +46,14 @@ def _failed(blocking: list[Change], prior: PriorLaunch) -> Iterable[Verdict]:
         yield failed(str(change), f"before: as {prior.instance} was admitted", subject=change.key)
     rest = blocking[MOST:]
     if rest:
-        yield failed(f"{len(rest)} more keys differ", *map(str, rest), subject="further keys")
+        shown = [str(change) for change in rest]
+        yield failed(f"{len(rest)} more keys differ: {few(shown)}", *shown, subject="further keys")
 
 
 def _rest(changes: tuple[Change, ...], blocking: list[Change], prior: PriorLaunch) -> Verdict:
     """What differs and stands in nobody's way."""
-    told = [change for change in changes if change not in blocking]
-    if not told:
+    rest = [str(change) for change in changes if change not in blocking]
+    if not rest:
         other = "nothing else differs from" if blocking else "as"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
-    count = f"{len(told)} {'keys differ' if len(told) > 1 else 'key differs'}"
-    return passed(f"{count} from {prior.instance} and may", *map(str, told), subject=prior.instance)
+    return passed(f"differs from {prior.instance}, and may: {few(rest)}", *rest, subject=prior.instance)

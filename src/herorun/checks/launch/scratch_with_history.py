@@ -6,21 +6,33 @@ Fix: find the missing checkpoint; or name one in `[start] from`; or let the DRI 
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import Checkpoints, History, Metrics, Nothing, Unavailable, candidates_of
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    LeftCheckpoints,
+    Metrics,
+    Nothing,
+    Unavailable,
+    candidates_of,
+)
 from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
 from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def scratch_with_history(
-    plan: Plan, history: History, own: Checkpoints | Nothing, metrics: Metrics | Nothing | Unavailable
+    plan: Plan,
+    history: History,
+    own: Checkpoints | Nothing,
+    metrics: Metrics | Nothing | Unavailable,
+    left: LeftCheckpoints | Nothing | Unavailable,
 ) -> Verdict:
     if plan.start.value is not None:
         return not_applicable("the run starts from a checkpoint")
     current = history.current
     if current is None:
         return not_applicable("the run has not been launched before")
-    mine = [candidate.path for candidate in reversed(candidates_of(own))]
+    mine = [c.path for place in (own, left) for c in reversed(candidates_of(place))]
     if mine:
         return failed(f"{current.name} left checkpoints: {few(mine)}", *mine[:20], subject=current.name)
     if isinstance(metrics, Unavailable):
@@ -28,4 +40,6 @@ def scratch_with_history(
     if isinstance(metrics, Metrics) and metrics.rows:
         said = f"{current.name} left no checkpoint, and metrics up to step {metrics.high_water}"
         return failed(said, subject=current.name)
+    if isinstance(left, Unavailable):
+        return unknown(f"could not look into the recorded roots: {left.why}", subject=current.name)
     return passed(f"{current.name} left no step behind: neither checkpoint nor metrics", subject=current.name)

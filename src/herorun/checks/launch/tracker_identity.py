@@ -12,7 +12,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.fork import judge_fork
-from herorun.core.identity.intent import goes_on, intent_of, is_same, option, prior_identity, state_of
+from herorun.core.identity.intent import goes_on, intent_of, option, state_of
 from herorun.core.identity.table import Intent, Weight, judge
 from herorun.core.plan import Plan, TrackerRun
 
@@ -36,8 +36,6 @@ def tracker_identity(
     answers = [_about_id(run, intent, state, identity, _one_machine(contract))]
     if intent is Intent.FORK:
         answers += judge_fork(option(run, "fork_from"), run, plan.start.value, identity)
-    if intent is Intent.NEW and goes_on(plan) and prior_identity(prior) and not is_same(run, prior):
-        answers.append(_moved(run, prior))
     return answers
 
 
@@ -61,19 +59,3 @@ def _about_id(
         return unknown(f"{said}: {identity.why}" if identity.why else said, subject=run.id)
     refused = judgement.weight is Weight.FAIL or (judgement.weight is Weight.WARN and not one_machine)
     return failed(said, subject=run.id) if refused else passed(said, subject=run.id)
-
-
-def _moved(run: TrackerRun, prior: PriorLaunch | Nothing) -> Verdict:
-    told = prior_identity(prior)
-    before, after = (
-        "/".join(str(part) for part in parts)
-        for parts in (
-            (told.get("entity"), told.get("project"), told.get("id")),
-            (run.entity, run.project, run.id),
-        )
-    )
-    said = (
-        f"the run goes on from its own checkpoint, and would report under {after} and no longer under {before}: "
-        "correct [tracker], or let the DRI sign why"
-    )
-    return failed(said, subject=after)

@@ -132,9 +132,18 @@ class StartSiblings:
     candidates: tuple[Candidate, ...] = ()
 
 
-def candidates_of(*places: Checkpoints | StartSiblings | Nothing | Unavailable) -> tuple[Candidate, ...]:
+@dataclass(frozen=True)
+class LeftCheckpoints:
+    """What lies in the roots that earlier instances of the run wrote to and that the contract no longer names."""
+
+    candidates: tuple[Candidate, ...] = ()
+
+
+def candidates_of(
+    *places: Checkpoints | StartSiblings | LeftCheckpoints | Nothing | Unavailable,
+) -> tuple[Candidate, ...]:
     """Every checkpoint of the places that could be read."""
-    read = (place for place in places if isinstance(place, (Checkpoints, StartSiblings)))
+    read = (place for place in places if isinstance(place, (Checkpoints, StartSiblings, LeftCheckpoints)))
     return tuple(dict.fromkeys(candidate for place in read for candidate in place.candidates))
 
 

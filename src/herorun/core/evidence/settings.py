@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from herorun.core.finding import Waiver
@@ -84,3 +85,21 @@ class OwnVersion:
 
     running: str
     pinned: str = ""  # a PEP 440 specifier; empty: every version
+
+
+@dataclass(frozen=True)
+class RecordedLaunch:
+    """One admitted launch of a recorded run, which may have written the checkpoint that a launch starts from."""
+
+    slug: str
+    instance: str
+    roots: tuple[str, ...]
+    at: datetime  # when its submission was intended
+    plan: Mapping[str, Any]  # plan field -> value
+
+
+@dataclass(frozen=True)
+class SourceLaunches:
+    """The recorded launches whose output roots hold the checkpoint of `[start] from`, oldest first."""
+
+    launches: tuple[RecordedLaunch, ...]

@@ -26,6 +26,15 @@ def prior_identity(prior: PriorLaunch | Nothing) -> Mapping[str, Any]:
     return told if isinstance(told, Mapping) else {}
 
 
+def identity_of(told: Mapping[str, Any]) -> str:
+    """`entity/project/id` of a plan's tracker, as far as they are stated.
+
+    >>> identity_of({"entity": "lab", "project": None, "id": "tiny"})
+    'lab/tiny'
+    """
+    return "/".join(str(told[name]) for name in ("entity", "project", "id") if told.get(name))
+
+
 def is_same(run: TrackerRun, prior: PriorLaunch | Nothing) -> bool:
     """Whether the newest recorded instance was to report under this very entity, project and id."""
     told = prior_identity(prior)

@@ -1,0 +1,39 @@
+"""The run would report under another tracker identity than its last instance.
+
+Why: a curve that begins under a new id is a new run, whatever its slug says; under the old slug its record, its
+checkpoints and its history would belong to two runs.
+Fix: put `[tracker]` back; or begin the new run with `herorun fork RUN NEW --reason "..."`; or let the DRI sign the reason
+in a waiver: the launch then records the reason, both identities and what differs.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.config.diff import diff_launches
+from herorun.core.contract import Contract
+from herorun.core.evidence import PriorLaunch
+from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.identity.intent import identity_of, is_same, prior_identity
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub_tree
+
+SHOWN = 10  # changes on the line itself: the person who signs must see them
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verdict:
+    """For every kind of tracker: only one that knows runs by id can also tell what lies there."""
+    run = plan.tracker.value
+    if is_same(run, prior):
+        return passed(f"reports under {run.id}, as {prior.instance} did", subject=run.id)
+    before, after = identity_of(prior_identity(prior)), identity_of(scrub_tree(plan.values)["tracker"])
+    changes = [str(change) for change in diff_launches(prior.plan, scrub_tree(plan.values), contract.config)]
+    differs = (
+        f"It differs from {prior.instance} in {few(changes, SHOWN)}"
+        if changes
+        else f"Nothing else differs from {prior.instance}"
+    )
+    return failed(
+        f"{contract.slug} would report under {after} and no longer under {before}: that is a new run, and nobody "
+        f'said why. {differs}. `herorun fork {contract.slug} NEW --reason "..."` begins it, or the DRI signs the reason',
+        *changes,
+        subject=after,
+    )

@@ -1,0 +1,73 @@
+"""A run that starts from another run's checkpoint trains otherwise than that run, and nobody signed it.
+
+Why: a learning rate that is 16 times as high, or another batch, precision or data, looks plausible for days in the curves
+of a new run; it is found once its steps are paid for.
+Fix: put the value back; or class the key in `[config] classes`; or let the DRI sign each key that is meant: `herorun waive
+fork-drift RUN` prints the waivers.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import (
+    Nothing,
+    PriorLaunch,
+    SourceLaunches,
+    StartSiblings,
+    Unavailable,
+    candidates_of,
+)
+from herorun.core.finding import Verdict, failed, few, not_applicable, passed
+from herorun.core.identity.inherited import Inherited, inherited, writer_of
+from herorun.core.lineage import is_under
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub_tree
+
+MOST = 50  # verdicts; one more sums up the rest
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def fork_drift(
+    plan: Plan,
+    prior: PriorLaunch | Nothing,
+    source: SourceLaunches,
+    contract: Contract,
+    siblings: StartSiblings | Nothing | Unavailable,
+) -> list[Verdict]:
+    """One answer for each key that needs a signature, and one for all the rest."""
+    start = plan.start.value
+    if start is None or is_under(start.path, plan.roots):
+        return [not_applicable("the run starts from no checkpoint of another run")]
+    if isinstance(prior, PriorLaunch):
+        return [
+            not_applicable(f"the run has been launched before: config-drift compares with {prior.instance}")
+        ]
+    written = next((c.modified for c in candidates_of(siblings) if c.path == start.path), None)
+    before = writer_of(source, written)
+    # The record holds plans scrubbed: compared unscrubbed, every masked value would look changed.
+    found = inherited(before, scrub_tree(plan.values), start, contract.config)
+    return [*_failed(found, before.instance), _rest(found, before.instance)]
+
+
+def _failed(found: Inherited, instance: str) -> list[Verdict]:
+    one_by_one = [
+        failed(
+            f"{change}: before as {instance} was admitted, which wrote the start checkpoint",
+            subject=change.key,
+        )
+        for change in found.unsigned[:MOST]
+    ]
+    rest = found.unsigned[MOST:]
+    if not rest:
+        return one_by_one
+    message = f"{len(rest)} more keys differ from {instance}: {few([str(change) for change in rest])}"
+    return [*one_by_one, failed(message, *map(str, rest), subject="further keys")]
+
+
+def _rest(found: Inherited, instance: str) -> Verdict:
+    """What differs and needs no signature."""
+    names = [f"{change} (a name of its own)" for change in found.own]
+    if not found.other:
+        only = "nothing else differs from" if found.unsigned else "trains as"
+        return passed(f"{only} {instance}, which wrote the start checkpoint", *names, subject=instance)
+    shown = [str(change) for change in found.other]
+    return passed(f"differs from {instance}, and may: {few(shown)}", *shown, *names, subject=instance)

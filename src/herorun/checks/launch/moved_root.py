@@ -1,0 +1,72 @@
+"""The run would write to another output root than its last instance.
+
+Why: the checkpoints of the earlier instances are out of sight; the run starts again from an older one or from step 0, and
+the babysitter, the retention and the seal look into two places for one run.
+Fix: put the recorded root back into `[output]`; or begin another run with `herorun fork RUN NEW --root ROOT`; if the
+checkpoints were moved with the root, let the DRI sign it in a waiver.
+"""
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import (
+    Candidate,
+    History,
+    Instance,
+    LeftCheckpoints,
+    Nothing,
+    Unavailable,
+    candidates_of,
+)
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def moved_root(plan: Plan, history: History, left: LeftCheckpoints | Nothing | Unavailable) -> list[Verdict]:
+    """One answer for each root that moved."""
+    before = history.current
+    if before is None:
+        return [not_applicable("the run has not been launched before")]
+    pairs = {
+        "output root": (before.output_root, plan.output_root.value),
+        "temporary root": (before.temporary_root or "", plan.temporary_root.value or ""),
+    }
+    moved = {role: roots for role, roots in pairs.items() if roots[0] and roots[0].rstrip("/") != roots[1]}
+    if not moved:
+        return [passed(f"writes to {before.output_root}, as {before.name} did", subject=before.output_root)]
+    return [_moved(role, *roots, before, plan, left) for role, roots in moved.items()]
+
+
+def _moved(
+    role: str,
+    old: str,
+    new: str,
+    before: Instance,
+    plan: Plan,
+    left: LeftCheckpoints | Nothing | Unavailable,
+) -> Verdict:
+    start = plan.start.value
+    begins = f"from {start.path}" if start else "from scratch"
+    message = (
+        f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} and start {begins}; "
+        f"{_there(old, left)}"
+    )
+    return failed(message, *(c.path for c in _in(old, left)[:20]), subject=new or role)
+
+
+def _there(root: str, left: LeftCheckpoints | Nothing | Unavailable) -> str:
+    """What is left behind in the old root."""
+    if isinstance(left, Unavailable):
+        return f"what lies in {root} could not be read: {left.why}"
+    found = _in(root, left)
+    newest = next((c for c in found if c.complete), None)
+    if newest:
+        return f"a complete checkpoint of step {newest.step} lies in {root}"
+    return f"no complete checkpoint was found in {root}" + (
+        f", but {found[0].path} lies there" if found else ""
+    )
+
+
+def _in(root: str, left: LeftCheckpoints | Nothing | Unavailable) -> list[Candidate]:
+    """The checkpoints of that root, the newest first."""
+    found = [c for c in candidates_of(left) if c.root.rstrip("/") == root.rstrip("/")]
+    return sorted(found, key=lambda c: -c.step)

@@ -1,0 +1,74 @@
+"""What a fork changes of the run that it starts from: names of its own are no change, all else is one."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from herorun.core.clocks import SKEW
+from herorun.core.config.diff import Change, diff_launches
+from herorun.core.config.values import same
+from herorun.core.contract import Config, KeyClass
+from herorun.core.evidence import RecordedLaunch, SourceLaunches
+from herorun.core.plan import StartPoint
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """The differences from the launch that wrote the start checkpoint.
+
+    `own` are the names that every fork has of its own: root, tracker id, slug, the checkpoint itself.
+    """
+
+    unsigned: tuple[Change, ...]  # they change the training, or the state does not fit them
+    other: tuple[Change, ...]
+    own: tuple[Change, ...]
+
+
+def writer_of(source: SourceLaunches, modified: datetime | None) -> RecordedLaunch:
+    """The launch that wrote the checkpoint: the newest before its writing, where the store tells a time."""
+    before = [each for each in source.launches if modified is None or each.at - SKEW <= modified]
+    return (before or source.launches)[-1]
+
+
+def inherited(before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, told: Config) -> Inherited:
+    changes = diff_launches(before.plan, plan, told)
+    names = _names(before.plan, plan, before.slug)
+    own = [change for change in changes if _is_own(change, names, start.path)]
+    rest = [change for change in changes if change not in own]
+    full_state = start.kind == "full-state"
+    unsigned = [c for c in rest if c.steers or (full_state and c.kind is KeyClass.RESUME_BREAKING)]
+    return Inherited(tuple(unsigned), tuple(c for c in rest if c not in unsigned), tuple(own))
+
+
+def _names(before: Mapping[str, Any], after: Mapping[str, Any], slug: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of an old name and its new one, the longest first: a root may hold the slug."""
+    pairs = {old: new for old, new in _pairs(before, after, slug) if old and new and old != new}
+    return tuple(sorted(pairs.items(), key=lambda pair: -len(pair[0])))
+
+
+def _pairs(before: Mapping[str, Any], after: Mapping[str, Any], slug: str) -> Iterator[tuple[str, str]]:
+    old, new = before.get("tracker") or {}, after.get("tracker") or {}
+    yield slug, str(new.get("id") or "")
+    for name in ("id", "name"):
+        yield str(old.get(name) or ""), str(new.get(name) or "")
+    for root in ("output_root", "temporary_root"):
+        yield str(before.get(root) or ""), str(after.get(root) or "")
+
+
+def _is_own(change: Change, names: tuple[tuple[str, str], ...], start: str) -> bool:
+    if start in str(change.after):
+        return True
+    if not isinstance(change.before, str) or not isinstance(change.after, str):
+        return False
+    return same(_renamed(change.before, names), change.after)
+
+
+def _renamed(text: str, names: tuple[tuple[str, str], ...]) -> str:
+    """Each name as a whole word, all at once: what was renamed is not renamed again."""
+    if not names:
+        return text
+    whole_words = "|".join(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])" for old, _ in names)
+    new = dict(names)
+    return re.sub(whole_words, lambda match: new[match[0]], text)
