@@ -12,9 +12,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from herorun import screen
 from herorun.acts.preflight import preflight
 from herorun.demo import Stage, block_the_gate, set_the_stage
+from herorun.screen.findings import show_preflight
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")
 SHOWN = "herorun-the-demo"  # in place of the folder's name, and as long: each line's width is in the picture
@@ -38,7 +38,7 @@ def main() -> None:
             file=io.StringIO(),
         )
         page.print("$ herorun preflight tiny-lm", style="bold")
-        screen.show_preflight(page, "tiny-lm", preflight(stage.run))
+        show_preflight(page, "tiny-lm", preflight(stage.run))
         svg = page.export_svg(title="herorun preflight").replace(Path(scratch).name, SHOWN)
     # No font from elsewhere: a README's picture must load from this repository alone.
     own = re.sub(r"@font-face \{.*?\}\n|<!-- Generated.*?-->", "", svg, flags=re.DOTALL)

@@ -48,13 +48,13 @@ CHECKS = discover.checks()
 
 
 def test_the_picture_says_what_the_checks_say_today() -> None:
-    """`python docs/picture.py` makes it anew."""
+    """`python docs/picture.py` draws it again."""
     drawn = (TOP / "docs" / "preflight-blocked.svg").read_text(encoding="utf-8")
     told = "".join(
         html.unescape(text).replace("\xa0", " ") for text in re.findall(r">([^<>]*)</text>", drawn)
     )
     said = " ".join(told.split())
-    shown = [check for check in CHECKS if f"✗ {check.name} " in said]
+    shown = [check for check in CHECKS if f"✗ fail {check.name} " in said]
     assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
     assert [check.name for check in shown if " ".join(check.fix.split()) not in said] == []
 

@@ -19,6 +19,7 @@ from herorun.core.check import (
 )
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
+from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
 from herorun.core.scrub import scrub_tree
 from herorun.core.sealing.kinds import holds
 from herorun.core.waivers import waiver_use
@@ -45,10 +46,20 @@ class Report:
         return verdict_of(self.findings, self.checks)
 
     @property
+    def groups(self) -> list[FindingGroup]:
+        """The open findings by root cause."""
+        return group_findings(self.findings, self.checks)
+
+    @property
+    def tally(self) -> Tally:
+        """How many findings are of each kind."""
+        return tally(self.findings, self.checks, self.mode)
+
+    @property
     def blocking(self) -> list[Finding]:
-        """The open findings that stand in the way, failures first."""
-        found = [f for f in self.findings if stands_in_the_way(f, self.checks[f.check], self.mode)]
-        return sorted(found, key=lambda finding: finding.verdict.outcome is not Outcome.FAIL)
+        """The open findings that stand in the way, root causes first."""
+        ordered = [finding for group in self.groups for finding in (group.cause, *group.effects)]
+        return [f for f in ordered if stands_in_the_way(f, self.checks[f.check], self.mode)]
 
     @property
     def overlooked(self) -> list[Finding]:
@@ -65,7 +76,7 @@ class Report:
         return "; ".join(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items())
 
     def as_json(self) -> list[dict[str, Any]]:
-        return [finding_json(finding, self.checks[finding.check]) for finding in self.findings]
+        return findings_json(self.findings, self.checks)
 
 
 def ask(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
@@ -131,8 +142,14 @@ def _judge(
     return sorted(found, key=lambda finding: order.index(finding.check))
 
 
-def finding_json(finding: Finding, check: Check) -> dict[str, Any]:
-    """A finding in its promised shape."""
+def findings_json(findings: Sequence[Finding], checks: Mapping[str, Check]) -> list[dict[str, Any]]:
+    """The findings in their promised shape; `caused_by` names the one that a finding follows from."""
+    groups = group_findings(findings, checks)
+    causes = {id(effect): group.cause for group in groups for effect in group.effects}
+    return [_finding_json(finding, checks[finding.check], causes.get(id(finding))) for finding in findings]
+
+
+def _finding_json(finding: Finding, check: Check, cause: Finding | None) -> dict[str, Any]:
     verdict, waiver = finding.verdict, finding.waiver
     shape: dict[str, Any] = scrub_tree(
         {
@@ -154,6 +171,7 @@ def finding_json(finding: Finding, check: Check) -> dict[str, Any]:
             },
             "why": check.why,
             "fix": check.fix,
+            "caused_by": {"check": cause.check, "subject": cause.verdict.subject} if cause else None,
         }
     )
     return shape

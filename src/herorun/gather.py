@@ -121,7 +121,7 @@ def _read(
     try:
         value = _lacking(source, inputs) or source(*inputs)
     except Exception as error:
-        value = Unavailable(scrub(in_words(error)))
+        value = Unavailable(scrub(in_words(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
     voice.report(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
     _reading.pop(key, None)  # before it is told: whoever hears of it may ask anew

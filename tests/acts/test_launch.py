@@ -34,6 +34,8 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> d
 def test_a_live_job_blocks_a_second_launch(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story.launched(WAIT)
     assert findings(story, capsys) == {"live-duplicate": "tiny-1 is running as job tiny-1"}
+    assert story.launch() == 1
+    assert capsys.readouterr().out.splitlines() == ["already running: tiny-1"]
     assert len(story.starts) == 1
 
 

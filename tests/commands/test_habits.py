@@ -130,7 +130,8 @@ def test_quiet_keeps_what_is_open_and_the_verdict(story: Story, capsys: CAPTURE)
     assert (loud.code, told.code) == (1, 1)
     assert "Plan of tiny" in loud.out and "next: herorun explain dirty-tree" in loud.out
     assert "Plan of tiny" not in told.out and "✓" not in told.out and "next:" not in told.out
-    assert "✗ dirty-tree" in told.out and told.out.splitlines()[-1].startswith("BLOCKED")
+    assert "✗ fail    dirty-tree" in told.out
+    assert told.out.splitlines()[-1].startswith("BLOCKED: 1 blocking, ")
 
 
 def test_verbose_tells_what_was_read_on_standard_error_alone(story: Story, capsys: CAPTURE) -> None:

@@ -36,16 +36,65 @@ def test_an_ascii_output_is_no_failure(story: Story) -> None:
     assert len(story.starts) == 1
 
 
-def unseen(check: str, subject: str, message: str) -> dict[str, Any]:
-    same = {"outcome": "unknown", "waiver": None, "details": [], "fix": f"mend {check}"}
-    return {**same, "check": check, "subject": subject, "message": message}
+def row(check: str, outcome: str, message: str = "m", **other: Any) -> dict[str, Any]:
+    same = {"waiver": None, "details": [], "fix": f"fix {check}", "subject": "", "response": "block"}
+    return {**same, "check": check, "outcome": outcome, "message": message, "caused_by": None, **other}
 
 
-def test_what_one_reason_hides_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def shown(capsys: pytest.CaptureFixture[str], *rows: dict[str, Any]) -> list[str]:
+    show_findings(console(), rows)
+    return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_what_one_reason_hides_is_one_entry(capsys: pytest.CaptureFixture[str]) -> None:
     """As at a seal, where each alert that could not be looked for is a finding of its own."""
-    alerts = [unseen("open-alerts", name, f"{name}: no answer") for name in ("crashed", "wedged", "blind")]
-    show_findings(console(), [unseen("surviving-job", "tiny-1", "no answer"), *alerts])
-    assert [line.strip() for line in capsys.readouterr().out.splitlines()] == [
-        f"? {'surviving-job':<30}no answer",
-        "and so, for the same reason: open-alerts (crashed, wedged, blind)",
+    cause = {"check": "surviving-job", "subject": "tiny-1"}
+    alerts = [row("open-alerts", "unknown", subject=name, caused_by=cause) for name in ("crashed", "wedged")]
+    assert shown(capsys, row("surviving-job", "unknown", "no answer", subject="tiny-1"), *alerts) == [
+        "? unknown surviving-job no answer",
+        "the same reason hides: open-alerts (crashed, wedged)",
+    ]
+
+
+def test_six_marks_with_words(capsys: pytest.CaptureFixture[str]) -> None:
+    waiver = {"approved_by": "@ana", "reason": "known", "expires": "2026-02-01T00:00:00Z"}
+    assert shown(
+        capsys,
+        row("dirty-tree", "fail", "1 change"),
+        row("stale-container", "fail", "old", response="warn"),
+        row("no-remote", "fail", "none", waiver=waiver),
+        row("wrong-branch", "unknown", "no answer"),
+        row("sealed-run", "pass", "not sealed"),
+        row("bundle-mismatch", "n/a"),
+    ) == [
+        "✓ ok sealed-run not sealed",
+        "- n/a not applicable: bundle-mismatch",
+        "~ waived no-remote none",
+        "waived by @ana until 2026-02-01T00:00:00Z: known",
+        "✗ fail dirty-tree 1 change",
+        "fix: fix dirty-tree",
+        "? unknown wrong-branch no answer",
+        "fix: fix wrong-branch",
+        "! warn stale-container old",
+        "fix: fix stale-container",
+    ]
+
+
+def test_a_cause_comes_with_what_follows_from_it(capsys: pytest.CaptureFixture[str]) -> None:
+    cause = {"check": "dirty-tree", "subject": ""}
+    hidden = [row(f"check-{n}", "unknown", caused_by=cause) for n in range(8)]
+    lines = shown(
+        capsys,
+        *hidden,
+        row("no-logbook", "fail", caused_by=cause),
+        row("other", "fail"),
+        row("dirty-tree", "fail"),
+    )
+    assert lines == [
+        "✗ fail dirty-tree m",
+        "this also causes: no-logbook",
+        "not checked until then: check-0, check-1, check-2, check-3, check-4, check-5 and 2 more",
+        "fix: fix dirty-tree",
+        "✗ fail other m",
+        "fix: fix other",
     ]

@@ -18,7 +18,7 @@ from herorun.core.check import GateVerdict, Mode
 from herorun.core.contract import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Adopted, Launched
-from herorun.core.evidence import Adoptee, Checkpoints, Nothing, PriorLaunch
+from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.scrub import scrub
 from herorun.system.files import locked
@@ -41,6 +41,16 @@ class Launch:
     def not_proved(self) -> tuple[str, ...]:
         """What nobody could prove of an adopted job, each a sentence."""
         return not_proved(self.preflight.report.findings) if self.adopted else ()
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The live instances for which nothing was submitted; until they end no other finding matters."""
+        if self.launched is not None:
+            return ()
+        live = self.preflight.report.evidence.get(LiveJobs)
+        return (
+            tuple(job.instance for job in live.jobs if job.state.live) if isinstance(live, LiveJobs) else ()
+        )
 
     @property
     def exit_code(self) -> int:

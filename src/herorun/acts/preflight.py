@@ -117,7 +117,7 @@ def _fetched(run: Run) -> Evidence:
     try:
         run.record.fetch()
     except CouldNotLook as error:
-        gone = Unavailable(str(error).rstrip("."))
+        gone = Unavailable(str(error).rstrip("."), error.root)
         return dict.fromkeys((History, Unfinished, PriorLaunch, FinalStep, IssuePage, ContractDrift), gone)
     return {}
 

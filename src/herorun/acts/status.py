@@ -23,7 +23,7 @@ from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth
-from herorun.gates import finding_json
+from herorun.gates import findings_json
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.workspace import Run, Watched, log_of, watched_run
@@ -92,7 +92,7 @@ def standing_of(
         "run": seen.run.value,
         "monitor": seen.monitor.value,
         "progress": progress_of(evidence),
-        "findings": [finding_json(f, checks[f.check]) for f in seen.findings] if whole else [],
+        "findings": findings_json(seen.findings, checks) if whole else [],
         "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()],
         "actions": [],
         "other": other_json(evidence),

@@ -43,7 +43,7 @@ from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
 from herorun.core.tick import Tick, tick
 from herorun.core.triage.follow import OwnLog
-from herorun.gates import finding_json
+from herorun.gates import findings_json
 from herorun.gather import gather
 from herorun.record import Known, Pushed
 from herorun.sources.metrics import keep_metrics
@@ -98,7 +98,7 @@ class Turn:
             "run": seen.run.value if seen else "finished",
             "monitor": seen.monitor.value if seen else "fresh",
             "progress": self.progress,
-            "findings": [finding_json(f, checks[f.check]) for f in seen.findings] if seen else [],
+            "findings": findings_json(seen.findings, checks) if seen else [],
             "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()]
             if seen
             else [],

@@ -3,7 +3,7 @@
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -213,12 +213,12 @@ def evaluate(
 def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Sequence[Verdict]:
     values = [evidence.get(need, Unavailable("nobody read it")) for need in check.needs]
     gaps = [
-        value.why
+        value
         for value, accepts in zip(values, check.accepts, strict=True)
         if isinstance(value, Unavailable) and Unavailable not in accepts
     ]
     if gaps:
-        return [unknown("could not look: " + "; ".join(sorted(set(gaps))), *gaps)]
+        return [_blind(gaps)]
     for need, value, accepts in zip(check.needs, values, check.accepts, strict=True):
         if isinstance(value, Nothing) and Nothing not in accepts:
             return [not_applicable(value.why or f"there is no {name_of(need)} yet")]
@@ -229,6 +229,12 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
     except Exception as error:  # a broken check must not read as a healthy run
         return [unknown(f"the check itself failed: {error!r}")]
     return [answer] if isinstance(answer, Verdict) else list(answer)
+
+
+def _blind(gaps: Sequence[Unavailable]) -> Verdict:
+    reasons = [gap.why for gap in gaps]
+    causes = tuple(dict.fromkeys(gap.root or gap.why for gap in gaps))
+    return replace(unknown("could not look: " + "; ".join(sorted(set(reasons))), *reasons), causes=causes)
 
 
 def name_of(kind: Any) -> str:

@@ -1,10 +1,19 @@
 """The errors that a person reads: what happened, where, and what to do next."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class HerorunError(Exception):
     """Something a person can mend. Its text is one or two sentences; it is never shown as a traceback."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "", *, root: str = "") -> None:
+        super().__init__(message)
+        self.root = (
+            root  # what it follows from, as a key that findings share: `file config.toml`, `remote origin`
+        )
 
 
 class Blocked(HerorunError):
@@ -27,6 +36,16 @@ class CouldNotLook(HerorunError):
     """The answer could not be read. It is neither yes nor no."""
 
     exit_code = 3
+
+
+@contextmanager
+def rooted(root: str) -> Iterator[None]:
+    """Mark each error that is raised inside as one that follows from `root`, unless it says so itself."""
+    try:
+        yield
+    except HerorunError as error:
+        error.root = error.root or root
+        raise
 
 
 def sentence(words: str) -> str:

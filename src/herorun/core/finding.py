@@ -23,6 +23,8 @@ class Verdict:
     details: tuple[str, ...] = ()
     steps: tuple[int, int] | None = None  # first and last step of the data that it happened at
     taints_from: int | None = None  # checkpoints of this step and later ones are not to be trusted
+    causes: tuple[str, ...] = ()  # what it follows from, as keys: `file config.toml`, `remote origin`
+    explains: tuple[str, ...] = ()  # such keys, of which this failure is the root
 
 
 def passed(message: str, *details: str, subject: str = "") -> Verdict:

@@ -9,68 +9,101 @@ from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.screen import clean, show_verdict
 from herorun.system import voice
 
-MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "unknown": ("?", "yellow"), "n/a": ("-", "dim")}
-OPEN = ("fail", "unknown")
+MARKS = {  # a sign for the eye, a word for the reader, and a colour
+    "ok": ("✓", "ok", "green"),
+    "warn": ("!", "warn", "yellow"),
+    "fail": ("✗", "fail", "red"),
+    "waived": ("~", "waived", "cyan"),
+    "unknown": ("?", "unknown", "yellow"),
+    "n/a": ("-", "n/a", "dim"),
+}
+LISTED = 6  # names of checks in one line
 
 
 def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
-    """What passed, what has nothing to ask about in one line, and last, next to the verdict, what is open."""
+    """What is fine first, what was waived next, and last, beside the verdict, what is open: root causes, each once."""
     from rich.text import Text
 
+    by_mark: dict[str, list[Mapping[str, Any]]] = {}
     for finding in findings:
-        if finding["outcome"] == "pass" and not voice.quiet:
+        by_mark.setdefault(mark_of(finding), []).append(finding)
+    if not voice.quiet:
+        for finding in by_mark.get("ok", ()):
             out.print(_finding_line(finding))
-    silent = dict.fromkeys(finding["check"] for finding in findings if finding["outcome"] == "n/a")
-    if silent and not voice.quiet:
-        out.print(Text(f"- nothing to ask for: {', '.join(silent)}", style="dim"))
-    blind = _one_reason(findings)
-    for finding in sorted(findings, key=lambda f: (f["waiver"] is None, f["outcome"] == "fail")):
-        if finding["outcome"] in OPEN and finding not in [f for alike in blind for f in alike[1:]]:
-            out.print(_finding_line(finding))
-            alike = next((alike for alike in blind if finding is alike[0]), None)
-            if alike is None:
-                _show_details(out, finding)
-            else:
-                out.print(f"    and so, for the same reason: {clean(_whose(alike[1:]))}")
+        if unasked := by_mark.get("n/a"):
+            names = ", ".join(dict.fromkeys(finding["check"] for finding in unasked))
+            out.print(Text(f"- n/a     not applicable: {names}", style="dim"))
+    for finding in by_mark.get("waived", ()):
+        out.print(_finding_line(finding))
+        _show_waiver(out, finding["waiver"])
+    for mark in ("fail", "unknown", "warn"):
+        for finding in sorted(by_mark.get(mark, ()), key=lambda f: -len(_effects(f, findings))):
+            if not finding["caused_by"]:
+                _show_open(out, finding, _effects(finding, findings))
 
 
-def _one_reason(findings: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """The unknown findings that one and the same reason explains: what would mend each is beside the point."""
-    by: dict[str, list[Mapping[str, Any]]] = {}
-    for finding in findings:
-        if finding["outcome"] == "unknown" and not finding["waiver"]:
-            reason = finding["message"].removeprefix(f"{finding['subject']}: ")
-            by.setdefault(reason, []).append(finding)
-    return [alike for alike in by.values() if len(alike) > 1]
+def mark_of(finding: Mapping[str, Any]) -> str:
+    """A key of `MARKS`."""
+    if finding["waiver"]:
+        return "waived"
+    outcome = str(finding["outcome"])
+    mild = finding["response"] in ("warn", "info")
+    return {"pass": "ok", "fail": "warn" if mild else "fail"}.get(outcome, outcome)
 
 
-def _whose(findings: Sequence[Mapping[str, Any]]) -> str:
-    """Their checks; of one that is blind to several things, also which."""
+def _effects(cause: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    same = {"check": cause["check"], "subject": cause["subject"]}
+    return [finding for finding in findings if finding["caused_by"] == same]
+
+
+def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[str, Any]]) -> None:
+    out.print(_finding_line(finding))
+    if (
+        finding["outcome"] == "unknown" and effects
+    ):  # the shared reason is what must be fixed, not this one check
+        _show_names(out, "the same reason hides", effects)
+        return
+    details = [detail for detail in finding["details"] if detail not in finding["message"]]
+    for detail in details[:10]:
+        out.print(f"          {clean(detail)}", style="dim")
+    if len(details) > 10:
+        out.print(f"          and {len(details) - 10} more", style="dim")
+    _show_names(out, "this also causes", [effect for effect in effects if effect["outcome"] == "fail"])
+    _show_names(
+        out, "not checked until then", [effect for effect in effects if effect["outcome"] == "unknown"]
+    )
+    out.print(f"          fix: {finding['fix']}")
+
+
+def _show_names(out: Any, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
+    names = _names(findings)
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    if names:
+        out.print(f"          {title}: {clean(', '.join(names[:LISTED]))}{more}")
+
+
+def _names(findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Their checks; of one that is open for several subjects, also which."""
     by: dict[str, list[str]] = {}
     for finding in findings:
         by.setdefault(finding["check"], []).append(finding["subject"])
-    return ", ".join(f"{name} ({', '.join(of)})" if len(of) > 1 else name for name, of in by.items())
+    return [f"{name} ({', '.join(of)})" if len(of) > 1 else name for name, of in by.items()]
 
 
 def _finding_line(finding: Mapping[str, Any]) -> Any:
     from rich.text import Text
 
-    mark, colour = MARKS[finding["outcome"]]
-    style = colour if finding["outcome"] in OPEN else "dim"
-    name = (f"{finding['check']:<30}", style)
-    return Text.assemble((f"{mark} ", colour), name, clean(finding["message"]))
+    name = mark_of(finding)
+    sign, word, colour = MARKS[name]
+    style = "dim" if name == "ok" else colour
+    return Text.assemble(
+        (f"{sign} {word:<7} ", colour), (f"{finding['check']:<28}", style), clean(finding["message"])
+    )
 
 
-def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
-    if signed := finding["waiver"]:
-        who, why = clean(signed["approved_by"]), clean(signed["reason"])
-        out.print(f"    waived by {who} until {signed['expires']}: {why}")
-        return
-    for detail in finding["details"][:10]:
-        out.print(f"    {clean(detail)}", style="dim")
-    if len(finding["details"]) > 10:
-        out.print(f"    and {len(finding['details']) - 10} more", style="dim")
-    out.print(f"    fix: {finding['fix']}")
+def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
+    who, why = clean(waiver["approved_by"]), clean(waiver["reason"])
+    out.print(f"          waived by {who} until {waiver['expires']}: {why}")
 
 
 def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
@@ -128,16 +161,15 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
         ],
     )
     every = len(answer.report.findings)
-    out.print(f"{every} findings were written down: {answer.policy}. --json has them.")
+    out.print(f"{every} findings were recorded: {answer.policy}. --json has them.")
 
 
 def _verdict_words(answer: Any) -> str:
-    """How many findings stand in the way, and what only the mode keeps from it."""
-    count = len(answer.report.blocking)
-    said = [f"{count} open finding{'s' if count != 1 else ''}"] if count else []
+    """How many findings there are of each kind, and what only the mode keeps from blocking."""
+    parts = [str(answer.report.tally)]
     if answer.policy:
-        said.append(f"[policy] mode {answer.policy}; enforced it would be {answer.report.would_be}")
-    return "; ".join(said)
+        parts.append(f"[policy] mode {answer.policy}; enforced it would be {answer.report.would_be}")
+    return "; ".join(parts)
 
 
 def show_candidates(out: Any, told: Mapping[str, Any]) -> None:

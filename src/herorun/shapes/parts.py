@@ -39,6 +39,13 @@ class Waiver(Shape):
     """When it ends, in UTC."""
 
 
+class Cause(Shape):
+    """The finding that another one follows from."""
+
+    check: str
+    subject: str
+
+
 class Finding(Shape):
     """What one check says about one subject."""
 
@@ -53,6 +60,8 @@ class Finding(Shape):
     waiver: Waiver | None
     why: str
     fix: str
+    caused_by: Cause | None
+    """The finding that this one follows from, or whose reason it shares; fix that one first."""
 
 
 class Alert(Shape):

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.errors import CouldNotLook, HerorunError, rooted
 from herorun.core.scrub import scrub
 from herorun.core.sealing.words import split_tag
 from herorun.system import voice
@@ -152,7 +152,7 @@ def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None
 
 def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
     """Fetch refs of the remote into our own, source -> target, and nothing else."""
-    with voice.waiting(scrub(f"fetching from {remote}")):
+    with voice.waiting(scrub(f"fetching from {remote}")), rooted(f"remote {remote}"):
         repository.git(
             "fetch",
             "--quiet",

@@ -32,7 +32,8 @@ def resolved_config(repository: Repository, contract: Contract, commit: str) -> 
             data = found[path]
             if data is None:
                 raise WrongUse(
-                    f"{path} is not in commit {commit[:9]}: commit it, or mend [config] files in {contract.path}."
+                    f"{path} is not in commit {commit[:9]}: commit it, or fix [config] files in {contract.path}.",
+                    root=f"file {path}",
                 )
             config = merge(config, _parsed(path, data))
     if contract.config.command:

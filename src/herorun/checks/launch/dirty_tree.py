@@ -6,6 +6,7 @@ or let the DRI waive it: the edits are then kept as a snapshot on the remote, an
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.code.impact import by_impact, listed
@@ -30,7 +31,8 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
         return passed(message, *listed(told), *rest)
     count = f"{len(blocking)} uncommitted change{'s' if len(blocking) > 1 else ''}"
     details = (*listed(blocking), *listed(told), *rest, *closure.unresolved)
-    return failed(f"{count} on {tree.commit:.9}: {few(blocking)}", *details)
+    answer = failed(f"{count} on {tree.commit:.9}: {few(blocking)}", *details)
+    return replace(answer, explains=tuple(f"file {path}" for path, _ in changes))
 
 
 def _changes(tree: WorkTree) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ class Unavailable:
     """We tried to read this evidence and could not."""
 
     why: str
+    root: str = ""  # what everything is blind to for the same reason, as a key: `remote origin`
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, rooted
 from herorun.core.scrub import scrub
 from herorun.system.git.calling import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
 from herorun.system.git.loose import Elsewhere, Loose
@@ -210,7 +210,8 @@ class Repository:
 
     def remote_tips(self, remote: str, *patterns: str, timeout: float = REMOTE) -> dict[str, str]:
         """Ref name -> object on the remote, as it answers now."""
-        answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=timeout)
+        with rooted(f"remote {remote}"):
+            answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=timeout)
         rows = (line.partition("\t") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows if name}
 

@@ -1,0 +1,136 @@
+"""Findings by their root cause, and how many there are of each kind. Pure.
+
+One problem can leave many checks without an answer: a config that is in no commit leaves no plan to ask about. A
+finding says in `Verdict.causes` what it follows from, and another says in `Verdict.explains` that it is that.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from herorun.core.check import Check, Mode, Response, stands_in_the_way
+from herorun.core.finding import Finding, Outcome
+
+
+class Mark(StrEnum):
+    """What a finding amounts to for the person who reads it, in the order in which they are shown."""
+
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+    WARN = "warn"
+    WAIVED = "waived"
+    OK = "ok"
+    NOT_APPLICABLE = "n/a"
+
+
+_ORDER = tuple(Mark)
+MILD = frozenset({Response.WARN, Response.INFO})
+
+
+def mark_of(finding: Finding, check: Check) -> Mark:
+    if finding.waiver is not None:
+        return Mark.WAIVED
+    match finding.verdict.outcome:
+        case Outcome.PASS:
+            return Mark.OK
+        case Outcome.NOT_APPLICABLE:
+            return Mark.NOT_APPLICABLE
+        case Outcome.UNKNOWN:
+            return Mark.UNKNOWN
+        case Outcome.FAIL:
+            return Mark.WARN if check.response in MILD else Mark.FAIL
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """A finding, and those that follow from it or share its reason."""
+
+    cause: Finding
+    effects: tuple[Finding, ...] = ()
+
+
+def group_findings(findings: Iterable[Finding], checks: Mapping[str, Check]) -> list[FindingGroup]:
+    """The open findings by root cause: failures first, then what is unknown; the cause of most comes first."""
+    open_findings = [finding for finding in findings if finding.open]
+    parents = _parents(open_findings)
+    effects: dict[int, list[Finding]] = {}
+    for index, finding in enumerate(open_findings):
+        if (root := _root(index, parents)) != index:
+            effects.setdefault(root, []).append(finding)
+    groups = [
+        FindingGroup(finding, tuple(effects.get(index, ())))
+        for index, finding in enumerate(open_findings)
+        if parents.get(index) is None
+    ]
+    return sorted(
+        groups, key=lambda g: (_ORDER.index(mark_of(g.cause, checks[g.cause.check])), -len(g.effects))
+    )
+
+
+def _parents(findings: Sequence[Finding]) -> dict[int, int]:
+    """Index of a finding -> index of the one that it follows from: a failure that explains it, otherwise the first
+    unknown one with the same reason."""
+    explained: dict[str, int] = {}
+    for index, finding in enumerate(findings):
+        if finding.verdict.outcome is Outcome.FAIL:
+            for key in finding.verdict.explains:
+                explained.setdefault(key, index)
+    first: dict[str, int] = {}
+    parents: dict[int, int] = {}
+    for index, finding in enumerate(findings):
+        parent = next((explained[key] for key in finding.verdict.causes if key in explained), index)
+        if parent == index and finding.verdict.outcome is Outcome.UNKNOWN:
+            parent = first.setdefault(_reason(finding), index)
+        if parent != index and _root(parent, parents) != index:
+            parents[index] = parent
+    return parents
+
+
+def _root(index: int, parents: Mapping[int, int]) -> int:
+    while (parent := parents.get(index)) is not None:
+        index = parent
+    return index
+
+
+def _reason(finding: Finding) -> str:
+    """What makes it unknown, without its own subject: one dead store hides many things in one way."""
+    verdict = finding.verdict
+    return "; ".join(verdict.causes) or verdict.message.removeprefix(f"{verdict.subject}: ")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many findings of a gate are of each kind.
+
+    >>> str(Tally({Mark.FAIL: 1, Mark.WARN: 2, Mark.OK: 31}, not_enforced=0))
+    '1 blocking, 2 warnings, 31 passed'
+    """
+
+    marks: Mapping[Mark, int] = field(default_factory=dict)
+    not_enforced: int = 0  # failures that only `[policy] mode` keeps from blocking
+
+    def __str__(self) -> str:
+        failed = self.marks.get(Mark.FAIL, 0) - self.not_enforced
+        warnings = self.marks.get(Mark.WARN, 0)
+        counts = (
+            (failed, "blocking"),
+            (self.not_enforced, "failed and not enforced"),
+            (self.marks.get(Mark.UNKNOWN, 0), "unknown"),
+            (warnings, "warning" if warnings == 1 else "warnings"),
+            (self.marks.get(Mark.WAIVED, 0), "waived"),
+            (self.marks.get(Mark.OK, 0), "passed"),
+            (self.marks.get(Mark.NOT_APPLICABLE, 0), "not applicable"),
+        )
+        return ", ".join(f"{count} {name}" for count, name in counts if count)
+
+
+def tally(findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE) -> Tally:
+    """Each finding once, by its mark."""
+    marks: dict[Mark, int] = {}
+    not_enforced = 0
+    for finding in findings:
+        check = checks[finding.check]
+        mark = mark_of(finding, check)
+        marks[mark] = marks.get(mark, 0) + 1
+        not_enforced += mark is Mark.FAIL and not stands_in_the_way(finding, check, mode)
+    return Tally(marks, not_enforced)
