@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from benchmarks import fleet
+from benchmarks import fleet, sealing
+from benchmarks.timing import Row
 
 
 @pytest.mark.thorough
@@ -13,3 +14,13 @@ def test_the_benchmark_of_many_runs_can_be_measured(tmp_path: Path, monkeypatch:
     row = fleet.shown(tmp_path / "few")
     assert "3 runs" in row.what
     assert row.seconds > 0 < row.beside_seconds
+
+
+@pytest.mark.thorough
+def test_the_benchmark_of_a_seal_makes_the_digests_that_sha256sum_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealing, "PART", 1 << 16)
+    monkeypatch.setattr(sealing, "ROUNDS", 1)
+    (row,) = sealing.rows(tmp_path)
+    assert isinstance(row, Row) and row.seconds > 0 < row.beside_seconds

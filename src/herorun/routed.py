@@ -1,10 +1,11 @@
 """One store for every path: each goes to the store of its own scheme, which is connected when it is first used."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from herorun import discover
 from herorun.core.checkup import Examined, Part
-from herorun.core.ports import Entry, Measured, Place, Rule, Store
+from herorun.core.ports import Entry, FileDigest, Measured, Place, Rule, Store
 
 
 class RoutedStore:
@@ -31,6 +32,11 @@ class RoutedStore:
 
     def generation(self, path: str) -> str:
         return self._of(path).generation(path)
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        return self._of(folder).digests(folder, names, known)
 
     def region(self, root: str) -> str | None:
         return self._of(root).region(root)

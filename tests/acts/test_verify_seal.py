@@ -1,14 +1,17 @@
 """Proving a seal again, and every kind of a seal; signed with real keys."""
 
 import json
+import os
 import subprocess
 from typing import Any
 
 import pytest
 
+from herorun.acts import checkpoint_content, sealing
 from herorun.core.sealing.manifest import Manifest, manifest_from
 from herorun.core.sealing.words import tag_message
 from herorun.system.files import is_locked
+from herorun.workspace import Run
 from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, git
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -38,7 +41,7 @@ def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects
     commit, checkpoint = told["subject"]
     assert commit["digest"] == {"gitCommit": sealed.stated["commit"]}
     assert checkpoint["name"] == f"{sealed.root}/step-4"
-    assert checkpoint["annotations"]["proof"] == "sizes alone: the store tells no checksums"
+    assert checkpoint["annotations"]["proof"] == "checksums (sha256) of all files"
     record = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
     (path,) = [name for name in record if "/manifest-" in name]
     kept: Manifest = manifest_from(json.loads(git(sealed.work, "show", f"refs/herorun/record/tiny:{path}")))
@@ -48,7 +51,10 @@ def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects
     assert definition["externalParameters"]["argv"][0] == "sh"
     assert definition["externalParameters"]["config"]
     (lines,) = [event.lines for event in sealed.events("Sealed")]
-    assert "proven by sizes alone" in lines["Checkpoint"] and "train/loss 2.5" in lines["Metrics"]
+    assert (
+        "proven by checksums (sha256) of all files" in lines["Checkpoint"]
+        and "train/loss 2.5" in lines["Metrics"]
+    )
 
 
 def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: CAPTURE) -> None:
@@ -106,6 +112,54 @@ def test_a_checkpoint_that_is_not_what_it_was_is_a_fault(sealed: Story, capsys: 
     (sealed.root / "step-4/weights").write_text("other weights")
     told = verify(sealed, capsys, code=1)
     assert told["faults"] == ["the checkpoint: weights has 13 bytes and had 8"]
+
+
+def test_three_bytes_that_changed_in_a_file_of_the_same_size_are_a_fault(
+    sealed: Story, capsys: CAPTURE
+) -> None:
+    weights = sealed.root / "step-4/weights"
+    facts = weights.stat()
+    weights.write_text("WEIghts\n")
+    os.utime(weights, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    (fault,) = verify(sealed, capsys, code=1)["faults"]
+    assert fault.startswith("the checkpoint: weights has other content than it had: sha256 ")
+
+
+@pytest.mark.thorough
+def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE) -> None:
+    story.sign(seal={"digest": "sizes"})
+    story.finished()
+    assert story.seal() == 0
+    assert story.stated["manifest"]["proof"] == "sizes alone, which say nothing about the content"
+    told = verify(story, capsys, code=3)
+    (unproven,) = told["unproven"]
+    assert unproven == (
+        f"the checkpoint {story.root}/step-4: 2 of 2 files (metadata.json, weights) have their sealed size, "
+        "and the seal has no digest of the content that could be compared"
+    )
+    (story.root / "step-4/weights").write_text("x")
+    assert verify(story, capsys, code=1)["faults"] == ["the checkpoint: weights has 1 bytes and had 8"]
+
+
+@pytest.mark.thorough
+def test_a_large_checkpoint_is_read_while_the_babysitter_may_act(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint_content, "AT_ONCE", 0)
+    locked: list[bool] = []
+    ahead = checkpoint_content.digest_ahead
+
+    def looked_at(run: Run, path: str) -> None:
+        locked.append(is_locked(run.lock("act")))
+        ahead(run, path)
+
+    monkeypatch.setattr(sealing, "digest_ahead", looked_at)
+    story.finished()
+    assert story.seal() == 0
+    assert locked == [False]
+    assert story.stated["manifest"]["proof"] == "checksums (sha256) of all files"
+    assert list((story.run.state / "digests").iterdir()) == []
+    assert verify(story, capsys)["verdict"] == "clear"
 
 
 @pytest.mark.thorough
@@ -270,6 +324,7 @@ def test_a_milestone_is_sealed_while_the_run_goes_on_and_the_end_after_it(
     assert story.herorun("seal", SLUG, "--milestone", "half") == 0
     assert (story.stated["kind"], story.stated["name"]) == ("milestone", "half")
     assert story.stated["final_checkpoint"] == f"{story.root}/step-2"
+    assert story.stated["manifest"]["proof"] == "checksums (sha256) of all files"
     assert (story.root / "_herorun/lease.json").exists()
     (story.data / "go").touch()
     story.ended()

@@ -1,14 +1,14 @@
 """What every store must do. A test file subclasses `StoreSuite` and gives it a `bench`: a real place to write to."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import pytest
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Store
+from herorun.core.ports import FileDigest, Store
 
 
 class StoreBench(Protocol):
@@ -72,6 +72,25 @@ class StoreSuite:
         store.create(f"{bench.root}/empty", b"")
         assert store.end(f"{bench.root}/file", count) == told
         assert store.end(f"{bench.root}/empty", count) == b""
+
+    def test_a_digest_changes_with_the_content_and_not_with_the_size_alone(self, bench: StoreBench) -> None:
+        store, names = bench.connect(), ("a", "inside/b b")
+        for name in names:
+            store.create(f"{bench.root}/{name}", name.encode())
+        before = digests(store, bench.root, names)
+        assert [before[name].size for name in names] == [1, 10]
+        assert all(each.checksum for each in before.values())
+        assert digests(store, bench.root, names, known=before) == before
+        assert store.swap(f"{bench.root}/a", b"a", b"A")
+        after = digests(store, bench.root, names, known=before)
+        assert after["a"].size == 1 and after["a"].checksum != before["a"].checksum
+        assert after["inside/b b"] == before["inside/b b"]
+
+    def test_a_digest_of_what_is_gone_is_not_found(self, bench: StoreBench) -> None:
+        store = bench.connect()
+        store.create(f"{bench.root}/there", b"1")
+        with pytest.raises(FileNotFoundError):
+            digests(store, bench.root, ("there", "gone"))
 
     def test_a_generation_stays_until_the_file_is_written_again(self, bench: StoreBench) -> None:
         store, path = bench.connect(), f"{bench.root}/file"
@@ -249,6 +268,13 @@ class StoreSuite:
             with pytest.raises(WrongUse) as caught:
                 look(f"{scheme}://user:hunter2hunter2@{rest}")
             assert "hunter2" not in str(caught.value)
+
+
+def digests(
+    store: Store, folder: str, names: Sequence[str], known: Mapping[str, FileDigest] | None = None
+) -> dict[str, FileDigest]:
+    events = store.digests(folder, names, known or {})
+    return {event.name: event for event in events if isinstance(event, FileDigest)}
 
 
 def assert_is_now(moment: datetime | None) -> None:

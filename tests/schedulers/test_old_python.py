@@ -9,11 +9,11 @@ import pytest
 from herorun.acts.box import LOOKING
 from herorun.schedulers._logs import READING
 from herorun.schedulers._ssh_request import ACTING
-from herorun.stores._over_ssh import THERE
+from herorun.stores._over_ssh import DIGESTING, THERE
 from herorun.system.far import OLDEST
 from herorun.system.far_file import _THERE
 
-SENT = (ACTING, READING, LOOKING, THERE, _THERE)
+SENT = (ACTING, READING, LOOKING, THERE, DIGESTING, _THERE)
 FILES = sorted({name: path for each in SENT for name, path in each.files}.items())
 
 

@@ -19,7 +19,7 @@ import pytest
 import herorun
 from herorun.core.checkup import Fit
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Place, Rule, Store
+from herorun.core.ports import FileDigest, Place, Rule, Store
 from herorun.stores import gs
 from herorun.stores._gs_client import _client
 from ports.store_suite import StoreBench, StoreSuite
@@ -420,7 +420,15 @@ def test_nothing_is_loaded_before_it_is_used_and_the_jobs_environment_stays(gcs:
 # --- checksums --------------------------------------------------------------------------------------
 
 
-def test_a_listing_tells_the_checksum_that_cloud_storage_computed(gcs: Service, root: str) -> None:
-    connect().create(f"{root}/a", b"hi")
-    (entry,) = connect().entries(root)
-    assert entry.checksum == f"md5:{base64.b64encode(hashlib.md5(b'hi').digest()).decode()}"
+def test_a_listing_tells_the_checksums_and_the_generation_that_cloud_storage_keeps(
+    gcs: Service, root: str
+) -> None:
+    store = connect()
+    store.create(f"{root}/a", b"hi")
+    (entry,) = store.entries(root)
+    md5 = base64.b64encode(hashlib.md5(b"hi").digest()).decode()
+    assert entry.checksum == f"crc32c:9Z3Zwg== md5:{md5}"
+    assert entry.version == f"generation:{store.generation(f'{root}/a')}"
+    (found,) = store.digests(root, ["a"], {})
+    assert isinstance(found, FileDigest)
+    assert (found.checksum, found.version) == (entry.checksum, entry.version)

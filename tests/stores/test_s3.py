@@ -1,5 +1,6 @@
 """The s3 store, against a loopback server: the contract suite, then S3's own traps."""
 
+import base64
 import hashlib
 import os
 import re
@@ -21,6 +22,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
 from herorun.stores import s3 as module
 from herorun.stores._s3_client import is_amazons, opened
+from herorun.stores.s3 import _checksum
 from ports.store_suite import StoreBench, StoreSuite
 from services.servers import Service
 
@@ -359,3 +361,34 @@ def test_a_listing_tells_the_etag(s3: Service, root: str) -> None:
     connect().create(f"{root}/a", b"hi")
     (entry,) = connect().entries(root)
     assert entry.checksum == f"etag:{hashlib.md5(b'hi').hexdigest()}"
+
+
+def test_an_object_tells_the_checksums_that_it_has_and_its_version(s3: Service, root: str) -> None:
+    bucket = root.split("/")[2]
+    store = connect()
+    store.create(f"{root}/plain", b"hi")
+    digest = base64.b64encode(hashlib.sha256(b"hi").digest()).decode()
+    client = _client(s3)
+    client.put_object(Bucket=bucket, Key="tiny/summed", Body=b"hi", ChecksumAlgorithm="SHA256")
+    client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    version = client.put_object(Bucket=bucket, Key="tiny/kept", Body=b"hi")["VersionId"]
+    found = {
+        each.name: each
+        for each in store.digests(root, ["plain", "summed", "kept"], {})
+        if not isinstance(each, int)
+    }
+    etag = f"etag:{hashlib.md5(b'hi').hexdigest()}"
+    assert (found["plain"].checksum, found["plain"].version) == (etag, "")
+    assert found["summed"].checksum == f"sha256:{digest} {etag}"
+    assert found["kept"].version == f"version:{version}"
+
+
+def test_a_checksum_of_parts_is_another_kind() -> None:
+    assert _checksum("SHA256", "YWJj=-5") == "sha256-of-parts:YWJj=-5"
+    assert _checksum("CRC64NVME", "YWJj=") == "crc64nvme:YWJj="
+
+
+def _client(s3: Service) -> Any:
+    import botocore.session
+
+    return botocore.session.get_session().create_client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"])

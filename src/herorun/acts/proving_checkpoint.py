@@ -1,10 +1,10 @@
-"""Whether a sealed checkpoint is still what it was, file by file."""
+"""Whether a sealed checkpoint still has the content that it had, file by file."""
 
 from herorun import discover
-from herorun.acts.manifest import read_manifest
+from herorun.acts.manifest import read_contents, read_manifest
 from herorun.acts.proving_tag import SealedTag, contract_of
-from herorun.core.ports import Place
-from herorun.core.sealing.manifest import Manifest, differences
+from herorun.core.ports import Place, Store
+from herorun.core.sealing.manifest import Comparison, Manifest, compare
 from herorun.core.sealing.proof import Proof
 from herorun.routed import RoutedStore
 
@@ -12,7 +12,7 @@ from herorun.routed import RoutedStore
 def ask_checkpoint(seal: SealedTag, then: Manifest, proof: Proof) -> None:
     """Against the manifest that the record keeps. What this machine cannot reach is no fault."""
     try:
-        there = read_manifest(_store(seal), then.path)
+        now = _as_it_is(_store(seal), then)
     except FileNotFoundError:
         if "://" in then.path:
             proof.faults.append(f"the checkpoint {then.path} is gone")
@@ -21,10 +21,32 @@ def ask_checkpoint(seal: SealedTag, then: Manifest, proof: Proof) -> None:
                 f"the checkpoint {then.path} is not on this machine: ask again where it lies"
             )
         return
-    changed = differences(then, there)
-    proof.faults += [f"the checkpoint: {words}" for words in changed]
-    if not changed:
-        proof.proven.append(f"the checkpoint {then.path} is as it was, by {then.proof}")
+    _tell(then, compare(then, now), proof)
+
+
+def _as_it_is(store: Store, then: Manifest) -> Manifest:
+    """Read as the seal read it: digests that nothing can be held against are not made."""
+    listed = read_manifest(store, then.path)
+    return listed if len(then.by_size_alone) == len(then.files) else read_contents(store, listed)
+
+
+def _tell(then: Manifest, found: Comparison, proof: Proof) -> None:
+    proof.faults += [f"the checkpoint: {change}" for change in found.changed]
+    if found.unproven:
+        count, some = len(found.unproven), ", ".join(found.unproven[:3])
+        proof.unproven.append(
+            f"the checkpoint {then.path}: {count} of {len(then.files)} files ({some}{', ...' if count > 3 else ''}) "
+            f"{'has its' if count == 1 else 'have their'} sealed size, and the seal has no digest of the content "
+            "that could be compared"
+        )
+    elif not found.changed:
+        proof.proven.append(f"the checkpoint {then.path} has the content that it had, by {then.proof}")
+    if found.rewritten:
+        count, first = len(found.rewritten), found.rewritten[0]
+        proof.notes.append(
+            f"the checkpoint: {first}{f' and {count - 1} more' if count > 1 else ''} was written again "
+            "with the same content"
+        )
 
 
 def _store(seal: SealedTag) -> RoutedStore:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from herorun.acts.checkpoint_content import NotDigested, digest_ahead
+from herorun.acts.digest_log import DigestLog
 from herorun.acts.judged import look
 from herorun.acts.posting import say
 from herorun.acts.seal_commit import keep_edits
@@ -69,13 +71,21 @@ class Seal:
 def seal(run: Run, sealing: Sealing = FINAL) -> Seal:
     """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops what watches it."""
     run.prepare()
-    with locked(run.lock("act")):
-        run.record.fetch()
-        run.record.must_understand()
-        done = _sealed(run, sealing)
+    try:
+        done = _sealed_alone(run, sealing)
+    except NotDigested as large:  # the gate is clear; while it is read, the babysitter may act
+        digest_ahead(run, large.path)
+        done = _sealed_alone(run, sealing)
     if done.tag and sealing.kind.ends:
         done = replace(done, warnings=(*done.warnings, *wind_down(run)))
     return done
+
+
+def _sealed_alone(run: Run, sealing: Sealing) -> Seal:
+    with locked(run.lock("act")):
+        run.record.fetch()
+        run.record.must_understand()
+        return _sealed(run, sealing)
 
 
 def _sealed(run: Run, sealing: Sealing) -> Seal:
@@ -140,6 +150,8 @@ def _tag(
         if manifest:
             files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
         run.record.append(Intended(now(), key, memory.attempt(key), name), files=files)
+        if manifest:
+            DigestLog(run.state, manifest.path).remove()
     _must_push(run, key)
     attempt = run.record.memory().intended[key].attempt
     try:

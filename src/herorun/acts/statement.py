@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun import __version__
-from herorun.acts.manifest import read_manifest
+from herorun.acts.checkpoint_content import sealed_content
 from herorun.core.canonical import canonical, plain, timestamp
 from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.core.event import CheckedIn
@@ -148,10 +148,10 @@ def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
     if checkpoint is None:
         return None
     try:
-        return read_manifest(run.store, checkpoint.path)
+        return sealed_content(run, checkpoint.path)
     except OSError as error:
         raise CouldNotLook(
-            sentence(f"Nothing was tagged: {checkpoint.path} could not be listed: {in_words(error)}")
+            sentence(f"Nothing was tagged: {checkpoint.path} could not be read: {in_words(error)}")
         ) from None
 
 

@@ -12,7 +12,7 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
     """Hold the seal of TAG against this clone, its remote and the checkpoint's store. It changes nothing.
 
     Looked at are the tag's own words and signature, its commit, the record with its statement, the tag on the remote,
-    and every file of the checkpoint by its checksum or size.
+    and the content of every file of the checkpoint. What is known by its size alone is not proven.
 
     Exit code 0: all of it holds. 1: something does not. 3: something could not be looked at.
 

@@ -2,18 +2,19 @@
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.checkup import Examined, Part
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Entry, Rule
+from herorun.core.ports import Entry, FileDigest, Rule
 from herorun.core.scrub import scrub
 from herorun.stores._fsspec import Refused
 from herorun.stores._objects import At, Objects
 from herorun.stores._probing import OWN, clean, demand, tried
 
+REQUESTS = 16  # at once, where each object is asked for its checksums
 _PINNED = re.compile(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
 
 
@@ -53,6 +54,23 @@ class ObjectStore:
 
     def generation(self, path: str) -> str:
         return self.objects.facts(self._at(path)).generation
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        """A request an object, several at once; a store has no stamps, for asking it again costs as much."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        at = self._at(folder)
+
+        def ask(name: str) -> FileDigest:
+            return replace(self.objects.digest(at.beside(name)), name=name)
+
+        pool = ThreadPoolExecutor(REQUESTS)
+        try:
+            yield from pool.map(ask, names)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def region(self, root: str) -> str | None:
         return self.objects.region(self._at(root))

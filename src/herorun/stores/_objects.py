@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from herorun.core.ports import Entry, Rule
+from herorun.core.ports import Entry, FileDigest, Rule
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class Objects(Protocol):
         """By one delimited listing, under whole keys; a key that is the prefix itself marks a folder."""
 
     def facts(self, at: At) -> Facts: ...
+
+    def digest(self, at: At) -> FileDigest:
+        """The checksums that the store keeps of one object, under its whole key; it is not read."""
 
     def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
         """All or the last bytes, and the tag."""

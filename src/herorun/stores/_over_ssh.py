@@ -4,18 +4,22 @@ A box that is out of reach raises an OSError with its reason: what lies on it is
 """
 
 import base64
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Entry, Rule
+from herorun.core.ports import Entry, FileDigest, Rule
 from herorun.core.reach import Reach
 from herorun.core.scrub import scrub
 from herorun.stores import _over_ssh_there
-from herorun.system import _far_end
+from herorun.stores._reading import as_digests, stamps
+from herorun.system import _far_end, _file_digests
 from herorun.system.far import Program, far_to, own_file
 
 THERE = Program((own_file(_far_end), own_file(_over_ssh_there)))
+DIGESTING = Program((own_file(_far_end), own_file(_file_digests)))
+SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that its disk hangs
 
 
 class OverSsh:
@@ -45,6 +49,17 @@ class OverSsh:
 
     def generation(self, path: str) -> str:
         return str(self._ask("generation", path))
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        """The box reads its own files: digests travel, and content does not."""
+        _of_the_box(folder)
+        given = {"folder": folder, "names": list(names), "known": stamps(known)}
+        try:
+            yield from as_digests(self._far.stream(DIGESTING, "digests", SILENT, **given))
+        except CouldNotLook as error:
+            raise ConnectionError(str(error)) from None
 
     def region(self, root: str) -> None:
         """A path lies where the box lies, and nobody can be asked where that is."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
-from herorun.core.ports import Entry, Place, Rule
+from herorun.core.ports import Entry, FileDigest, Place, Rule
 from herorun.stores._fsspec import DEADLINE, NOW, Malformed, Refused, Requests
 from herorun.stores._gs_client import EXPIRED, NONE, login, opened, words
 from herorun.stores._gs_rules import rules_of
@@ -22,6 +22,7 @@ T = TypeVar("T")
 LOGIN = "Google Cloud"
 LISTED = "kind,nextPageToken,prefixes,items(name,size,updated,generation,md5Hash,crc32c)"
 FACTS = "generation,updated"
+CHECKSUMS = "generation,size,md5Hash,crc32c"
 
 
 class Options(BaseModel):
@@ -52,6 +53,9 @@ class GoogleObjects:
 
     def facts(self, at: At) -> Facts:
         return self._ask(at, lambda fs: _facts(fs, at))
+
+    def digest(self, at: At) -> FileDigest:
+        return self._ask(at, lambda fs: _digest(fs, at))
 
     def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: _read(fs, at, last))
@@ -106,7 +110,13 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
             raise Malformed("an answer that is no listing")
         found += [Entry(str(prefix)) for prefix in page.get("prefixes", ())]
         found += [
-            Entry(str(item["name"]), _moment(item["updated"]), int(item["size"]), checksum=_checksum(item))
+            Entry(
+                str(item["name"]),
+                _moment(item["updated"]),
+                int(item["size"]),
+                checksum=_checksums(item),
+                version=_version(item),
+            )
             for item in page.get("items", ())
         ]
         if not page.get("nextPageToken"):
@@ -117,6 +127,11 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
 async def _facts(fs: Any, at: At) -> Facts:
     told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
     return Facts(told["generation"], told["generation"], _moment(told["updated"]))
+
+
+async def _digest(fs: Any, at: At) -> FileDigest:
+    told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
+    return FileDigest(at.key, int(told["size"]), _checksums(told), _version(told))
 
 
 async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
@@ -155,10 +170,14 @@ async def _rules(fs: Any, at: At) -> tuple[Rule, ...]:
     return rules_of(await _told(fs, "GET", "b/{}", at.bucket), at.prefix)
 
 
-def _checksum(item: Mapping[str, Any]) -> str:
-    """As Cloud Storage writes it, in base64. A composed object has no MD5."""
-    kinds = {"md5": item.get("md5Hash"), "crc32c": item.get("crc32c")}
-    return next((f"{kind}:{value}" for kind, value in kinds.items() if value), "")
+def _checksums(item: Mapping[str, Any]) -> str:
+    """As Cloud Storage writes them, in base64. A composed object has no MD5."""
+    kinds = {"crc32c": item.get("crc32c"), "md5": item.get("md5Hash")}
+    return " ".join(f"{kind}:{value}" for kind, value in kinds.items() if value)
+
+
+def _version(item: Mapping[str, Any]) -> str:
+    return f"generation:{item['generation']}"
 
 
 def _pin(at: At) -> dict[str, str]:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import stat
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from errno import ELOOP
 from pathlib import Path
@@ -15,9 +15,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Entry, Place, Rule, Store
+from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.core.scrub import scrub
 from herorun.stores._probing import OWN, clean, demand, tried
+from herorun.stores._reading import as_digests, stamps
+from herorun.system import _file_digests
 from herorun.system.files import create_whole, hold, write_whole
 
 LOCK_WAIT = 10.0  # seconds
@@ -64,6 +66,11 @@ class LocalStore:
         """A path has no generations: what a rewrite cannot leave alone stands in for one."""
         facts = _regular(path).stat()
         return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        return as_digests(_file_digests.digests(str(_local(folder)), list(names), stamps(known)))
 
     def region(self, root: str) -> None:
         """A path lies where this machine lies, and nobody can be asked where that is."""

@@ -1,11 +1,12 @@
 """Files in this process's memory, by fsspec: `memory://path`. For trying things out; nobody else sees them."""
 
+import hashlib
 from threading import Lock
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from herorun.core.ports import Entry, Place, Rule
+from herorun.core.ports import Entry, FileDigest, Place, Rule
 from herorun.stores._fsspec import Refused
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
@@ -44,6 +45,10 @@ class MemoryObjects:
         with _lock:
             modified = _file(files, at).modified
         return Facts(modified.isoformat(), modified.isoformat(), modified)
+
+    def digest(self, at: At) -> FileDigest:
+        data = self.read(at)[0]
+        return FileDigest(at.key, len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
     def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
         files = _files()

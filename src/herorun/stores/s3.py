@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
-from herorun.core.ports import Entry, Place, Rule
+from herorun.core.ports import Entry, FileDigest, Place, Rule
 from herorun.stores._fsspec import DEADLINE, Malformed, Requests
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
@@ -29,6 +29,7 @@ from herorun.stores._s3_rules import rules_of
 
 T = TypeVar("T")
 LOGIN = "AWS"
+CHECKSUMS = ("SHA256", "SHA1", "CRC64NVME", "CRC32C", "CRC32")  # as S3 calls what it may keep of an object
 
 
 class Options(BaseModel):
@@ -57,6 +58,9 @@ class S3Objects:
 
     def facts(self, at: At) -> Facts:
         return self._ask(at, lambda fs: _facts(fs, at))
+
+    def digest(self, at: At) -> FileDigest:
+        return self._ask(at, lambda fs: _digest(fs, at))
 
     def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: _read(fs, at, last))
@@ -97,7 +101,7 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
             raise Malformed("an answer that is no listing")
         found += [Entry(prefix["Prefix"]) for prefix in page.get("CommonPrefixes", ())]
         found += [
-            Entry(item["Key"], item["LastModified"], item["Size"], checksum=_checksum(item))
+            Entry(item["Key"], item["LastModified"], item["Size"], checksum=_etag(item))
             for item in page.get("Contents", ())
         ]
         if not page["IsTruncated"]:
@@ -105,7 +109,7 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
         query["ContinuationToken"] = page["NextContinuationToken"]
 
 
-def _checksum(item: Mapping[str, Any]) -> str:
+def _etag(item: Mapping[str, Any]) -> str:
     """The ETag: of a plain upload the MD5, of one in parts a digest of digests; it changes with the content."""
     tag = str(item.get("ETag", "")).strip('"')
     return f"etag:{tag}" if tag else ""
@@ -117,6 +121,20 @@ async def _facts(fs: Any, at: At) -> Facts:
     return Facts(
         told["ETag"], version if version not in (None, "null") else told["ETag"], told["LastModified"]
     )
+
+
+async def _digest(fs: Any, at: At) -> FileDigest:
+    """A listing tells the ETag alone."""
+    told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
+    kept = [_checksum(kind, str(told[name])) for kind in CHECKSUMS if told.get(name := f"Checksum{kind}")]
+    version = told.get("VersionId")
+    named = f"version:{version}" if version not in (None, "null") else ""
+    return FileDigest(at.key, told["ContentLength"], " ".join(filter(None, (*kept, _etag(told)))), named)
+
+
+def _checksum(kind: str, value: str) -> str:
+    """`-5` at its end: a digest over the digests of five parts, which an upload in other parts has not."""
+    return f"{kind.lower()}{'-of-parts' if '-' in value else ''}:{value}"
 
 
 async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:

@@ -15,8 +15,14 @@ from typing import Any
 
 
 def main(order: dict[str, Any]) -> None:
-    """Print a list of answers, one a question. A question that comes with data is alone, and reads it from stdin."""
+    """Print a list of answers, one a question. A question that comes with data is alone, and reads it from stdin.
+
+    One whose answer is a stream is alone too: each part of it is a line of its own, printed as it comes.
+    """
     asks = order["asks"]
+    if order["streams"]:
+        stream(asks[0])
+        return
     answers = [answered(asks[0])] if order["alone"] else in_time(asks, order["within"])
     sys.stdout.write(json.dumps(answers))
     sys.stdout.flush()
@@ -24,12 +30,36 @@ def main(order: dict[str, Any]) -> None:
 
 def answered(ask: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {"told": getattr(sys.modules[ask["module"]], ask["question"])(**ask["given"])}
-    except OSError as error:
+        return {"told": _call(ask)}
+    except Exception as error:
+        return _failure(error)
+
+
+def stream(ask: dict[str, Any]) -> None:
+    """Each part on a line; a failure is the last line."""
+    try:
+        for part in _call(ask):
+            _say({"told": part})
+    except BrokenPipeError:  # nobody listens any more
+        sys.exit(1)
+    except Exception as error:
+        _say(_failure(error))
+
+
+def _call(ask: dict[str, Any]) -> Any:
+    return getattr(sys.modules[ask["module"]], ask["question"])(**ask["given"])
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    if isinstance(error, OSError):
         name = error.filename if isinstance(error.filename, str) else None
         return {"errno": error.errno, "why": error.strerror or str(error), "path": name}
-    except Exception as error:
-        return {"errno": None, "why": f"{type(error).__name__}: {error}", "path": None}
+    return {"errno": None, "why": f"{type(error).__name__}: {error}", "path": None}
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:

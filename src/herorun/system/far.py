@@ -6,7 +6,7 @@ costs few; one that hangs is late alone. An OSError there is the same OSError he
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import Reach
 from herorun.system import _far_end
+from herorun.system.process import Answer
 from herorun.system.road import Road, road_to
 
 GATHERING = 0.03  # seconds for which a question waits for others that go the same way
@@ -88,6 +89,21 @@ class Far:
         (answer,) = self._answers([ask], data)
         return self._understood(answer, ask)
 
+    def stream(self, program: Program, question: str, idle: float, **given: Any) -> Iterator[Any]:
+        """The parts of an answer that takes long, each as it comes; at most `idle` seconds pass between two of them."""
+        ask = _Ask(program, question, given, idle)
+        order = order_of([ask], idle, streams=True)
+        lines = self.road.lines(self._argv(order), idle, order)
+        while True:
+            try:
+                answer = json.loads(next(lines))
+            except StopIteration as end:
+                self._must_have_run(end.value)
+                return
+            except ValueError:
+                raise CouldNotLook(f"{self.road.where} gave an answer that cannot be read.") from None
+            yield self._understood(answer, ask)
+
     def _go(self, together: Sequence[_Ask]) -> None:
         try:
             for ask, answer in zip(together, self._answers(together), strict=True):
@@ -105,19 +121,29 @@ class Far:
     def _answers(self, asks: Sequence[_Ask], data: bytes | None = None) -> list[dict[str, Any]]:
         within = max(ask.timeout for ask in asks)
         order = order_of(asks, within, alone=data is not None)
-        argv = (self.python, "-I", "-S", "-c", _BOOT, f"{len(order)}")
-        answer = self.road.run(argv, within + 2, stdin=order + (data or b""))
+        answer = self.road.run(self._argv(order), within + 2, stdin=order + (data or b""))
+        self._must_have_python(answer)
+        try:
+            told: list[dict[str, Any]] = json.loads(answer.out)
+            return told
+        except ValueError:
+            raise CouldNotLook(f"{self.road.where} could be asked nothing: {answer.complaint}") from None
+
+    def _argv(self, order: bytes) -> tuple[str, ...]:
+        return (self.python, "-I", "-S", "-c", _BOOT, f"{len(order)}")
+
+    def _must_have_python(self, answer: Answer) -> None:
         if answer.code in (_NOT_FOUND, _TOO_OLD):
             what = "was not found" if answer.code == _NOT_FOUND else "is too old"
             raise CouldNotLook(
                 f"`{self.python}` {what} on {self.road.where}: install Python {OLDEST[0]}.{OLDEST[1]} or newer there, "
                 "or name it as `python` in [scheduler]."
             )
-        try:
-            told: list[dict[str, Any]] = json.loads(answer.out)
-            return told
-        except ValueError:
-            raise CouldNotLook(f"{self.road.where} could be asked nothing: {answer.complaint}") from None
+
+    def _must_have_run(self, answer: Answer) -> None:
+        self._must_have_python(answer)
+        if answer.code:
+            raise CouldNotLook(f"{self.road.where} gave no whole answer: {answer.complaint}. Try again.")
 
     def _understood(self, answer: Mapping[str, Any], ask: _Ask) -> Any:
         if "told" in answer:
@@ -137,7 +163,7 @@ def far_to(reach: Reach) -> Far:
     return Far(road_to(reach.login, reach.connect), reach.python)
 
 
-def order_of(asks: Sequence[Any], within: float, alone: bool) -> bytes:
+def order_of(asks: Sequence[Any], within: float, alone: bool = False, streams: bool = False) -> bytes:
     """What is sent: each program's source once, and the questions."""
     files = dict([own_file(_far_end), *(file for ask in asks for file in ask.program.files)])
     questions = [{"module": a.program.name, "question": a.question, "given": a.given} for a in asks]
@@ -146,6 +172,7 @@ def order_of(asks: Sequence[Any], within: float, alone: bool) -> bytes:
         "asks": questions,
         "within": within,
         "alone": alone,
+        "streams": streams,
     }
     return json.dumps(order).encode("ascii")
 

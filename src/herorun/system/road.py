@@ -11,17 +11,20 @@ import secrets
 import shlex
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from threading import BoundedSemaphore
 from typing import Protocol
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import NAME, Login
-from herorun.system.process import Answer, run
+from herorun.system.process import Answer, Lines, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
 ALIVE = 10  # seconds between two signs of life
 MISSED = 3  # signs of life that may be missed
+LONGEST = (
+    7 * 24 * 3600
+)  # seconds for what tells of itself line by line: it is ended there when nobody listens
 AT_ONCE = (
     4  # connections to one host: sshd turns away some of more than ten that have not logged in (MaxStartups)
 )
@@ -42,6 +45,9 @@ class Road(Protocol):
     def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
         """Run a program at the far end; `CouldNotLook` where it gave no whole answer in time."""
 
+    def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
+        """The lines of a program's output as they come; `CouldNotLook` where none came for `idle` seconds."""
+
 
 class Here:
     """This machine."""
@@ -50,6 +56,9 @@ class Here:
 
     def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
         return run(argv, timeout, stdin=stdin)
+
+    def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
+        return run_lines(argv, idle, stdin)
 
 
 class Ssh:
@@ -78,6 +87,14 @@ class Ssh:
             raise CouldNotLook(
                 f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {timeout:g} s: try again."
             )
+        return answer
+
+    def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
+        mark = f"herorun-{secrets.token_hex(8)}"
+        command = [*self._argv, remote_command(argv, mark, LONGEST)]
+        answer, told = yield from between(run_lines(command, self._connect + idle, stdin), mark.encode())
+        if answer is None:
+            raise CouldNotLook(f"{self.where} {why(told)}")
         return answer
 
     def _once(self, command: Sequence[str], until: float, stdin: bytes) -> Answer:
@@ -156,6 +173,23 @@ def whole(told: Answer, mark: str) -> Answer | None:
     word = re.escape(mark.encode())
     found = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), told.out, re.DOTALL)
     return Answer(int(found[2]), found[1], told.err) if found else None
+
+
+def between(lines: Lines, mark: bytes) -> Generator[bytes, None, tuple[Answer | None, Answer]]:
+    """The lines between the two marks. Returns the program's answer, None without the second mark, and ssh's own."""
+    opened, code = False, None
+    while True:
+        try:
+            line = next(lines)
+        except StopIteration as end:
+            ssh: Answer = end.value
+            return (None if code is None else Answer(code, b"", ssh.err)), ssh
+        if line == mark:
+            opened = True
+        elif opened and (found := re.fullmatch(mark + rb" ([0-9]+)", line)):
+            code = int(found[1])
+        elif opened and line and code is None:
+            yield line
 
 
 _REASONS = (  # what ssh says, and what it means to whoever reads it

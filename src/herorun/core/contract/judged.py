@@ -33,6 +33,15 @@ class Policy(Table):
     )
 
 
+class Seal(Table):
+    """What a seal proves of the checkpoint."""
+
+    digest: Literal["content", "sizes"] = Field(
+        "content",
+        description="Whether every file is digested, which reads all of a local or ssh checkpoint, or only listed: then `verify-seal` cannot prove the content.",
+    )
+
+
 class Waiver(Table):
     """A finding that a person accepts. Granting one is a commit."""
 

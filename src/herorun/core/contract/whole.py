@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from herorun.core.contract.box import Chain, Patrol
-from herorun.core.contract.judged import Compare, Policy, Waiver
+from herorun.core.contract.judged import Compare, Policy, Seal, Waiver
 from herorun.core.contract.planned import (
     Checkpoints,
     Code,
@@ -80,6 +80,7 @@ class Contract(Table):
     patrol: Patrol = Patrol()
     chain: Chain = Chain()
     policy: Policy = Policy()
+    seal: Seal = Seal()
     waiver: tuple[Waiver, ...] = ()
 
     @property

@@ -1,6 +1,6 @@
 """What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
 
-from herorun.core.ports.files import Entry, Layout, Measured, Rule, Store
+from herorun.core.ports.files import Entry, FileDigest, Layout, Measured, Rule, Store
 from herorun.core.ports.jobs import (
     Absent,
     Beside,
@@ -32,6 +32,7 @@ __all__ = [
     "Channels",
     "Comments",
     "Entry",
+    "FileDigest",
     "Found",
     "Identities",
     "IssueTracker",

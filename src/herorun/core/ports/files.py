@@ -1,5 +1,6 @@
 """Stores, and the layouts of the checkpoints in them."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
@@ -23,7 +24,25 @@ class Entry:
     modified: datetime | None = None  # None: the store does not tell, as object stores do of folders
     size: int | None = None  # bytes; None for a folder
     link: bool = False  # it only leads elsewhere: what it leads to is not in this folder
-    checksum: str = ""  # of the content, as `kind:value`, where the listing tells one
+    checksum: str = (
+        ""  # of the content, as `kind:value`, where the listing tells one; several apart by a space
+    )
+    version: str = (
+        ""  # the store's own word for this content, as `generation:1700000000000000`, where it keeps one
+    )
+
+
+@dataclass(frozen=True)
+class FileDigest:
+    """What is known of the content of one file."""
+
+    name: str
+    size: int  # bytes
+    checksum: str  # as in `Entry`; empty for what is no regular file, and so has no content of its own
+    version: str = ""
+    stamp: str = (
+        ""  # changes whenever the file does: while it stays, the digest holds. Empty: it is asked each time
+    )
 
 
 class Store(Protocol):
@@ -49,6 +68,14 @@ class Store(Protocol):
 
     def generation(self, path: str) -> str:
         """The store's own word for this content of a file: it changes whenever the file is written again."""
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        """The digest of each of these files, as soon as there is one; in between, how many bytes were read since.
+
+        What is `known`, and has its stamp still, is not read again. A file that changes meanwhile raises OSError.
+        """
 
     def region(self, root: str) -> str | None:
         """Where a root lies; None where the store does not tell."""

@@ -1,0 +1,39 @@
+"""The digests of a checkpoint's files that were made so far, so that a seal that was killed reads no file twice."""
+
+import contextlib
+import json
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+
+from herorun.core.canonical import digest
+from herorun.core.ports import FileDigest
+from herorun.system.files import append_line
+
+
+class DigestLog:
+    """A private file of lines, one for each file of one checkpoint. A line that was cut off is no line."""
+
+    def __init__(self, folder: Path, checkpoint: str) -> None:
+        self._file = folder / "digests" / f"{digest(checkpoint)[7:19]}.jsonl"
+
+    @cached_property
+    def known(self) -> dict[str, FileDigest]:
+        """By name, as it was read when it was first asked for."""
+        try:
+            lines = self._file.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return {}
+        found = {}
+        for line in lines:
+            with contextlib.suppress(ValueError, TypeError):
+                each = FileDigest(**json.loads(line))
+                found[each.name] = each
+        return found
+
+    def add(self, each: FileDigest) -> None:
+        append_line(self._file, json.dumps(asdict(each)))
+
+    def remove(self) -> None:
+        """The manifest is in the record: nobody needs it any more."""
+        self._file.unlink(missing_ok=True)

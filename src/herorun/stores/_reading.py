@@ -1,0 +1,22 @@
+"""Digests that come from reading the files: what `system/_file_digests.py` tells, in the port's own types."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from herorun.core.ports import FileDigest
+
+KIND = "sha256"
+
+
+def as_digests(events: Iterable[list[Any]]) -> Iterator[int | FileDigest]:
+    for count, *file in events:
+        if not file:
+            yield int(count)
+            continue
+        name, size, value, stamp = file
+        yield FileDigest(str(name), int(size), f"{KIND}:{value}" if value else "", stamp=str(stamp))
+
+
+def stamps(known: Mapping[str, FileDigest]) -> dict[str, list[str]]:
+    """Stamp and bare value by name, as what travels takes them."""
+    return {name: [each.stamp, each.checksum.partition(":")[2]] for name, each in known.items()}

@@ -1,0 +1,149 @@
+"""SHA-256 of many files at once, on the machine where they lie. It travels there (`system/far.py`).
+
+Standard library only, from Python 3.8 on. hashlib lets go of the interpreter's lock for large blocks, so threads keep
+every core busy; memory is one block a thread, however large the files are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import stat
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+BLOCK = 1 << 20  # bytes of one read
+REPORT_EVERY = 0.5  # seconds between two reports of one thread
+MOST_THREADS = 32
+STALLED = 120.0  # seconds without any block: a mount that hangs, and no slow disk
+
+
+def digests(folder: str, names: list[str], known: dict[str, list[str]]) -> Iterator[list[Any]]:
+    """`[bytes read]` from time to time, and `[0, name, size, SHA-256, stamp]` for each file.
+
+    The stamp changes when the file does. One of `known` (name -> stamp, SHA-256) that has its stamp is not read again.
+    What is no regular file has no content of its own: its SHA-256 is empty. OSError where a file cannot be read, or
+    changes meanwhile.
+    """
+    work = _Work(folder, _largest_first(folder, names), known)
+    try:
+        left = work.start(min(_cores(), MOST_THREADS, len(names)))
+        while left:
+            event = work.next()
+            if event is None:
+                left -= 1
+            else:
+                yield event
+    finally:
+        work.stopped.set()
+
+
+def stamp(facts: os.stat_result) -> str:
+    """What no write leaves alone: the change time cannot be set back, as the time of the last write can."""
+    return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_ctime_ns}"
+
+
+class _Work:
+    """Threads that take one file after another, and what they report."""
+
+    def __init__(self, folder: str, names: deque[str], known: dict[str, list[str]]) -> None:
+        self.folder, self.names, self.known = folder, names, known
+        self.events: queue.Queue[Any] = queue.Queue(1024)
+        self.stopped = threading.Event()
+
+    def start(self, count: int) -> int:
+        for _ in range(count):
+            threading.Thread(target=self._run, daemon=True).start()
+        return count
+
+    def next(self) -> Any:
+        try:
+            event = self.events.get(timeout=STALLED)
+        except queue.Empty:
+            raise TimeoutError(
+                f"nothing under {self.folder} could be read for {STALLED:g} s: its disk may hang"
+            ) from None
+        if isinstance(event, BaseException):
+            raise event
+        return event
+
+    def _run(self) -> None:
+        last: Any = None
+        try:
+            while (name := self._next_name()) is not None:
+                self._put([0, *self._digested(name)])
+        except BaseException as error:
+            last = error
+        self._put(last)
+
+    def _next_name(self) -> str | None:
+        try:
+            return None if self.stopped.is_set() else self.names.popleft()
+        except IndexError:
+            return None
+
+    def _put(self, event: Any) -> None:
+        """Whoever listened may be gone."""
+        while not self.stopped.is_set():
+            try:
+                self.events.put(event, timeout=1.0)
+                return
+            except queue.Full:
+                continue
+
+    def _digested(self, name: str) -> tuple[str, int, str, str]:
+        path = os.path.join(self.folder, name)
+        try:
+            before = os.stat(path)
+        except FileNotFoundError:
+            before = os.lstat(path)  # a link that leads nowhere
+        mark = stamp(before)
+        if not stat.S_ISREG(before.st_mode):
+            return name, 0, "", mark
+        if self.known.get(name, [""])[0] == mark:
+            return name, before.st_size, self.known[name][1], mark
+        digest = self._read(path)
+        if stamp(os.stat(path)) != mark:
+            raise OSError(
+                f"{path} changed while it was read: wait until nothing writes to it, then try again"
+            )
+        return name, before.st_size, digest, mark
+
+    def _read(self, path: str) -> str:
+        digest, block, unreported, reported = hashlib.sha256(), bytearray(BLOCK), 0, time.monotonic()
+        view = memoryview(block)
+        with open(path, "rb", buffering=0) as file:
+            while not self.stopped.is_set():
+                count = file.readinto(block)
+                if not count:
+                    break
+                digest.update(view[:count])
+                unreported += count
+                if time.monotonic() - reported >= REPORT_EVERY:
+                    self._put([unreported])
+                    unreported, reported = 0, time.monotonic()
+        self._put([unreported])
+        return digest.hexdigest()
+
+
+def _largest_first(folder: str, names: list[str]) -> deque[str]:
+    """So that no thread begins the longest file when the others are through."""
+
+    def size(name: str) -> int:
+        try:
+            return os.stat(os.path.join(folder, name)).st_size
+        except OSError:
+            return 0
+
+    return deque(sorted(names, key=size, reverse=True))
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

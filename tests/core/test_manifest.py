@@ -1,0 +1,63 @@
+"""A checkpoint's manifest: what it proves of the content, and how it is held against what is there now."""
+
+import pytest
+
+from herorun.core.canonical import digest
+from herorun.core.sealing.manifest import Comparison, FileSeen, Manifest, compare, manifest_from
+
+
+def manifest(*files: FileSeen) -> Manifest:
+    return Manifest("/data/step-4", files)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ("sha256:a", "sha256:a", Comparison()),
+        ("", "", Comparison(unproven=("w",))),
+        ("", "sha256:a", Comparison(unproven=("w",))),
+        ("sha256:a", "", Comparison(unproven=("w",))),
+        ("md5:a", "crc32c:b", Comparison(unproven=("w",))),
+        ("crc32c:a md5:b", "crc32c:a", Comparison()),  # composed since: it has no MD5 any more
+        ("crc32c:a", "crc32c:b", Comparison(("w has other content than it had: crc32c b, was a",))),
+        ("sha256:a etag:x-2", "sha256:a etag:x-7", Comparison()),  # uploaded again in other parts
+        (
+            "sha256:a etag:x",
+            "sha256:b etag:x",
+            Comparison(("w has other content than it had: sha256 b, was a",)),
+        ),
+    ],
+)
+def test_the_strongest_checksum_of_both_times_decides(then: str, now: str, expected: Comparison) -> None:
+    assert compare(manifest(FileSeen("w", 8, then)), manifest(FileSeen("w", 8, now))) == expected
+
+
+def test_a_version_proves_the_content_and_another_one_with_the_same_checksum_is_a_rewrite() -> None:
+    old = FileSeen("w", 8, "md5:a", "version:1")
+    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:1"))) == Comparison()
+    assert compare(manifest(old), manifest(FileSeen("w", 8, "md5:a", "version:2"))) == Comparison(
+        rewritten=("w",)
+    )
+    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:2"))) == Comparison(unproven=("w",))
+
+
+def test_what_is_gone_new_or_of_another_size_changed() -> None:
+    before = manifest(FileSeen("a", 1, "md5:a"), FileSeen("b", 2, "md5:b"))
+    after = manifest(FileSeen("b", 3, "md5:b"), FileSeen("c", 1, "md5:c"))
+    assert compare(before, after).changed == ("a is gone", "c is new", "b has 3 bytes and had 2")
+
+
+def test_what_is_known_by_size_alone_is_said() -> None:
+    some = manifest(FileSeen("a", 1, "sha256:a"), FileSeen("b", 2))
+    assert some.proof == "checksums (sha256) of all other files; 1 of 2 by their sizes alone"
+    assert some.by_size_alone == ("b",)
+    assert manifest(FileSeen("b", 2)).proof == "sizes alone, which say nothing about the content"
+
+
+def test_the_manifest_of_a_seal_from_before_there_were_versions_keeps_its_digest() -> None:
+    kept = {"path": "/data/step-4", "files": [{"name": "w", "size": 8, "checksum": ""}]}
+    assert manifest_from(kept).digest == digest(kept)
+    newer = {"path": "/p", "files": [{"name": "w", "size": 8, "checksum": "md5:a", "version": "version:1"}]}
+    assert (
+        manifest_from(newer).digest == digest(newer) and manifest_from(newer).files[0].version == "version:1"
+    )
