@@ -163,11 +163,12 @@ def test_a_muted_check_may_still_say_that_its_problem_is_over():
     assert [a.state for a in after.values()] == [State.RESOLVED]
 
 
+MUTED_METRICS = {Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC}
 MUTED_BY_STATE = {
     JobState.RUNNING: set(),
     JobState.UNKNOWN: set(),
-    JobState.PENDING: {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.NUMERIC},
-    JobState.BUILDING: {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.NUMERIC},
+    JobState.PENDING: {*MUTED_METRICS, Topic.PROGRESS, Topic.CHECKPOINTS},
+    JobState.BUILDING: {*MUTED_METRICS, Topic.PROGRESS, Topic.CHECKPOINTS},
 }
 
 

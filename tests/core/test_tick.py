@@ -29,6 +29,7 @@ from herorun.core.evidence import (
     Metrics,
     Nothing,
     Receipt,
+    Resume,
     Unavailable,
     Unfinished,
 )
@@ -287,3 +288,16 @@ def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
     seen = tick({gone.id: gone}, Ledger(told, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
 
     assert (seen.alerts, seen.actions, seen.run) == ({}, [], RunHealth.HEALTHY)
+
+
+def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():
+    """NaN right behind a resume with 16 times the learning rate."""
+    resume = Resume(121, 120, rate_before=1e-4, rate_after=16e-4)
+    nan = reporting(non_finite=(an_excursion(1, metric="train/loss"),), resume=resume)
+    (turn,) = Story().ticks([nan])
+
+    assert {"not-finite", "learning-rate-jump"} <= set(firing(turn))
+    (symptom,) = [alert.message for alert in turn.alerts.values() if alert.check == "not-finite"]
+    assert symptom.endswith(
+        "Before it, learning-rate-jump: learning rate 0.0001 before and 0.0016 after the resume at step 121"
+    )

@@ -149,14 +149,14 @@ def muted_topics(
     """Inhibition: what makes other alerts meaningless right now.
 
     An ended job mutes stalls and checkpoints; a pending one also what its metrics say; a non-finite value
-    mutes the shape of the curves.
+    mutes the shape of the curves, and never how the instance was resumed, which may be why it is not finite.
     """
     job = evidence.get(Job)
     muted: set[Topic] = set()
     if isinstance(job, Job) and job.state.ended:
         muted |= {Topic.PROGRESS, Topic.CHECKPOINTS}
     if isinstance(job, Job) and job.state in (JobState.PENDING, JobState.BUILDING):
-        muted |= {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.NUMERIC}
+        muted |= {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC}
     for finding in findings:
         if finding.verdict.outcome is Outcome.FAIL and checks[finding.check].topic is Topic.NUMERIC:
             muted.add(Topic.METRIC)

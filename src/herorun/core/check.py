@@ -48,6 +48,7 @@ class Topic(StrEnum):
     PROGRESS = "progress"
     CHECKPOINTS = "checkpoints"
     METRIC = "metric"  # spikes, drifts: anything about the shape of a curve
+    LINEAGE = "lineage"  # how an instance goes on from what came before; what follows from it never mutes it
     NUMERIC = "numeric"  # not-finite
 
 

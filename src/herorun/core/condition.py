@@ -43,6 +43,7 @@ BY_TOPIC: Mapping[Topic, RunHealth] = {
     Topic.PROGRESS: RunHealth.DEGRADED,
     Topic.CHECKPOINTS: RunHealth.DEGRADED,
     Topic.METRIC: RunHealth.DEGRADED,
+    Topic.LINEAGE: RunHealth.DEGRADED,
     Topic.NUMERIC: RunHealth.DEGRADED,
     Topic.MONITOR: RunHealth.HEALTHY,
 }

@@ -162,7 +162,7 @@ def _asked(
 
 def _numbers(check: Check) -> bool:
     """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical instability."""
-    return check.vetoes_relaunch and check.topic in (Topic.METRIC, Topic.NUMERIC)
+    return check.vetoes_relaunch and check.topic in (Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC)
 
 
 def _again(

@@ -21,6 +21,7 @@ from herorun.core.evidence import (
     Triage,
 )
 from herorun.core.finding import Finding, Waiver, waive
+from herorun.core.health.causes import with_causes
 from herorun.core.news import news
 from herorun.core.recovery.ending import Ending, ending_of
 from herorun.core.recovery.policy import Ledger, Policy
@@ -72,7 +73,9 @@ def tick(
     """Evaluate, waive, advance, decide."""
     checks = rules.by_name
     alerts = {key: alert for key, alert in alerts.items() if alert.check in checks}  # nobody asks the others
-    findings = waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now)
+    findings = with_causes(
+        waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
+    )
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
     after = advance(alerts, findings, checks, moment, muted)

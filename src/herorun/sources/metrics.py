@@ -5,7 +5,7 @@ Both are moved on by `keep_metrics` alone, once what a tick saw is in the journa
 would else be lost to a mere look, or to a crash. Each has a cursor of its own and can be deleted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -16,7 +16,7 @@ from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import History, Metrics, Nothing, Now
-from herorun.core.fold import MetricsState, Names, fold_rows, rules_digest, summarise
+from herorun.core.fold import Boundary, MetricsState, Names, boundaries_of, fold_rows, rules_digest, summarise
 from herorun.core.outside import read_json
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.scrub import scrub
@@ -79,7 +79,7 @@ def read_metrics(
     version = digest([rules_digest(), names, source])
     state = _cached(Path(place.state) / CACHE, version)
     try:
-        state, arrived = _since(tracker, state, names, history.rows)
+        state, arrived = _since(tracker, state, names, history)
     except FileNotFoundError:
         return Nothing(_gone(place, source))
     state = _in_time(state, arrived, at.at)
@@ -127,21 +127,29 @@ def _keep_rows(columns: Writer, look: Look) -> None:
     columns.append(batch.rows, batch.cursor, look.names, now())
 
 
-def _since(tracker: Tracker, state: MetricsState, names: Names, told: int) -> tuple[MetricsState, Arrived]:
-    """The state after all rows, and those that are new; ticks have `told` of the excursions in so many rows.
+def _since(
+    tracker: Tracker, state: MetricsState, names: Names, history: History
+) -> tuple[MetricsState, Arrived]:
+    """The state after all rows, and those that are new; ticks have told of the excursions in `history.rows` rows.
 
     This machine may know fewer of them than the record: another one watched the run, or the rules changed.
     """
+    told, boundaries = history.rows, boundaries_of(history)
     arrived = Arrived(state.cursor, state.cursor)
-    after = _catch_up(tracker, state, names, arrived, told)
+    after = _catch_up(tracker, state, names, arrived, told, boundaries)
     if state.rows < told and after.rows < told:  # these are not the rows that were told of
         arrived = Arrived(state.cursor, state.cursor)
-        after = _catch_up(tracker, state, names, arrived, 0)
+        after = _catch_up(tracker, state, names, arrived, 0, boundaries)
     return after, arrived
 
 
 def _catch_up(
-    tracker: Tracker, state: MetricsState, names: Names, arrived: Arrived, told: int
+    tracker: Tracker,
+    state: MetricsState,
+    names: Names,
+    arrived: Arrived,
+    told: int,
+    boundaries: Sequence[Boundary],
 ) -> MetricsState:
     first = True
     while True:
@@ -152,7 +160,7 @@ def _catch_up(
         known = max(told - state.rows, 0)
         for rows in (batch.rows[:known], batch.rows[known:]) if known else (batch.rows,):
             news = not first and state.rows > told
-            state = fold_rows(state, rows, names, batch.changed_at, keep_closed=news)
+            state = fold_rows(state, rows, names, batch.changed_at, news, boundaries)
         state = replace(state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:])
         first = False
         if not batch.rows:

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, some_metrics
+from builders import MINUTE, NOON, a_contract, a_history, an_excursion, an_instance, answer, some_metrics
 from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import Limits, resume_mismatch
 from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
@@ -14,8 +14,11 @@ def outcome_of(limits=None, **told):
     return asked(limits, **told).outcome
 
 
-def asked(limits=None, **told):
-    return answer(resume_mismatch, some_metrics(resume=Resume(50, 60, **told)), limits=limits)
+ORDERED = a_contract(data={"order": "deterministic"})
+
+
+def asked(limits=None, contract=ORDERED, **told):
+    return answer(resume_mismatch, contract, some_metrics(resume=Resume(50, 60, **told)), limits=limits)
 
 
 def test_one_attempt_is_not_applicable():
@@ -136,7 +139,7 @@ def test_while_two_write_no_resume_can_be_compared(kind, still, outcome):
     )
     rows = some_metrics(resume=off, excursions=(replace(an_excursion(3), kind=kind, open=still),))
 
-    assert answer(resume_mismatch, rows).outcome is outcome
+    assert answer(resume_mismatch, ORDERED, rows).outcome is outcome
     assert answer(learning_rate_jump, rows).outcome is outcome
 
 
@@ -150,3 +153,55 @@ def test_what_an_earlier_instance_reported_is_not_this_ones():
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():
     assert answer(resume_mismatch, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
     assert answer(resume_mismatch, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+
+
+NOISY = {"contract": a_contract(), "noise": 0.005, "level": 2.0}
+
+
+def test_without_a_fixed_order_of_the_data_equal_steps_differ_as_rows_do():
+    """Two attempts see other batches at one step: four of the noise between two rows, 0.057 here, are nothing."""
+    five = {"compared": 9, "early": (0.05,) * 5, "median": 0.05, "worst": 0.05}
+    assert outcome_of(**five) is Outcome.FAIL
+    assert outcome_of(**five, **NOISY) is Outcome.PASS
+
+    far = {"compared": 9, "early": (0.06,) * 5, "median": 0.06, "worst": 0.06}
+    assert outcome_of(**far, **NOISY) is Outcome.FAIL
+    assert outcome_of(compared=9, worst=0.12, **NOISY) is Outcome.FAIL
+    assert outcome_of(compared=9, worst=0.11, **NOISY) is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("shift", "compared", "outcome"),
+    [
+        (0.015, 50, Outcome.FAIL),
+        (-0.015, 50, Outcome.FAIL),
+        (0.009, 50, Outcome.PASS),  # below one per cent
+        (0.015, 12, Outcome.PASS),  # within the noise of so few rows
+        (0.5, 9, Outcome.PASS),
+    ],
+)
+def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared, outcome):
+    assert outcome_of(compared=compared, shift=shift, **NOISY) is outcome
+
+
+def test_a_mean_that_is_off_is_said_in_per_cent():
+    assert asked(compared=50, shift=math.log(1.015), **NOISY).message == (
+        "the loss is +1.50% on average at 50 equal steps"
+    )
+
+
+def test_rows_that_are_missing_behind_the_resume_leave_it_unknown():
+    cut = asked(broken=True)
+    assert cut.outcome is Outcome.UNKNOWN and "rows are missing" in cut.message
+
+
+def test_the_resume_of_an_older_instance_is_not_the_present_ones():
+    twice = a_history(instances=(an_instance(), an_instance(2), an_instance(3)))
+    off = Resume(50, 60, compared=9, worst=1.0, instance="tiny-2", rate_before=1.0, rate_after=2.0)
+
+    def now(instance, check=resume_mismatch):
+        return answer(check, ORDERED, twice, some_metrics(resume=off, instance=instance)).outcome
+
+    assert now("tiny-3") is now("tiny-3", learning_rate_jump) is Outcome.NOT_APPLICABLE
+    assert now("") is Outcome.FAIL  # the rows do not tell whose they are
+    assert now("tiny-2") is Outcome.FAIL

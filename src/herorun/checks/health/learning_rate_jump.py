@@ -14,6 +14,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
+from herorun.core.health.resuming import resume_of
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,10 @@ class Limits:
     near_step: PositiveFloat = 0.2
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True)
 def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Verdict:
-    resume = metrics.resume
-    if not history.wrote(metrics) or resume is None or resume.rate_after is None:
+    resume = resume_of(metrics, history)
+    if resume is None or resume.rate_after is None:
         return not_applicable("no resume with a learning rate")
     if why := two_write(metrics):
         return unknown(why)

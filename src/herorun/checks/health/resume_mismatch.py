@@ -8,20 +8,26 @@ bigscience-workshop/bigscience differed by 0.00007 (sound) to 0.099.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics, Resume
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Outcome, Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
+from herorun.core.health.resuming import resume_of
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Losses at equal steps, three of the first five, in the median, or once; then the level behind the warm-up."""
+    """Losses at equal steps, three of the first five, in the median, or once; then the level behind the warm-up.
+
+    `catch_up` and `once` hold as they are where the contract says `[data] order = "deterministic"`; else they are at
+    least `row_sigmas` of the noise between two rows.
+    """
 
     catch_up: PositiveFloat = 0.002
     early_rows: PositiveInt = 3
@@ -29,38 +35,64 @@ class Limits:
     after: PositiveFloat = 0.01
     sigmas: PositiveFloat = 8.0
     least_after: PositiveInt = 50
+    row_sigmas: PositiveFloat = 4.0
+    least_equal: PositiveInt = 10
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True, asks=Reason.LINEAGE)
-def resume_mismatch(metrics: Metrics, history: History, limits: Limits) -> Verdict:
-    resume = metrics.resume
-    if not history.wrote(metrics) or resume is None:
-        return not_applicable("no resume")
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=Reason.LINEAGE)
+def resume_mismatch(metrics: Metrics, history: History, contract: Contract, limits: Limits) -> Verdict:
+    resume = resume_of(metrics, history)
+    if resume is None:
+        return not_applicable("no resume of this instance")
     where = f"resume at step {resume.step}"
     if why := two_write(metrics):
         return unknown(why, subject=where)
     if resume.counter_reset:
         return unknown("not comparable: the step count began anew and the loss did not", subject=where)
-    if _catch_up(resume, limits):
-        return failed(_differs(resume), subject=where, steps=_steps(resume, metrics), taints_from=resume.step)
+    verdict = _equal_steps(resume, contract, limits) or _after(resume, limits)
+    if verdict.outcome is Outcome.FAIL:
+        steps = (resume.first_bad_step or resume.step, max(resume.step, metrics.step))
+        verdict = replace(verdict, steps=steps, taints_from=resume.step)
+    return replace(verdict, subject=where)
+
+
+def _equal_steps(resume: Resume, contract: Contract, limits: Limits) -> Verdict | None:
+    exact = contract.data.order == "deterministic"
+    if _catch_up(resume, limits if exact else _with_noise(resume, limits)):
+        return failed(_differs(resume))
+    if not exact and resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
+        return failed(_shifted(resume))
+    return None
+
+
+def _after(resume: Resume, limits: Limits) -> Verdict:
+    """By the level behind the warm-up, where the equal steps say nothing against it."""
     level = (
         f"the loss is {math.expm1(resume.offset):+.2%} from the trend {resume.after} rows after the warm-up"
     )
     if resume.after >= limits.least_after and _level(resume, limits):
-        return failed(level, subject=where, steps=_steps(resume, metrics), taints_from=resume.step)
-    if not resume.overlapped and resume.after >= limits.least_after:
-        if resume.fall is None and resume.offset < -_least(resume, limits):
-            return unknown(
-                f"not comparable: {level}, and too few rows tell how it fell before", subject=where
-            )
-        return passed(f"no step was logged twice, and {level}", subject=where)
-    if not resume.overlapped:
-        return unknown(f"not comparable: no step up to {resume.high_water} was logged twice", subject=where)
-    return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median", subject=where)
+        return failed(level)
+    if resume.overlapped:
+        return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median")
+    if resume.broken and resume.after < limits.least_after:
+        return unknown("not comparable: rows are missing behind the resume, see `lost-rows`")
+    if resume.after < limits.least_after:
+        return unknown(f"not comparable: no step up to {resume.high_water} was logged twice")
+    if resume.fall is None and resume.offset < -_least(resume, limits):
+        return unknown(f"not comparable: {level}, and too few rows tell how it fell before")
+    return passed(f"no step was logged twice, and {level}")
 
 
-def _steps(resume: Resume, metrics: Metrics) -> tuple[int, int]:
-    return resume.first_bad_step or resume.step, max(resume.step, metrics.step)
+def _with_noise(resume: Resume, limits: Limits) -> Limits:
+    """Where two attempts see other data at one step, their losses differ as any two rows do."""
+    noise = limits.row_sigmas * math.sqrt(2) * resume.noise * resume.level
+    return replace(limits, catch_up=max(limits.catch_up, noise), once=max(limits.once, 2 * noise))
+
+
+def _shift(resume: Resume, limits: Limits) -> float:
+    """What equal steps must be off by on average to count, as a logarithm."""
+    noise = limits.sigmas * math.sqrt(2) * resume.noise
+    return max(math.log1p(limits.after), noise / math.sqrt(max(resume.compared, 1)))
 
 
 def _catch_up(resume: Resume, limits: Limits) -> bool:
@@ -81,6 +113,10 @@ def _level(resume: Resume, limits: Limits) -> bool:
 def _least(resume: Resume, limits: Limits) -> float:
     """What a level must be off by to count, as a logarithm."""
     return max(math.log1p(limits.after), limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1)))
+
+
+def _shifted(resume: Resume) -> str:
+    return f"the loss is {math.expm1(resume.shift):+.2%} on average at {resume.compared} equal steps"
 
 
 def _differs(resume: Resume) -> str:

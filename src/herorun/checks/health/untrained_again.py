@@ -24,7 +24,7 @@ class Limits:
     rows: PositiveInt = 1
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=Reason.LINEAGE)
 def untrained_again(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows

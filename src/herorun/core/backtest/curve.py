@@ -150,7 +150,7 @@ def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
 
 
 def _given() -> dict[Any, Any]:
-    """The evidence beside the metrics: a run of one instance, under a contract that declares nothing."""
+    """The evidence beside the metrics: a run of one instance, under a contract that declares a fixed order of the data."""
     instance = Instance("curve-1", 1, "", "", "", BEGINNING, "", intended=BEGINNING)
     told = {
         "slug": "curve",
@@ -161,6 +161,7 @@ def _given() -> dict[Any, Any]:
         "config": {"files": []},
         "output": {"root": "/nowhere"},
         "checkpoints": {},
+        "data": {"order": "deterministic"},
         "tracker": {"kind": "jsonl"},
     }
     return {History: History(True, (instance,)), Contract: contract_from(told, "a curve")}

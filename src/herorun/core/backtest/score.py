@@ -13,7 +13,7 @@ from herorun.core.check import Topic
 SLACK = 3  # rows by which a label's window is rough
 QUIET = ("clean", "noisy", "rl-critic-noisy")
 QUIET_TIME = ("", "time-clean", "noisy-time")
-CURVE = frozenset({Topic.METRIC, Topic.NUMERIC})
+CURVE = frozenset({Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC})
 SPEED = frozenset({Topic.PROGRESS})
 
 

@@ -110,6 +110,11 @@ class Data(Table):
         {},
         description="Manifest path or URL to its digest (sha256:...) or store generation (generation:...).",
     )
+    order: Literal["deterministic", "unknown"] = Field(
+        "unknown",
+        description="deterministic: each step sees the same data in every instance, so losses at equal steps agree to "
+        "0.002. Otherwise they are held against the noise of the run's own rows.",
+    )
 
 
 class Output(Table):

@@ -22,6 +22,10 @@ class Instance:
     babysitter: str = ""
     temporary_root: str | None = None
     intended: datetime | None = None  # no row of it can be older than that
+    start: int | None = (
+        None  # completed updates that its plan starts from, 0 from scratch; None: nobody knows
+    )
+    rows: int = 0  # of the tracker, that the ticks knew when it was launched
 
     @property
     def roots(self) -> tuple[str, ...]:

@@ -61,6 +61,10 @@ class Resume:
     rate_before: float | None = None  # the learning rate that was to be expected at that step
     rate_after: float | None = None
     rate_exact: bool = False  # it was logged at the very same step before
+    instance: str = ""  # that was resumed, by the record; empty where that does not say
+    shift: float = 0.0  # the mean of new to old at equal steps, as a logarithm
+    level: float = 0.0  # of the loss before the resume; 0: too few rows to tell
+    broken: bool = False  # rows are missing behind it: what comes after the gap is not compared
 
     @property
     def overlapped(self) -> bool:
@@ -97,6 +101,9 @@ class Metrics:
     late: int = 0  # rows that came too late to be judged, or twice
     behind: float = 0.0  # seconds that the newest rows were dated before a look that did not see them yet
     pause: float | None = None  # seconds that rows stay away again and again; None where they tell no times
+    instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
+    lost: tuple[tuple[int, int], ...] = ()  # the steps of the rows around each gap, the newest ones
+    stride: float = 0.0  # usual steps between two rows; 0: there was only one
 
     def of(self, *kinds: str) -> tuple[Excursion, ...]:
         """The excursions of these kinds."""

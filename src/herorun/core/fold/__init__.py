@@ -7,6 +7,7 @@ the rows. Every row is judged in order, however rarely somebody looks.
 `finite` find excursions, `resume` compares two attempts, and `rows` puts them together.
 """
 
+from herorun.core.fold.instances import Boundary, boundaries_of
 from herorun.core.fold.names import Names
 from herorun.core.fold.rows import fold_rows, rules_digest, summarise
 from herorun.core.fold.state import MetricsState
@@ -16,8 +17,10 @@ from herorun.core.fold.trend import FLOOR
 __all__ = [
     "FLOOR",
     "KEPT",
+    "Boundary",
     "MetricsState",
     "Names",
+    "boundaries_of",
     "fold_rows",
     "rules_digest",
     "summarise",

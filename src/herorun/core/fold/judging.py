@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from herorun.core.fold import finite, loss, norm, resume, speed, wander
+from herorun.core.fold import finite, gaps, loss, norm, resume, speed, wander
 from herorun.core.fold.names import Names, Role
 from herorun.core.fold.state import MetricsState, Seen
 from herorun.core.fold.streak import Watch
@@ -15,7 +15,9 @@ S = TypeVar("S")
 
 def _begin_attempt(state: MetricsState, step: int) -> None:
     if state.attempts:
-        resume.restart(state.lineage, step, state.high_water, state.loss.trend)
+        far = gaps.far(state.steps, step - state.high_water)
+        trend, at = state.loss.trend, resume.Place(step, state.high_water, state.steps.stride, far)
+        resume.restart(state.lineage, at, state.instance, trend)
     state.attempts += 1
     state.first_step = step
     state.begun = True
@@ -27,6 +29,8 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
     if not state.begun:
         _begin_attempt(state, step)
     state.judged += 1
+    if gaps.see(state.steps, step):
+        resume.lose(state.lineage)
     fresh = step > state.high_water
     boundary = _phase(state, step, names.phases) if names.phases else False
     declared = state.since_phase < MUTED

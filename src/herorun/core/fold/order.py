@@ -28,9 +28,14 @@ class Ordering(Protocol):
     late: int
 
 
-def take(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
-    """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins after them."""
+def take(state: Ordering, row: Row, names: Names, relaunched: bool = False) -> tuple[list[Row], bool]:
+    """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins after them.
+
+    `relaunched`: the record says that another instance wrote it than the rows before.
+    """
     waiting = state.waiting
+    if relaunched and (waiting or state.begun):
+        return _begin(state, row)
     if row.attempt and row.attempt != state.attempt:
         if row.attempt in state.older:
             state.late += 1

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import fmean, median
+from typing import NamedTuple
 
 from herorun.core.evidence import Resume
 from herorun.core.fold.trend import Trend
@@ -18,7 +19,19 @@ BAD = 0.002  # the seed's
 WARM_UP = 50  # rows beyond the high water
 AVERAGED = 50  # rows after those
 
-RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED)
+NEAR = 5.0  # times the usual steps between two rows, within which a learning rate tells of another step's
+NEAREST = 8  # steps, at least
+
+RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED, NEAR, NEAREST)
+
+
+class Place(NamedTuple):
+    """Where a new attempt begins."""
+
+    step: int
+    high_water: int
+    stride: float  # usual steps between two rows
+    far: bool  # rows are missing between the high water and this step
 
 
 @dataclass(slots=True)
@@ -42,6 +55,11 @@ class Comparison:
     rate_before: float | None = None
     rate_after: float | None = None
     rate_exact: bool = False
+    instance: str = ""
+    stride: float = 0.0  # usual steps between two rows
+    shift: float = 0.0  # the sum of the logarithms of new to old at equal steps
+    shifted: int = 0  # rows in that sum
+    broken: bool = False  # rows are missing
 
 
 @dataclass(slots=True)
@@ -57,8 +75,8 @@ class Lineage:
     comparison: Comparison | None = None
 
 
-def restart(state: Lineage, step: int, high_water: int, trend: Trend) -> None:
-    """A new attempt begins at this step."""
+def restart(state: Lineage, at: Place, instance: str, trend: Trend) -> None:
+    """A new attempt begins."""
     state.old_losses = {**state.old_losses, **state.losses}
     state.old_rates = {**state.old_rates, **state.rates}
     _forget(state.old_losses)
@@ -67,7 +85,14 @@ def restart(state: Lineage, step: int, high_water: int, trend: Trend) -> None:
     state.losses, state.rates = {}, {}
     mean = _mean(before, trend.level)
     fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
-    state.comparison = Comparison(step, high_water, trend.level, mean, trend.scale, fall)
+    state.comparison = Comparison(at.step, at.high_water, trend.level, mean, trend.scale, fall)
+    state.comparison.instance, state.comparison.stride, state.comparison.broken = instance, at.stride, at.far
+
+
+def lose(state: Lineage) -> None:
+    """Rows are missing before the next one: no level is compared across the gap."""
+    if state.comparison is not None and state.comparison.beyond < WARM_UP + AVERAGED:
+        state.comparison.broken = True
 
 
 def _mean(losses: list[float], level: float) -> float:
@@ -115,7 +140,9 @@ def _compare(state: Lineage, compared: Comparison, step: int, loss: float) -> No
     if step <= compared.high_water:
         if old is not None:
             _differ(compared, step, loss - old)
-    elif loss > 0:
+            if old > 0 and loss > 0:
+                compared.shift, compared.shifted = compared.shift + math.log(loss / old), compared.shifted + 1
+    elif loss > 0 and not compared.broken:
         compared.beyond += 1
         if WARM_UP < compared.beyond <= WARM_UP + AVERAGED:
             compared.total += math.log(loss) - compared.level
@@ -134,19 +161,26 @@ def _differ(compared: Comparison, step: int, difference: float) -> None:
 def see_rate(state: Lineage, step: int, rate: float) -> None:
     compared = state.comparison
     if compared is not None and compared.rate_after is None:
-        expected, exact = _expected_rate(state, step)
+        expected, exact = _expected_rate(state, compared, step, rate)
         compared.rate_before, compared.rate_after, compared.rate_exact = expected, rate, exact
     state.rates[step] = rate
     if len(state.rates) > REMEMBERED:
         del state.rates[next(iter(state.rates))]
 
 
-def _expected_rate(state: Lineage, step: int) -> tuple[float | None, bool]:
-    """The learning rate at this step before; else the nearest one's, if it is near."""
-    if step in state.old_rates:
-        return state.old_rates[step], True
-    near = min(state.old_rates, key=lambda other: abs(other - step), default=None)
-    return (state.old_rates[near] if near is not None else None), False
+def _expected_rate(state: Lineage, compared: Comparison, step: int, rate: float) -> tuple[float | None, bool]:
+    """The learning rate at this step before; else the one near it, or as that one was moving, whichever fits better."""
+    rates = state.old_rates
+    if step in rates:
+        return rates[step], True
+    near = sorted(rates, key=lambda other: abs(other - step))[:2]
+    if not near or abs(near[0] - step) > max(NEAREST, NEAR * compared.stride):
+        return None, False
+    usual = rates[near[0]]
+    if len(near) < 2:
+        return usual, False
+    slope = (usual - rates[near[1]]) / (near[0] - near[1])
+    return min(usual, max(usual + slope * (step - near[0]), 0.0), key=lambda one: abs(one - rate)), False
 
 
 def _forget(values: dict[int, float]) -> None:
@@ -177,4 +211,8 @@ def told(state: Lineage) -> Resume | None:
         compared.rate_before,
         compared.rate_after,
         compared.rate_exact,
+        compared.instance,
+        compared.shift / compared.shifted if compared.shifted else 0.0,
+        math.exp(compared.level) if compared.noise else 0.0,
+        compared.broken,
     )

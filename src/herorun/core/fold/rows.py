@@ -1,11 +1,12 @@
 """The folds together: rows in, a state out; and the state as evidence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from herorun.core.canonical import digest
 from herorun.core.evidence import Metrics, Presence
-from herorun.core.fold import finite, loss, norm, order, resume, speed, streak, trend, turns, wander
+from herorun.core.fold import finite, gaps, loss, norm, order, resume, speed, streak, trend, turns, wander
+from herorun.core.fold.instances import Boundary, known_by_count, launched_by, passes_start
 from herorun.core.fold.judging import MUTED, judge
 from herorun.core.fold.names import Names
 from herorun.core.fold.state import MetricsState, copied
@@ -22,12 +23,21 @@ TREND = (
     trend.FLOOR,
 )
 STREAK = (streak.MISSES, streak.KEPT)
-SHAPE = 5  # of the state
+SHAPE = 6  # of the state
 
 
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
-    parts = (loss.RULES, norm.RULES, speed.RULES, wander.RULES, resume.RULES, order.RULES, finite.RULES)
+    parts = (
+        loss.RULES,
+        norm.RULES,
+        speed.RULES,
+        wander.RULES,
+        resume.RULES,
+        order.RULES,
+        finite.RULES,
+        gaps.RULES,
+    )
     return digest([SHAPE, MUTED, TREND, STREAK, *parts, turns.RULES])
 
 
@@ -37,8 +47,10 @@ def fold_rows(
     names: Names,
     seen_at: datetime | None = None,
     keep_closed: bool = False,
+    boundaries: Sequence[Boundary] = (),
 ) -> MetricsState:
-    """The state after these rows. `seen_at` stands in for the time of rows that have none of their own.
+    """The state after these rows. `seen_at` stands in for the time of rows that have none of their own; `boundaries`
+    say where instances begin.
 
     Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is reported
     by the tick that saw it end.
@@ -48,23 +60,52 @@ def fold_rows(
         for watch in state.watches():
             watch.closed = []
     for row in rows:
-        _take(state, row, names, seen_at)
+        _take(state, row, names, seen_at, boundaries)
     return state
 
 
-def _take(state: MetricsState, row: Row, names: Names, seen_at: datetime | None) -> None:
+def _take(
+    state: MetricsState, row: Row, names: Names, seen_at: datetime | None, boundaries: Sequence[Boundary]
+) -> None:
     at = _no_later(row.at, seen_at)
     state.rows += 1
+    before, newest = state.instance, _newest(state, row, at, boundaries)
+    follows = newest is not None and newest.instance != before
+    relaunched = follows and (row.at is not None or _passes_start(state, row, names, newest))
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
     loss_told = names.loss_of(row.values)
     if loss_told is not None:
         turns.arrive(state.turns, row.step + 1 - names.first_step, loss_told)
-    ready, begins = order.take(state, row, names)
+    ready, begins = order.take(state, row, names, relaunched and bool(before))
     for waited in ready:
         judge(state, waited, names)
     if begins:
         _end_attempt(state)
+    if newest and (relaunched or begins or not before):
+        state.instance = newest.instance
+
+
+def _newest(
+    state: MetricsState, row: Row, at: datetime | None, boundaries: Sequence[Boundary]
+) -> Boundary | None:
+    """The newest instance that can have written the row; None where the record knows of none."""
+    if not boundaries or state.instance == boundaries[-1].instance:
+        return boundaries[-1] if boundaries else None
+    known = next((n for n, each in enumerate(boundaries) if each.instance == state.instance), -1)
+    if row.at is None:
+        newest = known_by_count(boundaries, at, state.rows, known)
+    else:
+        newest = launched_by(boundaries, at, known)
+    return boundaries[newest] if newest >= 0 else None
+
+
+def _passes_start(state: MetricsState, row: Row, names: Names, newest: Boundary | None) -> bool:
+    if newest is None:
+        return False
+    offset = 1 - names.first_step
+    reached = max([state.high_water, *(other.step + offset for other in state.waiting)])
+    return passes_start(newest, row.step + offset, reached)
 
 
 def _no_later(written: datetime | None, seen: datetime | None) -> datetime | None:
@@ -135,6 +176,9 @@ def _told(state: MetricsState, names: Names) -> Metrics:
         late=state.late,
         behind=state.behind,
         pause=state.pauses.usual,
+        instance=state.instance,
+        lost=tuple(state.steps.lost),
+        stride=state.steps.stride,
     )
 
 

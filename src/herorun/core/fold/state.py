@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from herorun.core.fold.finite import Skips
+from herorun.core.fold.gaps import Steps
 from herorun.core.fold.loss import Loss
 from herorun.core.fold.norm import Norm
 from herorun.core.fold.resume import Lineage
@@ -38,6 +39,7 @@ class MetricsState:
     rows: int = 0
     late: int = 0
     waiting: list[Row] = field(default_factory=list)  # by step
+    instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
     attempt: str = ""  # the newest execution
     older: list[str] = field(default_factory=list)  # executions before it
     judged: int = 0  # rows
@@ -63,6 +65,7 @@ class MetricsState:
     non_finite: dict[str, Watch] = field(default_factory=dict)
     skips: Skips = field(default_factory=Skips)
     lineage: Lineage = field(default_factory=Lineage)
+    steps: Steps = field(default_factory=Steps)
     rates: dict[str, Watch] = field(default_factory=dict)  # learning rates that were above zero
     turns: Turns = field(default_factory=Turns)
     seen: dict[str, Seen] = field(default_factory=dict)

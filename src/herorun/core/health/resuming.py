@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt
+from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt, Resume
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,15 @@ class Told:
 
     wrong: str = ""
     right: str = ""
+
+
+def resume_of(metrics: Metrics, history: History) -> Resume | None:
+    """How the present instance goes on from the one before it; what an older one did says nothing of it."""
+    resume, current = metrics.resume, history.current
+    if resume is None or current is None or not history.wrote(metrics):
+        return None
+    others = metrics.instance == current.name and resume.instance not in ("", current.name)
+    return None if others else resume
 
 
 def start_of(prior: PriorLaunch) -> Start:

@@ -25,7 +25,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import Instance
-from herorun.core.journal.memory import Memory, plan_value
+from herorun.core.journal.memory import Memory, plan_value, start_step
 from herorun.core.judge import QUESTION
 from herorun.core.lease import Lease, follows
 from herorun.core.recovery.ending import Cause
@@ -133,6 +133,8 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         event.babysitter,
         temporary_root=plan_value(launching.plan, "temporary_root") if launching else None,
         intended=((launching.adopts and launching.adopts.since) or launching.at) if launching else None,
+        start=start_step(launching) if launching and not launching.adopts else None,
+        rows=memory.rows,
     )
     unseen = [_unverified(event)] if launching and launching.adopts else []
     ending = memory.endings.get(event.relaunch_of)

@@ -171,15 +171,9 @@ class Memory:
         )
 
     def _began(self) -> int | None:
-        """0 from scratch, and where weights alone were taken over: then the steps are counted anew."""
+        """Where the first instance began."""
         first = self.launchings.get(self.instances[0].name) if self.instances else None
-        if first is None:
-            return None
-        start = plan_value(first.plan, "start")
-        if not isinstance(start, Mapping) or start.get("kind") == "weights-only":
-            return 0
-        step = start.get("step")
-        return step if isinstance(step, int) else None
+        return start_step(first) if first else None
 
     @property
     def _deleting(self) -> frozenset[str]:
@@ -217,3 +211,15 @@ def plan_value(plan: Mapping[str, Any], name: str) -> Any:
     """One value of a plan as the journal keeps it, with its source."""
     sourced = plan.get(name)
     return sourced.get("value") if isinstance(sourced, Mapping) else None
+
+
+def start_step(launching: Launching) -> int | None:
+    """The completed updates that a launch starts from; None where nobody knows.
+
+    0 from scratch, and where weights alone are taken over: then the steps are counted from 0 again.
+    """
+    start = plan_value(launching.plan, "start")
+    if not isinstance(start, Mapping) or start.get("kind") == "weights-only":
+        return 0
+    step = start.get("step")
+    return step if isinstance(step, int) else None

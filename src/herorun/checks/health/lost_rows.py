@@ -1,0 +1,41 @@
+"""Rows of the tracker are missing.
+
+Why: what was cut or rotated away is judged by nobody, and a comparison across the gap would tell of trouble that the
+training never had.
+Fix: find what cut the file (log rotation, a full disk, a killed writer that buffers its rows); nothing is wrong with the
+training itself because of it.
+Source: rows that lie more than five of their usual distances apart, with rows as dense as before behind them.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import History, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.fold.gaps import FAR
+from herorun.core.fold.order import WAITING
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Verdict]:
+    """One answer for each gap, and for rows that begin long after the run did."""
+    if not history.instances:
+        return [not_applicable("nothing was launched yet")]
+    gaps = [*_before_the_first(metrics, history), *metrics.lost]
+    offset = contract.tracker.first_step - 1  # from completed updates to the steps that people read
+    told = [
+        failed(
+            f"the tracker has no rows between steps {after + offset} and {until + offset}: they were lost",
+            subject=f"step {until + offset}",
+        )
+        for after, until in gaps
+    ]
+    return told or [passed(f"no rows are missing up to step {metrics.step}")]
+
+
+def _before_the_first(metrics: Metrics, history: History) -> list[tuple[int, int]]:
+    """A file that was rotated begins where the rotation left it; only its first attempt tells that."""
+    began = history.instances[0].start
+    if began is None or metrics.attempts > 1 or not metrics.stride:
+        return []
+    missing = metrics.first_step - began > max(WAITING, FAR * metrics.stride)
+    return [(began, metrics.first_step)] if missing else []

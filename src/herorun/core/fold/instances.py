@@ -1,0 +1,53 @@
+"""Which instance wrote a row: by what the record says of each launch, never by the order of the rows alone.
+
+A tracker that drops steps it has already, as W&B's client does, shows no step twice, and a checkpoint of the last step
+leaves nothing to repeat: in the rows alone such a resume cannot be seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from herorun.core.evidence import History
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Where an instance begins: no row of it is older than `since`."""
+
+    instance: str
+    since: datetime
+    start: int | None = None  # completed updates that it starts from; None: nobody knows
+    rows: int = 0  # of the tracker, that the ticks knew before it was launched
+
+
+def boundaries_of(history: History) -> tuple[Boundary, ...]:
+    """One for each instance, oldest first."""
+    return tuple(
+        Boundary(each.name, each.intended or each.started, each.start, each.rows)
+        for each in history.instances
+    )
+
+
+def launched_by(boundaries: Sequence[Boundary], when: datetime | None, known: int = -1) -> int:
+    """The place of the newest instance that had been launched by then, at least `known`; -1 before the first.
+
+    Instances only follow each other: a job's clock that is set back takes no row back to an older one.
+    """
+    newest = len(boundaries) - 1
+    while newest > known and (when is None or boundaries[newest].since > when):
+        newest -= 1
+    return max(newest, known)
+
+
+def known_by_count(boundaries: Sequence[Boundary], when: datetime | None, row: int, known: int) -> int:
+    """The same of the `row`th row, which tells no time and was seen at `when`: what a tick knew before a launch is older."""
+    newest = launched_by(boundaries, when, known)
+    while newest > known and boundaries[newest].rows >= row:
+        newest -= 1
+    return newest
+
+
+def passes_start(boundary: Boundary, step: int, high_water: int) -> bool:
+    """Whether a step is the first beyond the start of an instance: nobody went further before it was launched."""
+    return boundary.start is not None and high_water <= boundary.start < step

@@ -1,0 +1,30 @@
+"""The cause is told with the symptom. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from herorun.core.check import Check, Topic
+from herorun.core.finding import Finding, Outcome
+
+MOST = 3  # causes that one symptom names
+
+
+def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> list[Finding]:
+    """Each finding; one of a number that is not finite also says what is wrong with the resume that it came after.
+
+    A learning rate of 16 times after a resume is why the loss is NaN, and a person who reads one alert must read both.
+    """
+    causes = [f"{f.check}: {f.verdict.message}" for f in findings if _fails(f, checks, Topic.LINEAGE)]
+    if not causes:
+        return list(findings)
+    words = "; ".join(causes[:MOST])
+    return [_told(f, words) if _fails(f, checks, Topic.NUMERIC) else f for f in findings]
+
+
+def _fails(finding: Finding, checks: Mapping[str, Check], topic: Topic) -> bool:
+    return finding.verdict.outcome is Outcome.FAIL and checks[finding.check].topic is topic
+
+
+def _told(finding: Finding, words: str) -> Finding:
+    verdict = finding.verdict
+    return replace(finding, verdict=replace(verdict, message=f"{verdict.message}. Before it, {words}"))

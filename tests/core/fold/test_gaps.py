@@ -1,0 +1,44 @@
+"""Rows that are missing: told apart from a trainer that logs more rarely, and nothing is compared across."""
+
+import pytest
+
+from curves import curve, folded, summarise
+
+ON = [3.0 * (1 + n) ** -0.3 for n in range(900)]
+
+
+def lost(rows):
+    return summarise(folded(rows)).lost
+
+
+def test_steps_that_jump_ahead_and_go_on_as_before_leave_a_gap():
+    assert lost([*curve(*ON[:60]), *curve(*ON[460:500], first=460)]) == ((60, 461),)
+
+
+@pytest.mark.parametrize("every", [2, 10, 100])
+def test_a_trainer_that_logs_more_rarely_loses_none(every):
+    assert lost([*curve(*ON[:60]), *curve(*ON[60:80], first=60 + every, gap=every)]) == ()
+
+
+def test_rows_a_few_steps_apart_are_no_gap():
+    assert lost([*curve(*ON[:60]), *curve(*ON[67:90], first=67)]) == ()
+
+
+def test_a_step_that_goes_back_is_no_gap():
+    assert lost([*curve(*ON[:60]), *curve(*ON[20:90], first=20)]) == ()
+
+
+def test_no_level_is_compared_across_a_gap():
+    """A young loss falls by a third while the rows are missing, and the resume has nothing to do with it."""
+    resumed = [*curve(*ON[:330]), *curve(*ON[300:350], first=300)]
+    cut = summarise(folded([*resumed, *curve(*ON[750:880], first=750)])).resume
+    assert (cut.after, cut.offset, cut.broken) == (0, 0.0, True)
+
+    whole = summarise(folded([*resumed, *curve(*ON[350:480], first=350)])).resume
+    assert (whole.after, whole.broken) == (50, False)
+
+
+def test_an_attempt_that_begins_beyond_a_gap_is_not_compared():
+    rows = [*curve(*ON[:200]), *curve(*ON[150:160], first=150), *curve(*ON[600:720], first=600)]
+
+    assert summarise(folded(rows)).resume.after == 0

@@ -1,0 +1,120 @@
+"""Whose rows they are: by what the record says of each launch."""
+
+import math
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON, a_row
+from curves import NAMES, curve, summarise
+from herorun.core.fold import Boundary, MetricsState, fold_rows
+from herorun.core.fold.instances import launched_by
+
+HOUR = timedelta(hours=1)
+LATER = NOON + HOUR
+TWO = (Boundary("tiny-1", NOON - HOUR, 0), Boundary("tiny-2", LATER, 120))
+
+
+def told(rows, boundaries=TWO, seen=None):
+    return summarise(fold_rows(MetricsState(), rows, NAMES, seen, boundaries=boundaries))
+
+
+def at(rows, since):
+    """The rows, one a second from then on."""
+    return [
+        type(row)(row.step, row.values, since + timedelta(seconds=n), row.attempt)
+        for n, row in enumerate(rows)
+    ]
+
+
+def untimed(rows):
+    return [type(row)(row.step, row.values, None, row.attempt) for row in rows]
+
+
+def test_the_newest_that_had_been_launched_by_then_wrote_it():
+    assert launched_by(TWO, NOON - 2 * HOUR) == -1
+    assert launched_by(TWO, NOON) == 0
+    assert launched_by(TWO, LATER) == 1
+    assert launched_by(TWO, NOON, known=1) == 1  # a clock that is set back takes nothing back
+    assert launched_by(TWO, None) == -1
+
+
+@pytest.mark.parametrize("first", [120, 150])
+def test_a_resume_that_repeats_no_step_is_seen_all_the_same(first):
+    """The checkpoint is of the last step; or the tracker drops the steps that it has, as W&B's client does."""
+    before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
+    metrics = told([*at(before, NOON), *at(after, LATER)])
+
+    assert (metrics.attempts, metrics.first_step, metrics.instance) == (2, first + 1, "tiny-2")
+    resume = metrics.resume
+    assert (resume.step, resume.high_water, resume.instance) == (first + 1, first, "tiny-2")
+    assert (resume.rate_before, resume.rate_after) == (1e-4, 16e-4)
+    assert told([*at(before, NOON), *at(after, LATER)], boundaries=()).resume is None
+
+
+def test_a_level_that_is_off_behind_such_a_resume_is_measured():
+    on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
+    rows = [*at(curve(*on[:150]), NOON), *at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER)]
+    resume = told(rows).resume
+
+    assert resume.after == 50 and math.expm1(resume.offset) == pytest.approx(0.015, abs=0.001)
+
+
+def test_the_first_row_alone_tells_the_learning_rate_where_the_loss_is_nan():
+    rows = [*at(curve(*[2.0] * 120, lr=1e-4), NOON), *at([a_row(120, math.nan, lr=16e-4)], LATER)]
+    metrics = told(rows)
+
+    assert metrics.resume.rate_after == 16e-4
+    assert [excursion.open for excursion in metrics.non_finite] == [True]
+
+
+def test_rows_without_a_time_change_hands_where_they_pass_the_start():
+    rows = untimed([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
+    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=110)), seen=LATER + HOUR)
+
+    assert metrics.instance == "tiny-2" and metrics.resume.rate_after == 16e-4
+    early = told(rows, TWO, seen=LATER - HOUR / 2)  # the source has not changed since the launch
+    assert early.instance == "tiny-1" and early.resume is None
+
+
+def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_ones():
+    rows = untimed(curve(*[2.0] * 130))
+    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=130)), seen=LATER + HOUR)
+
+    assert metrics.instance == "tiny-1" and metrics.resume is None
+
+
+def test_rows_without_a_time_change_hands_where_they_go_back():
+    rows = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 20, first=120)])
+    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=140)), seen=LATER + HOUR)
+
+    assert metrics.instance == metrics.resume.instance == "tiny-2"
+
+
+def test_an_instance_that_wrote_nothing_is_passed_over():
+    three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
+    rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER + 2 * HOUR)]
+
+    assert told(rows, three).resume.instance == "tiny-3"
+
+
+def test_two_relaunches_in_one_read_are_two_attempts():
+    three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
+    rows = [
+        *at(curve(*[2.0] * 120), NOON),
+        *at(curve(*[2.0] * 3, first=120), LATER),
+        *at(curve(*[2.0] * 20, first=123), LATER + 2 * HOUR),
+    ]
+
+    assert (told(rows, three).attempts, told(rows, three).resume.instance) == (3, "tiny-3")
+
+
+def test_a_learning_rate_that_goes_on_moving_is_no_jump():
+    """In the warm-up each row's is another one; one that is far away says nothing."""
+    rate = [1e-5 * (n + 1) for n in range(30)]
+    rows = [a_row(n, 2.0, lr=rate[n]) for n in range(8)]
+    resume = told([*at(rows, NOON), *at([a_row(10, 2.0, lr=rate[10])], LATER)]).resume
+    assert resume.rate_before == pytest.approx(rate[10])
+
+    gone = told([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
+    assert gone.rate_before is None
