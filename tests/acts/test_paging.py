@@ -229,3 +229,28 @@ def test_repeats_beyond_the_budget_are_told_of_later(paged: Story, service: WebS
     paged.tick()
     assert said(service) == before
     assert run.record.memory().pages.folded["crashed[tiny-1]"].count == 1
+
+
+def test_doctor_sends_one_test_message_to_each_channel(
+    paged: Story, service: WebService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paged.herorun("doctor", "tiny", "--json")
+    assert said(service) == []
+    capsys.readouterr()
+    paged.herorun("doctor", "--send-test", "--json")
+    parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
+
+    assert said(service) == ["tiny: a test message"] * 2
+    assert all("took the test message" in parts[name]["message"] for name in ("ALERTS", "MAIL"))
+
+
+def test_a_channel_that_refuses_the_test_message_is_broken(
+    paged: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALERTS", f"json://127.0.0.1:1/{HIDDEN}")
+
+    assert paged.herorun("doctor", "tiny", "--send-test", "--json") == 1
+    out = capsys.readouterr().out
+    parts = {part["name"]: part for part in json.loads(out)["parts"]}
+    assert (parts["ALERTS"]["fit"], parts["MAIL"]["fit"]) == ("broken", "works")
+    assert "did not take the test message" in parts["ALERTS"]["message"] and HIDDEN not in out

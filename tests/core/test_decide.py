@@ -35,6 +35,7 @@ CHECKS = {
         make("spike", Response.ESCALATE, vetoes_relaunch=True),
         make("blind", Response.ESCALATE),
         make("burning", Response.STOP),
+        make("nan", Response.ESCALATE, vetoes_relaunch=True, topic=Topic.NUMERIC),
         make("slow", Response.WARN),
         make("note", Response.INFO),
     )
@@ -334,3 +335,42 @@ def test_what_is_muted_is_not_said_again():
     given = {long_ago.id: long_ago}, checks, Policy(), Ledger(instance="tiny-1", **done), NOON
     assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
     assert decide(*given, muted=frozenset({Topic.PROGRESS})) == []
+
+
+# --- a job that trains on although its numbers went wrong -------------------------------------------
+
+
+def escalation_text(policy, case=None, now=NOON, since=NOON):
+    (one,) = [
+        a for a in act(alert("nan", since=since), policy=policy, case=case or Case(live=True), now=now)
+        if isinstance(a, Escalate) and (now == since or a.key.startswith("again/"))
+    ]  # fmt: skip
+    return one.why
+
+
+@pytest.mark.parametrize(
+    ("policy", "cost"),
+    [
+        (
+            Policy(accelerators=256, rate=2.5),
+            "Each hour costs 256 accelerator-hours, 640.00 at [budget] rate",
+        ),
+        (Policy(accelerators=8), "Each hour costs 8 accelerator-hours"),
+        (Policy(), "What an hour costs is not known: [hardware] count is not stated"),
+    ],
+)
+def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, cost):
+    assert (
+        escalation_text(policy)
+        == f"nan message. The job goes on: [babysit] stop_on does not name nan. {cost}"
+    )
+
+
+def test_the_reminder_says_it_again():
+    assert "The job goes on" in escalation_text(Policy(), now=NOON + 5 * HOUR)
+
+
+def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
+    ended = Case(ending=Ending("tiny-1", Cause.UNKNOWN, "f", "exit code 1", NOON))
+
+    assert escalation_text(Policy(stop_on=("nan",))) == escalation_text(Policy(), ended) == "nan message"

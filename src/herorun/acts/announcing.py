@@ -10,10 +10,9 @@ from herorun.acts.posting import deliver, intent_to_say, record_link, say
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
-from herorun.core.paging import Urgency, is_the_dri
+from herorun.core.paging import Urgency
 from herorun.core.render import command_line, turn_of, unmentioned
 from herorun.core.scrub import scrub
-from herorun.system import host
 from herorun.system.clock import now
 from herorun.workspace import Run
 
@@ -44,8 +43,7 @@ def announce(run: Run, order: Order, launching: Launching) -> None:
 
 def _dri_must_know(run: Run, order: Order) -> bool:
     """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no channel."""
-    names = (run.launcher.user, host.user(), run.repository.config("user.email") or "")
-    return bool(run.channels.all) and (bool(order.relaunch_of) or not is_the_dri(run.contract.dri, names))
+    return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
 
 
 def _tell_dri(run: Run, order: Order, key: str) -> None:

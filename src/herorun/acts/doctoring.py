@@ -17,8 +17,11 @@ from herorun.workspace import Run, known_slugs, open_run
 DEADLINE = 45.0  # seconds for all parts together
 
 
-def examine(name: str | None, start: Path) -> list[Part]:
-    """The machine, and the surroundings of the run that is named, or of all that have a contract here."""
+def examine(name: str | None, start: Path, send_test: bool = False) -> list[Part]:
+    """The machine, and the surroundings of the run that is named, or of all that have a contract here.
+
+    With `send_test` each channel, however many runs name it, gets one test message; else nothing is sent.
+    """
     try:
         repository: Repository | None = find_repository(start)
         found: list[Part] = []
@@ -27,7 +30,7 @@ def examine(name: str | None, start: Path) -> list[Part]:
     runs, unread = _runs(repository, name, start) if repository else ([], [])
     probes: list[tuple[str, str, Probe]] = [
         *machine.probes(start, repository),
-        *(probe for run in runs for probe in examining.probes(run)),
+        *(probe for run in runs for probe in examining.probes(run, send_test)),
     ]
     return [*found, *unread, *_ask(probes)]
 

@@ -11,9 +11,13 @@ from pathlib import Path
 
 from herorun import catalogue
 from herorun.acts.babysitter import last_heartbeat
+from herorun.core.canonical import timestamp
 from herorun.core.checkup import Examined, Fit, Part, Probe
-from herorun.core.ports import Channel
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.ports import Channel, Post
+from herorun.core.scrub import scrub
 from herorun.routed import RoutedStore
+from herorun.system.clock import now
 from herorun.system.process import run as run_program
 from herorun.workspace import Run
 
@@ -26,7 +30,7 @@ PROGRAMS = {  # by scheduler, what must be on this machine's PATH, and how it te
 }
 
 
-def probes(run: Run) -> Iterator[tuple[str, str, Probe]]:
+def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]]:
     """Two runs with one and the same back end have one and the same name for it."""
     contract = run.contract
     yield "contract", run.slug, lambda: _contract(run)
@@ -47,7 +51,7 @@ def probes(run: Run) -> Iterator[tuple[str, str, Probe]]:
         yield (
             "channel",
             channel.name,
-            partial(_channel, channel),
+            partial(_channel, channel, send_test),
         )
     for secret in contract.command.secrets:
         yield "secret", secret, partial(_secret, run, secret)
@@ -152,10 +156,29 @@ def _secret(run: Run, name: str) -> Iterator[Part]:
         yield Part("secret", name, Fit.BROKEN, "is not set here", f"`export {name}=...` before you launch.")
 
 
-def _channel(channel: Channel) -> Iterator[Part]:
+def _channel(channel: Channel, send_test: bool) -> Iterator[Part]:
     problem = channel.problem()
-    words = problem or "can be used; nothing was sent"
-    yield Part("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, words)
+    message = problem or "can be used; nothing was sent"
+    if send_test and not problem:
+        problem, message = _sent(channel)
+    fix = (
+        "Set the variable to an address that is read, then `herorun doctor --send-test` again."
+        if problem
+        else ""
+    )
+    yield Part("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, message, fix)
+
+
+def _sent(channel: Channel) -> tuple[str, str]:
+    """Why the test message was refused, empty where it was taken; and what to say of it."""
+    at = timestamp(now().replace(microsecond=0))
+    body = f"`herorun doctor --send-test` sent this at {at}: pages of the run arrive here. Nothing is wrong."
+    try:
+        channel.post(Post(f"test/{at}", "a test message", body))
+    except (HerorunError, OSError) as error:
+        why = scrub(in_words(error))
+        return why, f"did not take the test message: {why}"
+    return "", f"took the test message of {at}; whether somebody reads it, only they can say"
 
 
 def _patterns_name(run: Run) -> str:

@@ -27,6 +27,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
+from herorun.core.responsible import Responsible, responsible
 from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gates import Report, ask
 from herorun.workspace import Run, contract_drift, source_launches
@@ -43,6 +44,7 @@ class Preflight:
     plan: Plan | None
     submission: Submission | None
     request: str = ""  # as the scheduler will get it, but for two paths that are not made yet
+    responsible: Responsible | None = None
 
     @property
     def verdict(self) -> GateVerdict:
@@ -93,6 +95,7 @@ class Preflight:
             "submission": submission_json(self.submission, self.request) if self.submission else None,
             "checkpoints": candidates_json(self.plan, self.report.evidence),
             "estimate": self.estimate.as_json(),
+            "responsible": scrub_tree(self.responsible.as_json()) if self.responsible else None,
             "findings": self.report.as_json(),
         }
 
@@ -106,10 +109,12 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
     run.drift = contract_drift(run)
     report = ask(run, Gate.LAUNCH, wanted=[Plan], given={**_given(run, adoptee), **unread})
     plan = report.evidence[Plan]
+    issue = memory.initialised.issue if memory.initialised else ""
+    people = responsible(run.contract, run.dri, run.launched_by_dri, issue)
     if not isinstance(plan, Plan):
-        return Preflight(report, None, None)
+        return Preflight(report, None, None, responsible=people)
     submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
-    return Preflight(report, plan, submission, _request(run, submission))
+    return Preflight(report, plan, submission, _request(run, submission), people)
 
 
 def _fetched(run: Run) -> Evidence:

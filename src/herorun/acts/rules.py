@@ -28,6 +28,7 @@ def rules_of(run: Watched) -> Rules:
         told.tpu_zone or "",
         run.contract.tracker.resume != "never",
         run.contract.checkpoints.milestones,
+        run.contract.budget.rate,
     )
     return Rules(run.health_checks, policy, run.waivers, run.limits)
 

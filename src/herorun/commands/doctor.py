@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Say what works around a run, what does not, and what could not be seen.")
 @click.argument("run", required=False)
+@click.option("--send-test", is_flag=True, help="Also send one test message to each notification channel.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str | None, as_json: bool) -> int:
-    """Look at git, tokens and keys, back ends, log patterns, disks and the clock. It only looks, and sends nothing.
+def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
+    """Look at git, tokens and keys, back ends, log patterns, disks and the clock.
+
+    It only looks; with --send-test it sends one message to each channel that [notify] targets names, and nothing else.
 
     Without RUN it looks at all that the contracts in runs/ name.
 
@@ -25,6 +28,7 @@ def command(start: str, run: str | None, as_json: bool) -> int:
     \b
     Example:
       herorun doctor grug
+      herorun doctor grug --send-test
       herorun doctor --json
     """
     from pathlib import Path
@@ -33,7 +37,7 @@ def command(start: str, run: str | None, as_json: bool) -> int:
     from herorun.acts.doctoring import examine
     from herorun.core.checkup import EXIT_CODES, verdict
 
-    parts = examine(run, Path(start))
+    parts = examine(run, Path(start), send_test)
     fit = verdict(parts)
     if as_json:
         screen.show_json({"verdict": fit.value, "parts": [part.as_json() for part in parts]})

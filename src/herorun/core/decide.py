@@ -128,7 +128,14 @@ def _escalations(
         or (check.response is Response.STOP and name not in policy.stop_on)
     ]
     return [
-        _asked(f"escalate/{alert.key}", _named(alert), alert.message, alert, checks[alert.check], case)
+        _asked(
+            f"escalate/{alert.key}",
+            _named(alert),
+            f"{alert.message}{trains_on(alert, checks[alert.check], policy, case)}",
+            alert,
+            checks[alert.check],
+            case,
+        )
         for alert in alerts
         if alert.firing and alert.check in asking
     ]
@@ -160,6 +167,13 @@ def _asked(
     return Escalate(key, title, why, edits, reason, (Way.ACK, *ways), name)
 
 
+def trains_on(alert: Alert, check: Check, policy: Policy, case: Case) -> str:
+    """What a job costs that nothing stops although its numbers went wrong; empty for every other alert."""
+    if not case.live or not _numbers(check) or alert.check in policy.stop_on:
+        return ""
+    return f". The job goes on: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
+
+
 def _numbers(check: Check) -> bool:
     """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical instability."""
     return check.vetoes_relaunch and check.topic in (Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC)
@@ -186,7 +200,10 @@ def _again(
             found = doubt(alerts, checks, policy, ledger, case.ending, now)
             hours = times * every // timedelta(hours=1)
             key, title = f"again/{alert.key}/{times}", f"{_named(alert)} still fires after {hours} h"
-            why, edited = _with_cause(alert, check, found), sticky(alert)
+            why, edited = (
+                f"{_with_cause(alert, check, found)}{trains_on(alert, check, policy, case)}",
+                sticky(alert),
+            )
             critical = check.severity is Severity.CRITICAL
             said.append(
                 _asked(key, title, why, alert, check, case, found, edited)

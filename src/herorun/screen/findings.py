@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from herorun.core.canonical import plain
-from herorun.core.scrub import scrub_argv, scrub_tree
+from herorun.core.scrub import scrub, scrub_argv, scrub_tree
 from herorun.screen import clean, show_verdict
 from herorun.system import voice
 
@@ -121,6 +121,9 @@ def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
         for line in answer.request.splitlines() or [f"$ {join(told['submission']['argv'])}"]:
             out.print(f"  {clean(line)}")
     out.print()
+    if answer.responsible:
+        show_table(out, "Who decides", [(name, scrub(text)) for name, text in answer.responsible.rows()])
+        out.print()
     show_table(out, "Estimate", answer.estimate.rows())
     show_candidates(out, told["checkpoints"])
     out.print("\nFindings", style="bold")

@@ -153,6 +153,18 @@ class Candidates(Shape):
     """Why a root could not be read."""
 
 
+class Responsible(Shape):
+    """What the run is for, and who decides."""
+
+    goal: str
+    stop_when: str
+    dri: str
+    contact: str
+    """Who must be contacted before the launch, and how."""
+    notifies: str
+    """Where the DRI is reached while the run goes on."""
+
+
 class Estimate(Shape):
     """What the run will take; null: nothing states it."""
 

@@ -14,6 +14,7 @@ from herorun.shapes.parts import (
     Instance,
     OtherJob,
     Pause,
+    Responsible,
     Shape,
     Sourced,
     Submission,
@@ -50,6 +51,7 @@ class Preflight(Document):
     submission: Submission | None
     checkpoints: Candidates
     estimate: Estimate
+    responsible: Responsible | None
     findings: Sequence[Finding]
 
 

@@ -26,6 +26,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
+from herorun.core.paging import is_the_dri
 from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
 from herorun.system import host
@@ -138,6 +139,12 @@ class Run(Watched):
         if self.contract.dri:
             return self.contract.dri
         return f"{self.launcher.user or 'unknown'} (inferred: the launching user)"
+
+    @property
+    def launched_by_dri(self) -> bool:
+        """Whether whoever launches from here is the DRI, by any of their names."""
+        names = (self.launcher.user, host.user(), self.repository.config("user.email") or "")
+        return is_the_dri(self.contract.dri, names)
 
     def given(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""

@@ -28,6 +28,19 @@ class Policy:
     zone: str = ""
     resumable: bool = True  # not so under `[tracker] resume = "never"`: it goes on only as another run
     milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
+    rate: float | None = None  # money for one accelerator-hour
+
+    @property
+    def hourly_cost(self) -> str:
+        """What an hour of a job costs.
+
+        >>> Policy(accelerators=256, rate=2.5).hourly_cost
+        'Each hour costs 256 accelerator-hours, 640.00 at [budget] rate'
+        """
+        if self.accelerators is None:
+            return "What an hour costs is not known: [hardware] count is not stated"
+        money = f", {self.accelerators * self.rate:,.2f} at [budget] rate" if self.rate else ""
+        return f"Each hour costs {self.accelerators} accelerator-hours{money}"
 
     def budget(self, cause: Cause) -> int | None:
         """Relaunches within the window after such an end; None where they are free."""

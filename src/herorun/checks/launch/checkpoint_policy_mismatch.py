@@ -1,0 +1,48 @@
+"""The trainer is configured to save other checkpoints than the contract promises.
+
+Why: the rollback depth, the retention plan and the alerts on late checkpoints go by the contract; a trainer that saves each
+5000 steps where 100 are promised loses hours at the first crash, and nobody knew.
+Fix: make the trainer's key and `[checkpoints]` say the same; or let the DRI waive it, with the contract's key as its subject.
+"""
+
+from datetime import timedelta
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.config.checkpoint_keys import KEEP, OFF, PERMANENT, TEMPORARY, Saving, savings
+from herorun.core.contract import Contract, say_duration
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.plan import Plan
+
+UNITS = {PERMANENT: "steps", KEEP: "checkpoints"}
+NONE = {PERMANENT: "keeps no checkpoint for good", KEEP: "keeps none"}
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
+    """One answer for each key of the contract that the trainer's config or command line names too."""
+    policy = contract.checkpoints
+    stated = {PERMANENT: policy.permanent_every, TEMPORARY: policy.temporary_every, KEEP: policy.keep}
+    promised = {name: value for name, value in stated.items() if value is not None}
+    if not promised:
+        return [not_applicable("[checkpoints] promises nothing that could be compared")]
+    found = savings(plan.config.value, plan.command_line, plan.final_step.value)
+    if OFF in found:
+        message = f"the trainer saves no checkpoint ({found[OFF].key}), and [checkpoints] promises {', '.join(promised)}"
+        return [failed(message, subject="checkpoints")]
+    both = [_compared(name, value, found[name]) for name, value in promised.items() if name in found]
+    return both or [
+        not_applicable("neither the config nor the command line names how often the trainer saves")
+    ]
+
+
+def _compared(name: str, promised: int | timedelta, saving: Saving) -> Verdict:
+    subject = f"checkpoints.{name}"
+    if saving.value == promised:
+        return passed(f"{name} is {_words(name, promised)} in {saving.key} too", subject=subject)
+    theirs = NONE[name] if saving.value is None else f"is configured to {_words(name, saving.value)}"
+    message = f"[checkpoints] {name} is {_words(name, promised)}, and the trainer {theirs} ({saving.key})"
+    return failed(message, subject=subject)
+
+
+def _words(name: str, value: int | timedelta) -> str:
+    return say_duration(value) if isinstance(value, timedelta) else f"{value} {UNITS[name]}"

@@ -1,0 +1,21 @@
+"""A hero run does not say what it is for, or what makes us stop it.
+
+Why: at 3 a.m. somebody decides whether a run goes on; without a goal and stop criteria that were agreed before the launch,
+it trains on at full cost, or is stopped for the wrong reason.
+Fix: write `goal` and `stop_when` into the contract, in a sentence each; `hero = false` where it is an ordinary run.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def missing_goal(contract: Contract) -> Verdict:
+    stated = {"goal": contract.goal.strip(), "stop_when": contract.stop_when.strip()}
+    missing = [name for name, text in stated.items() if not text]
+    if missing and contract.is_hero:
+        return failed(f"a hero run must state {' and '.join(missing)}", subject=missing[0])
+    if missing:
+        return not_applicable(f"an ordinary run: {' and '.join(missing)} may be left out")
+    return passed(f"goal: {stated['goal']}; stop when: {stated['stop_when']}")

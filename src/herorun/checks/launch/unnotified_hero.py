@@ -1,0 +1,27 @@
+"""A hero run has nobody to notify: its issue is a local file, and it names no notification channel.
+
+Why: a crash, a NaN or a question to the DRI is then written into a file on one machine, and the job waits, or trains on,
+until somebody happens to look.
+Fix: name a channel in `[notify] targets`, or set `[issue] kind = "github"`; `herorun doctor RUN --send-test` proves that a
+channel is read; or let the DRI sign that somebody watches all the same.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+ON_THIS_MACHINE = "local"  # the issue kind whose page nobody is notified of
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def unnotified_hero(contract: Contract) -> Verdict:
+    targets, kind = contract.notify.targets, contract.issue.kind
+    if targets:
+        return passed(f"notifies {', '.join(targets)}")
+    if kind != ON_THIS_MACHINE:
+        return passed(f"notifies by its {kind} issue")
+    if not contract.is_hero:
+        return not_applicable("an ordinary run may have a local issue file alone")
+    return failed(
+        "the issue is a file on this machine, and [notify] names no channel", subject="[notify] targets"
+    )

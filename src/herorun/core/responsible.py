@@ -1,0 +1,54 @@
+"""What a run is for, what stops it, and who decides: what a person reads before a launch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from herorun.core.contract import Contract
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True)
+class Responsible:
+    goal: str
+    stop_when: str
+    dri: str  # labelled where it is only inferred
+    contact: str  # who must be contacted before this launch, and how
+    notifies: str  # where the DRI is reached while it runs
+
+    def as_json(self) -> dict[str, str]:
+        return {
+            "goal": self.goal,
+            "stop_when": self.stop_when,
+            "dri": self.dri,
+            "contact": self.contact,
+            "notifies": self.notifies,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """For people."""
+        return [
+            ("goal", self.goal or NOT_STATED),
+            ("stop when", self.stop_when or NOT_STATED),
+            ("DRI", self.dri),
+            ("contact first", self.contact),
+            ("notified by", self.notifies),
+        ]
+
+
+def responsible(contract: Contract, dri: str, launches: bool, issue: str) -> Responsible:
+    """`launches`: the DRI launches it. `issue` is its link; empty before there is one."""
+    channels = contract.notify.targets
+    return Responsible(
+        contract.goal.strip(),
+        contract.stop_when.strip(),
+        dri,
+        "nobody: the DRI launches it" if launches else f"{dri}, {_how(channels)}",
+        ", ".join([*channels, f"the {contract.issue.kind} issue {issue}".strip()]),
+    )
+
+
+def _how(channels: Sequence[str]) -> str:
+    if channels:
+        return f"whom `herorun launch` notifies by {', '.join(channels)} before it submits"
+    return "by yourself before you launch: [notify] names no channel"
