@@ -1,6 +1,6 @@
 """A run in a scratch repository, for real: a bare origin, a contract, and a training job that takes milliseconds.
 
-The job counts its starts in `<data>/started`, logs rows, saves Levanter-shaped checkpoints at steps 2 and 4, and
+The job counts its starts in `<data>/started`, checks in (unless there is `<data>/no-receipt`), logs rows, saves Levanter-shaped checkpoints at steps 2 and 4, and
 between steps 3 and 4 follows the shell words in `<data>/orders/<instance>`, where there are any.
 """
 
@@ -48,6 +48,11 @@ JOB = """\
 data=$1
 root=$data/tiny
 echo "$HERORUN_INSTANCE ${HERORUN_START:-scratch}" >> "$data/started"
+if [ -n "$HERORUN_INSTANCE" ] && [ ! -e "$data/no-receipt" ]; then
+  mkdir -p "$root/_herorun/receipts"
+  echo "{\\"instance\\": \\"$HERORUN_INSTANCE\\", \\"attempt\\": 1, \\"outcome\\": \\"pass\\", \\"items\\": []}" \\
+    > "$root/_herorun/receipts/$HERORUN_INSTANCE.1.json"
+fi
 save() {
   mkdir -p "$root/step-$1"
   echo weights > "$root/step-$1/weights"

@@ -88,6 +88,7 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
 
 @pytest.mark.thorough
 def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
+    (story.data / "no-receipt").touch()
     story.launched()
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True)

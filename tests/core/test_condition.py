@@ -8,9 +8,10 @@ from builders import MINUTE, NOON, a_job, answer, answers, healthy, some_metrics
 from core.story import Story
 from herorun.core.alert import Alert, State, muted_topics
 from herorun.core.check import Gate, Severity, Topic
-from herorun.core.condition import AT_THE_END, BY_CHECK, BY_STATE, BY_TOPIC, RunHealth, condition
+from herorun.core.condition import AT_THE_END, BY_CHECK, BY_PROOF, BY_STATE, BY_TOPIC, RunHealth, condition
 from herorun.core.evidence import Job, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from herorun.core.health.training import Proof, Training
 from herorun.discover import checks
 
 BY_NAME = {check.name: check for check in checks(Gate.HEALTH)}
@@ -20,21 +21,25 @@ def an_alert(check, state=State.FIRING):
     return Alert(check, "", NOON, NOON, state, "said")
 
 
-def health(job, *firing):
-    return condition(job, [an_alert(name) for name in firing], BY_NAME).value
+PROVEN = Training(Proof.COMPLETE)
+
+
+def health(job, *firing, proof=PROVEN):
+    return condition(job, proof, [an_alert(name) for name in firing], BY_NAME).value
 
 
 def test_the_tables_are_whole():
     assert set(BY_STATE) == set(JobState)
     assert set(BY_TOPIC) == set(Topic)
+    assert set(BY_PROOF) == set(Proof)
     assert set(BY_CHECK) | set(AT_THE_END) <= set(BY_NAME)
 
 
 @pytest.mark.parametrize(
     ("state", "word"),
     [
-        ("pending", "healthy"),
-        ("building", "healthy"),
+        ("pending", "starting"),
+        ("building", "starting"),
         ("running", "healthy"),
         ("succeeded", "finished"),
         ("failed", "down"),
@@ -50,6 +55,15 @@ def test_the_tables_are_whole():
 )
 def test_without_an_alert_the_jobs_state_decides(state, word):
     assert health(a_job(JobState(state))) == word
+
+
+@pytest.mark.parametrize(
+    ("proof", "word"),
+    [(Proof.COMPLETE, "healthy"), (Proof.AWAITED, "starting"), (Proof.LACKING, "unknown")],
+)
+def test_a_running_job_is_as_healthy_as_its_evidence_proves(proof, word):
+    assert health(a_job(), proof=Training(proof)) == word
+    assert health(a_job(), "loss-spike", proof=Training(proof)) == "degraded"
 
 
 @pytest.mark.parametrize(
@@ -88,8 +102,11 @@ def test_what_is_pending_or_only_news_does_not_count():
     pending = [an_alert("stalled-steps", State.PENDING)]
     news = {**BY_NAME, "loss-spike": replace(BY_NAME["loss-spike"], response="info")}
 
-    assert condition(a_job(), pending, BY_NAME) is RunHealth.HEALTHY
-    assert Severity.INFO == "info" and condition(a_job(), [an_alert("loss-spike")], news) is RunHealth.HEALTHY
+    assert condition(a_job(), PROVEN, pending, BY_NAME) is RunHealth.HEALTHY
+    assert (
+        Severity.INFO == "info"
+        and condition(a_job(), PROVEN, [an_alert("loss-spike")], news) is RunHealth.HEALTHY
+    )
 
 
 @pytest.mark.parametrize("job", [None, Nothing(), Unavailable("squeue: time-out")])

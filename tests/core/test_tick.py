@@ -34,6 +34,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.finding import Outcome, Waiver
+from herorun.core.health.training import Proof, Training
 from herorun.core.recovery.policy import Ledger, Policy
 from herorun.core.tick import (
     MonitorHealth,
@@ -234,8 +235,8 @@ def test_two_hash_seeds_give_the_same_bytes():
 # --- health ----------------------------------------------------------------------------------------
 
 HEALTH = {
-    JobState.PENDING: RunHealth.HEALTHY,
-    JobState.BUILDING: RunHealth.HEALTHY,
+    JobState.PENDING: RunHealth.STARTING,
+    JobState.BUILDING: RunHealth.STARTING,
     JobState.RUNNING: RunHealth.HEALTHY,
     JobState.SUCCEEDED: RunHealth.FINISHED,
     JobState.UNKNOWN: RunHealth.UNKNOWN,
@@ -245,12 +246,14 @@ HEALTH = {
 
 @pytest.mark.parametrize("state", JobState)
 def test_the_jobs_end_decides_the_runs_health(state):
-    assert run_health({Job: a_job(state)}, [], {}) is HEALTH.get(state, RunHealth.DOWN)
+    assert run_health({Job: a_job(state)}, Training(Proof.COMPLETE), [], {}) is HEALTH.get(
+        state, RunHealth.DOWN
+    )
 
 
 @pytest.mark.parametrize("job", [Unavailable("time-out"), Nothing()])
 def test_a_job_that_was_not_seen_is_unknown(job):
-    assert run_health({Job: job}, [], {}) is RunHealth.UNKNOWN
+    assert run_health({Job: job}, Training(Proof.COMPLETE), [], {}) is RunHealth.UNKNOWN
 
 
 def test_a_firing_alert_degrades_the_run():
@@ -264,7 +267,7 @@ def test_a_stale_monitor_is_not_an_ill_run():
     *_, last = Story().ticks([partial] * 4)
 
     assert firing(last) == ["blind"]
-    assert (last.run, last.monitor) == (RunHealth.HEALTHY, MonitorHealth.PARTIAL)
+    assert (last.run, last.monitor) == (RunHealth.UNKNOWN, MonitorHealth.PARTIAL)
 
 
 @pytest.mark.parametrize(

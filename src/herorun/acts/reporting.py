@@ -35,7 +35,14 @@ from herorun.workspace import Run
 
 MOST_MARKS = 400  # of one kind, the newest
 MOST_CHANGES = 200  # of one launch against the one before
-LEVELS = {"healthy": "good", "finished": "good", "degraded": "warn", "down": "bad", "unknown": "unknown"}
+LEVELS = {
+    "starting": "unknown",
+    "healthy": "good",
+    "finished": "good",
+    "degraded": "warn",
+    "down": "bad",
+    "unknown": "unknown",
+}
 
 
 @dataclass(frozen=True)
@@ -160,6 +167,8 @@ def _idle(standing: dict[str, Any]) -> str:
         return f"none: the run is {standing['run']}"
     if stalled := sorted(STALLS & firing):
         return f"none: no steps are made, {stalled[0]} fires"
+    if standing["run"] == "starting":
+        return "unknown: the run is starting"
     if standing["run"] == "unknown":
         return "unknown: nobody could see how the run is"
     return ""
@@ -180,7 +189,7 @@ def _level(standing: dict[str, Any]) -> str:
     level = LEVELS[standing["run"]]
     if level == "bad" or "critical" in firing:
         return "bad"
-    if standing["monitor"] != "fresh":
+    if standing["monitor"] != "fresh" or (standing["awaited"] and level == "good"):
         return "unknown"
     return "warn" if level == "good" and "warn" in firing else level
 
@@ -200,7 +209,8 @@ def _verdict(slug: str, standing: dict[str, Any], progress: str) -> str:
     told = f"{said} fire{'s' if len(names) == 1 else ''}" if names else "nothing fires"
     seen = "" if standing["monitor"] == "fresh" else f"; the monitor is {standing['monitor']}"
     asked = "; a decision is asked for" if standing["questions"] else ""
-    return f"{slug} is {standing['run']} at {progress} steps; {told}{seen}{asked}."
+    missing = "".join(f"; missing: {each['message']}" for each in standing["awaited"])
+    return f"{slug} is {standing['run']} at {progress} steps; {told}{missing}{seen}{asked}."
 
 
 def _marks(

@@ -13,7 +13,7 @@ from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
 from herorun.acts.sealed import at_the_end, progress_at_seal
 from herorun.acts.turn import Turn, judge
-from herorun.acts.turn_json import alert_json, other_json
+from herorun.acts.turn_json import alert_json, awaited_json, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.event import Word
@@ -22,7 +22,7 @@ from herorun.core.glance import Glance
 from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
-from herorun.core.tick import RunHealth
+from herorun.core.tick import RunHealth, exit_code
 from herorun.gates import findings_json
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -92,6 +92,7 @@ def standing_of(
         "run": seen.run.value,
         "monitor": seen.monitor.value,
         "progress": progress_of(evidence),
+        "awaited": [awaited_json(each) for each in seen.awaited],
         "findings": findings_json(seen.findings, checks) if whole else [],
         "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()],
         "actions": [],
@@ -109,7 +110,7 @@ def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str,
     if memory.sealed:
         glance = at_the_end(run, memory, glance)
     quiet = {"run": glance.run, "monitor": "fresh", "progress": progress_at_seal(memory, glance)}
-    empty: dict[str, Any] = {"findings": [], "alerts": [], "actions": [], "other": []}
+    empty: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
     told = {**quiet, **empty, **facts, "next": _next(run, ""), "glance": glance.as_json()}
     return told, {}, glance
 
@@ -202,9 +203,9 @@ def _anew(run: Run, name: str) -> str:
 def status_code(told: Mapping[str, Any]) -> int:
     """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not see it."""
     firing = any(a["state"] == "firing" and a["severity"] == "critical" for a in told["alerts"])
-    if told["run"] == RunHealth.DOWN or firing:
-        return 1
-    return 0 if told["monitor"] == "fresh" else 3
+    if told["stage"] != "launched":
+        return 0
+    return exit_code(told["run"], told["monitor"], firing, told["awaited"])
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:

@@ -12,7 +12,7 @@ from herorun.acts.looks import Looks
 from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
-from herorun.acts.turn_json import action_json, alert_json, other_json
+from herorun.acts.turn_json import action_json, alert_json, awaited_json, other_json
 from herorun.acts.upgrading import settle_judge
 from herorun.core.alert import State
 from herorun.core.cadence import next_look
@@ -41,7 +41,7 @@ from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
 from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
-from herorun.core.tick import Tick, tick
+from herorun.core.tick import Tick, exit_code, tick
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import findings_json
 from herorun.gather import gather
@@ -98,6 +98,7 @@ class Turn:
             "run": seen.run.value if seen else "finished",
             "monitor": seen.monitor.value if seen else "fresh",
             "progress": self.progress,
+            "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
             "findings": findings_json(seen.findings, checks) if seen else [],
             "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()]
             if seen
@@ -264,13 +265,10 @@ def _journal(run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Act
 
 
 def turn_code(turn: Turn) -> int:
-    """The exit code of a tick: a critical alert or a run that is down beats a monitor that is not fresh."""
+    """The exit code of a tick; see `core.tick.exit_code`."""
     seen = turn.tick
     if seen is None:
         return 0
     severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
-    if seen.run == "down" or any(
-        a.firing and severities[a.check] == "critical" for a in seen.alerts.values()
-    ):
-        return 1
-    return 0 if seen.monitor == "fresh" else 3
+    critical = any(a.firing and severities[a.check] == "critical" for a in seen.alerts.values())
+    return exit_code(seen.run, seen.monitor, critical, seen.awaited)

@@ -6,6 +6,7 @@ from herorun.acts.perform import Performed
 from herorun.core.alert import Alert
 from herorun.core.canonical import plain
 from herorun.core.evidence import Evidence, OtherJobs
+from herorun.core.health.training import Awaited
 from herorun.core.scrub import scrub_tree
 
 
@@ -36,6 +37,13 @@ def alert_json(alert: Alert, severity: str) -> dict[str, Any]:
         "since": plain(alert.since),
         "message": alert.message,
     }
+
+
+def awaited_json(missing: Awaited) -> dict[str, Any]:
+    told: dict[str, Any] = scrub_tree(
+        {"evidence": missing.evidence, "message": missing.message, "until": plain(missing.until)}
+    )
+    return told
 
 
 def action_json(done: Performed) -> dict[str, Any]:

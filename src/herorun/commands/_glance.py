@@ -8,7 +8,13 @@ from typing import Any
 from herorun.core.glance import WIDTH, Glance, shrunk
 from herorun.screen import clean
 
-COLOURS = {"down": "bold red", "degraded": "yellow", "unknown": "yellow", "healthy": "green"}
+COLOURS = {
+    "down": "bold red",
+    "degraded": "yellow",
+    "unknown": "yellow",
+    "starting": "yellow",
+    "healthy": "green",
+}
 COLUMNS = ("run", "state", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns

@@ -29,7 +29,8 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
 
     It shows what the babysitter of this machine keeps and asks nobody else; `herorun status` looks afresh. Without RUN
     it follows every run. q ends it, as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once,
-    and ends with 1 for a run that is down or a critical alert that fires, and with 3 for a run that cannot be read.
+    and ends with 1 for a run that is down or a critical alert that fires, and with 3 for a run that cannot be read, or
+    that nobody has seen train yet.
 
     \b
     Example:
@@ -84,12 +85,18 @@ def _code(found: "list[Glance]") -> int:
     """What is wrong with a run beats one that could not be read."""
     from herorun.acts.many import worst
 
-    return worst(3 if glance.error else int(_is_wrong(glance)) for glance in found)
+    return worst(1 if _is_wrong(glance) else 3 if _is_unseen(glance) else 0 for glance in found)
 
 
 def _is_wrong(glance: "Glance") -> bool:
     firing = any(a.state == "firing" and a.severity == "critical" for a in glance.alerts)
     return glance.run == "down" or firing
+
+
+def _is_unseen(glance: "Glance") -> bool:
+    """Nobody could read it, or see whether it trains."""
+    unsure = glance.run in ("starting", "unknown") or glance.monitor != "fresh"
+    return bool(glance.error) or (glance.stage == "launched" and unsure)
 
 
 def _print(out: Any, found: "list[Glance]") -> None:

@@ -1,7 +1,7 @@
-"""From the job's state and the alerts to one word about the run. The tables are the rule; the code only reads them.
+"""From the job's state, what proves that it trains, and the alerts to one word about the run. The tables are the rule.
 
-Alerts about the monitor itself do not count, because a stale monitor is not an ill run; one exception says that
-nobody sees whether the run trains.
+Alerts about the monitor itself do not count, because a stale monitor is not an ill run; some say that nobody sees
+whether the run trains. A scheduler's word alone makes no run healthy.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,20 +10,24 @@ from enum import StrEnum
 from herorun.core.alert import Alert
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Job, JobState, Nothing, Unavailable
+from herorun.core.health.training import Proof, Training
 
 
 class RunHealth(StrEnum):
-    HEALTHY = "healthy"
+    STARTING = "starting"  # nothing shows yet that it trains, and it may still be on its way there
+    HEALTHY = (
+        "healthy"  # evidence of the present instance shows that it trains, as fresh as its pace predicts
+    )
     DEGRADED = "degraded"
     DOWN = "down"
     FINISHED = "finished"
     UNKNOWN = "unknown"
 
 
-# What the job's state alone says. A live job is as healthy as its alerts let it be.
+# What the job's state alone says. A running job is as healthy as its evidence proves and its alerts let it be.
 BY_STATE: Mapping[JobState, RunHealth] = {
-    JobState.PENDING: RunHealth.HEALTHY,
-    JobState.BUILDING: RunHealth.HEALTHY,
+    JobState.PENDING: RunHealth.STARTING,
+    JobState.BUILDING: RunHealth.STARTING,
     JobState.RUNNING: RunHealth.HEALTHY,
     JobState.SUCCEEDED: RunHealth.FINISHED,
     JobState.FAILED: RunHealth.DOWN,
@@ -35,6 +39,13 @@ BY_STATE: Mapping[JobState, RunHealth] = {
     JobState.UNSCHEDULABLE: RunHealth.DOWN,
     JobState.GONE: RunHealth.UNKNOWN,
     JobState.UNKNOWN: RunHealth.UNKNOWN,
+}
+
+# What its evidence makes of a running job.
+BY_PROOF: Mapping[Proof, RunHealth] = {
+    Proof.COMPLETE: RunHealth.HEALTHY,
+    Proof.AWAITED: RunHealth.STARTING,
+    Proof.LACKING: RunHealth.UNKNOWN,
 }
 
 # What a firing alert makes of a live run, by its topic; an INFO one makes nothing of it.
@@ -62,11 +73,21 @@ AT_THE_END: Mapping[str, RunHealth] = {
     "missing-artefacts": RunHealth.DEGRADED,
 }
 
-_WORST = (RunHealth.DOWN, RunHealth.DEGRADED, RunHealth.UNKNOWN, RunHealth.FINISHED, RunHealth.HEALTHY)
+_WORST = (
+    RunHealth.DOWN,
+    RunHealth.DEGRADED,
+    RunHealth.UNKNOWN,
+    RunHealth.STARTING,
+    RunHealth.FINISHED,
+    RunHealth.HEALTHY,
+)
 
 
 def condition(
-    job: Job | Nothing | Unavailable | None, alerts: Iterable[Alert], checks: Mapping[str, Check]
+    job: Job | Nothing | Unavailable | None,
+    training: Training,
+    alerts: Iterable[Alert],
+    checks: Mapping[str, Check],
 ) -> RunHealth:
     """The worst of what the tables say. A run whose job nobody could see is unknown."""
     if not isinstance(job, Job):
@@ -75,8 +96,10 @@ def condition(
     firing = [checks[alert.check] for alert in alerts if alert.firing]
     if said is RunHealth.FINISHED:
         return _worst(said, (AT_THE_END.get(check.name, said) for check in firing))
-    if said is not RunHealth.HEALTHY:
+    if not job.state.live:
         return said
+    if said is RunHealth.HEALTHY:
+        said = BY_PROOF[training.proof]
     return _worst(said, (_made_of_it(check) for check in firing if check.severity is not Severity.INFO))
 
 

@@ -66,17 +66,19 @@ class Glance:
 
     @property
     def rank(self) -> int:
-        """The worst first: down, unreadable, critical, nobody can see, degraded, healthy, not begun, over."""
+        """The worst first: down, unreadable, critical, nobody can see, degraded, starting, healthy, not begun, over."""
         firing = {alert.severity for alert in self.alerts if alert.state == "firing"}
         if self.error:
             return 1
         if self.stage != "launched":
-            return 7 if self.stage == "sealed" else 6
+            return 8 if self.stage == "sealed" else 7
         if self.run == "down" or "critical" in firing:
             return 0 if self.run == "down" else 2
         if self.run == "unknown" or self.monitor != "fresh":
             return 3
-        return 4 if self.run == "degraded" or "warn" in firing else 7 if self.run == "finished" else 5
+        if self.run == "degraded" or "warn" in firing:
+            return 4
+        return {"starting": 5, "finished": 8}.get(self.run, 6)
 
     @property
     def done(self) -> float | None:

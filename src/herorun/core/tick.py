@@ -1,6 +1,6 @@
 """One turn of the babysitter, as a pure function: replay it as often as you like."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -20,11 +20,16 @@ from herorun.core.evidence import (
     Metrics,
     Triage,
 )
-from herorun.core.finding import Finding, Waiver, waive
+from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
+from herorun.core.health.training import Awaited, Training, training
 from herorun.core.news import news
 from herorun.core.recovery.ending import Ending, ending_of
 from herorun.core.recovery.policy import Ledger, Policy
+
+RECEIPT = "not-checked-in"  # the check that asks for a receipt
+SAVES = ("nothing-saved", "late-checkpoints", "stalled-checkpoints")  # ask for checkpoints
+PACE = "stalled-steps"  # its limits say how long rows may stay away
 
 
 class MonitorHealth(StrEnum):
@@ -44,6 +49,9 @@ class Tick:
     ending: Ending | None = None  # without success
     wake: datetime | None = None  # when a relaunch that waits is due
     settled: bool = False  # nothing critical fires that no person has answered
+    awaited: tuple[
+        Awaited, ...
+    ] = ()  # evidence that is missing of a run that is to be called healthy or finished
 
 
 @dataclass(frozen=True)
@@ -82,12 +90,24 @@ def tick(
     case = case_of(evidence, ledger, now)
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
-    health = run_health(evidence, after.values(), checks)
+    proof = training_of(evidence, rules, now)
+    health = run_health(evidence, proof, after.values(), checks)
     actions = [
         *decide(after, checks, rules.policy, ledger, now, case, muted),
         *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
-    return Tick(now, health, monitor_health(evidence), findings, after, actions, case.ending, wake, settled)
+    return Tick(
+        now,
+        health,
+        monitor_health(evidence),
+        findings,
+        after,
+        actions,
+        case.ending,
+        wake,
+        settled,
+        (*proof.awaited, *overdue(evidence, findings)),
+    )
 
 
 def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
@@ -117,9 +137,37 @@ def _step(evidence: Evidence) -> int | None:
     return metrics.step if isinstance(metrics, Metrics) else None
 
 
-def run_health(evidence: Evidence, alerts: Iterable[Alert], checks: Mapping[str, Check]) -> RunHealth:
+def run_health(
+    evidence: Evidence, proof: Training, alerts: Iterable[Alert], checks: Mapping[str, Check]
+) -> RunHealth:
     """By the tables of `core.condition`."""
-    return condition(evidence.get(Job), alerts, checks)
+    return condition(evidence.get(Job), proof, alerts, checks)
+
+
+def training_of(evidence: Evidence, rules: Rules, now: datetime) -> Training:
+    """A receipt is due where its absence is asked for, and no person has accepted it."""
+    job = evidence.get(Job)
+    absent = failed("", subject=job.instance if isinstance(job, Job) else "")
+    accepted = any(waiver.covers(RECEIPT, absent, now) for waiver in rules.waivers)
+    due = RECEIPT in rules.by_name and not accepted
+    return training(evidence, now, due, rules.limits.get(PACE))
+
+
+def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[Awaited, ...]:
+    """The checkpoint that a running job owes, said once however many checks ask for it."""
+    job = evidence.get(Job)
+    if not isinstance(job, Job) or not job.state.live:
+        return ()
+    owed = [f for f in findings if f.check in SAVES and f.open and f.verdict.outcome is Outcome.FAIL]
+    return tuple(Awaited("checkpoint", finding.verdict.message) for finding in owed[:1])
+
+
+def exit_code(run: str, monitor: str, critical: bool, awaited: Collection[object]) -> int:
+    """Of a look: what is wrong with the run beats a look that could not see it, or saw nothing yet."""
+    if run == RunHealth.DOWN or critical:
+        return 1
+    unseen = run in (RunHealth.STARTING, RunHealth.UNKNOWN) or monitor != MonitorHealth.FRESH
+    return 3 if unseen or awaited else 0
 
 
 def monitor_health(evidence: Evidence) -> MonitorHealth:

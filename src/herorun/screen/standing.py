@@ -12,7 +12,7 @@ from herorun.system import voice
 def show_turn(slug: str, turn: Any) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says what is amiss."""
     told = turn.as_json()
-    calm = told["run"] in ("healthy", "finished") and told["monitor"] == "fresh"
+    calm = told["run"] in ("healthy", "finished") and told["monitor"] == "fresh" and not told["awaited"]
     if voice.quiet and calm and not (told["alerts"] or told["actions"] or turn.doubts or turn.push):
         return
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
@@ -21,6 +21,8 @@ def show_turn(slug: str, turn: Any) -> None:
         out.print(f"{slug}: sealed by {turn.sealed}: nothing to watch")
         return
     out.print(f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
+    for missing in told["awaited"]:
+        out.print(f"  awaited  {_awaited(missing)}")
     for alert in told["alerts"]:
         out.print(f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: {clean(alert['message'])}")
     for action in told["actions"]:
@@ -56,6 +58,8 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     out.print(f"{told['slug']}: {told['stage']}", style="bold")
     if told["stage"] == "launched":
         out.print(f"  run        {told['run']}, {told['progress']}")
+        for missing in told["awaited"]:
+            out.print(f"  awaited    {_awaited(missing)}")
         out.print(f"  this look  {told['monitor']}")
         out.print(f"  babysitter {clean(told['babysitter'])}")
         for name, words in glance:
@@ -84,6 +88,11 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
     if told["next"]:
         out.print(f"  next       {told['next']}")
+
+
+def _awaited(missing: Mapping[str, Any]) -> str:
+    until = f"; until {_seconds(missing['until'])}" if missing["until"] else ""
+    return f"{clean(missing['message'])}{until}"
 
 
 def _seconds(moment: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 Verdict: TypeAlias = Literal["clear", "blocked", "unknown"]
+RunState: TypeAlias = Literal["starting", "healthy", "degraded", "down", "finished", "unknown"]
 
 
 class Shape(BaseModel):
@@ -73,6 +74,15 @@ class Alert(Shape):
     state: Literal["pending", "firing", "resolved"]
     since: str
     message: str
+
+
+class Awaited(Shape):
+    """Evidence that is missing of a run."""
+
+    evidence: Literal["job", "receipt", "row", "log", "checkpoint"]
+    message: str
+    until: str | None
+    """Until when it may be missing; null where nothing says when."""
 
 
 class Action(Shape):

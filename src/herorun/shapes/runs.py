@@ -7,6 +7,7 @@ from herorun.shapes.parts import (
     Acked,
     Action,
     Alert,
+    Awaited,
     Candidates,
     Document,
     Estimate,
@@ -15,6 +16,7 @@ from herorun.shapes.parts import (
     OtherJob,
     Pause,
     Responsible,
+    RunState,
     Shape,
     Sourced,
     Submission,
@@ -83,11 +85,14 @@ class Launch(Preflight):
 class Standing(Shape):
     """How a run stands."""
 
-    run: Literal["healthy", "degraded", "down", "finished", "unknown"]
+    run: RunState
+    """`starting`: nothing shows yet that it trains; `healthy`: evidence of the present instance, read now, shows it."""
     monitor: Literal["fresh", "partial", "stale"]
     """Whether the view itself can be relied on."""
     progress: str
     """`~<reached>/<final step>`."""
+    awaited: Sequence[Awaited]
+    """Evidence that is missing; empty for a run that is proven to train."""
     findings: Sequence[Finding]
     alerts: Sequence[Alert]
     actions: Sequence[Action]
@@ -179,7 +184,7 @@ class Watching(Shape):
 
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
-    run: Literal["healthy", "degraded", "down", "finished", "unknown"]
+    run: RunState
     monitor: Literal["fresh", "partial", "stale"]
     alerts: Sequence[WatchedAlert]
     glance: Glance

@@ -32,6 +32,8 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         log.signs.server,
         log.offset,
         _overdue(catalogue, log),
+        log.step,
+        log.stepped_at,
     )
 
 

@@ -14,6 +14,7 @@ from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Job, Nothing, Unavailable
+from herorun.core.jobs.said import progress_in
 from herorun.core.outside import read_json
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.scrub import scrub, scrub_tree
@@ -29,6 +30,7 @@ CACHE = "own-log.json"
 MOST = 64 << 20
 PART = 4 << 20  # bytes in memory
 TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
+NEWEST = 64 << 10  # bytes of what is new, in which the newest step stands
 _read: dict[str, tuple[OwnLog, str]] = {}  # by state folder, what was read last, and the cache's version
 
 
@@ -70,7 +72,18 @@ def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
         log = replace(
             follow(known, log, part.data), offset=part.offset, mark=part.mark, changed_at=part.changed_at
         )
+        log = _stepped(log, before, part)
     return log.dated(log.changed_at or now(), before)
+
+
+def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
+    """The newest step that it tells of. One that the last look knew, in a log that is read anew, was seen then."""
+    progress = progress_in(part.data[-NEWEST:].decode("utf-8", "replace"))
+    if progress is None or progress.step == log.step:
+        return log
+    if progress.step == before.step:
+        return replace(log, step=before.step, stepped_at=before.stepped_at)
+    return replace(log, step=progress.step, stepped_at=part.changed_at or now())
 
 
 def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:

@@ -36,6 +36,8 @@ class JobLog:
     overdue: tuple[
         tuple[str, int, int], ...
     ] = ()  # silent rows: in how many bytes a line is due, since how many none came
+    step: int | None = None  # the newest that it tells of, as progress bars and trainers print it
+    stepped_at: datetime | None = None  # when that one was first seen, or the log changed
 
 
 @dataclass(frozen=True)

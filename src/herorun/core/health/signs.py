@@ -65,6 +65,33 @@ def sign_of_life(
     return ""
 
 
+def steps_seen(
+    job: Job,
+    log: JobLog | Nothing | Unavailable | None,
+    checkpoints: Checkpoints | Nothing | Unavailable | None,
+    history: History,
+    above: int,
+) -> str:
+    """What beside the rows shows that this very instance has trained beyond step `above`; empty where nothing does."""
+    start = _earliest(job, history)
+    saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    own = [c for c in saved if c.modified and start and c.modified >= start and c.path not in history.foreign]
+    newest = max((c for c in own if not c.alike and c.step > above), key=lambda c: c.step, default=None)
+    if newest and newest.modified:
+        return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
+    if isinstance(log, JobLog) and log.step is not None and log.step > above:
+        return f"its log tells of step {log.step}"
+    return ""
+
+
+def _earliest(job: Job, history: History) -> datetime | None:
+    """Before that nothing is this instance's own."""
+    current = history.current
+    intended = current.intended or current.started if current else None
+    times = [at for at in (intended, job.started if job.started and not intended else None) if at]
+    return min(times, default=None)
+
+
 def rows_since(
     job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> tuple[datetime | None, bool]:

@@ -60,6 +60,8 @@ class OwnLog:
     matched: tuple[
         tuple[str, int], ...
     ] = ()  # rows of which a line is due, with `judged_bytes` when one came
+    step: int | None = None  # the newest that its end told of at some look
+    stepped_at: datetime | None = None  # when it was seen first
 
     @property
     def judged_bytes(self) -> int:

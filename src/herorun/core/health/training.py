@@ -1,0 +1,172 @@
+"""Whether evidence of the present instance shows that it trains, what is still awaited, and until when. Pure.
+
+A row proves training only while it is as young as the run's own pace predicts; a receipt proves that what runs is what
+was admitted. What could not be read proves nothing, whatever it said before.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from herorun.core.clocks import SKEW
+from herorun.core.contract import say_duration
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    History,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Receipt,
+    Unavailable,
+)
+from herorun.core.health.signs import FRESH, Patience, rows_since, steps_seen
+
+QUEUE = timedelta(minutes=30)  # as `pending-too-long` waits first
+SOURCES = (Metrics, Receipt, JobLog, Checkpoints)
+
+
+class Proof(StrEnum):
+    """What the evidence of a live job amounts to."""
+
+    COMPLETE = "complete"
+    AWAITED = "awaited"  # the job has not begun to train, as far as anybody sees, and may still be starting
+    LACKING = "lacking"  # evidence is missing that should be there, or could not be read
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """One piece of evidence that is missing, and until when it may be; None where nothing says when."""
+
+    evidence: str  # job, receipt, row, checkpoint or log
+    message: str
+    until: datetime | None = None
+
+    @property
+    def words(self) -> str:
+        return self.message + (f"; awaited until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else "")
+
+
+@dataclass(frozen=True)
+class Training:
+    proof: Proof
+    awaited: tuple[Awaited, ...] = ()
+
+
+def training(
+    evidence: Evidence, now: datetime, receipt_due: bool, patience: Patience | None = None
+) -> Training:
+    """Of any job: one that nobody saw proves nothing, and of an ended one only its receipt is asked for."""
+    job = evidence.get(Job)
+    if not isinstance(job, Job) or job.state.in_doubt:
+        return Training(Proof.LACKING, (Awaited("job", _unseen_job(job)),))
+    if job.state.ended:
+        return Training(Proof.COMPLETE, _receipt(evidence, job) if receipt_due else ())
+    if job.state is not JobState.RUNNING:
+        since = job.submitted
+        words = f"{job.instance} is {job.state}: its start is awaited"
+        return Training(Proof.AWAITED, (Awaited("job", words, since + QUEUE if since else None),))
+    return _of_running(job, evidence, now, receipt_due, patience or Patience())
+
+
+def _of_running(
+    job: Job, evidence: Evidence, now: datetime, receipt_due: bool, patience: Patience
+) -> Training:
+    unread = _unread(evidence, receipt_due)
+    receipt = _receipt(evidence, job) if receipt_due else ()
+    row, begun = _row(job, evidence, now, patience)
+    if unread:
+        missing = {each.evidence for each in unread}
+        others = (each for each in (*row, *receipt) if each.evidence not in missing)
+        return Training(Proof.LACKING, (*unread, *others))
+    if not row and not receipt:
+        return Training(Proof.COMPLETE)
+    young = bool(row) and not begun and row[0].until is not None and now <= row[0].until
+    return Training(Proof.AWAITED if young else Proof.LACKING, (*row, *receipt))
+
+
+def _unseen_job(job: object) -> str:
+    if isinstance(job, Unavailable):
+        return f"the scheduler could not be asked: {job.why}"
+    if isinstance(job, Job):
+        return f"the scheduler cannot say what became of {job.instance}"
+    return (job.why if isinstance(job, Nothing) else "") or "nobody asked the scheduler"
+
+
+def _unread(evidence: Evidence, receipt_due: bool) -> tuple[Awaited, ...]:
+    """A source that was asked and did not answer. A check-in that the record holds needs no second reading."""
+    names: dict[Any, str] = {Metrics: "row", Receipt: "receipt", JobLog: "log", Checkpoints: "checkpoint"}
+    lost = ((names[kind], evidence.get(kind)) for kind in SOURCES if kind is not Receipt or receipt_due)
+    return tuple(
+        Awaited(name, f"the {name}s could not be read: {value.why}")
+        for name, value in lost
+        if isinstance(value, Unavailable)
+    )
+
+
+def _receipt(evidence: Evidence, job: Job) -> tuple[Awaited, ...]:
+    receipt, history = evidence.get(Receipt), evidence.get(History)
+    ours = isinstance(receipt, Receipt) and receipt.instance == job.instance
+    if ours or (isinstance(history, History) and job.instance in history.checked_in):
+        return ()
+    return (Awaited("receipt", f"{job.instance} has not checked in: there is no receipt of it"),)
+
+
+def _row(job: Job, evidence: Evidence, now: datetime, patience: Patience) -> tuple[tuple[Awaited, ...], bool]:
+    """What is wrong with the newest row, and whether anything shows that the instance has begun to train."""
+    metrics, history = evidence.get(Metrics), evidence.get(History)
+    if not isinstance(history, History):
+        return (Awaited("row", "nobody read what the record knows of the run"),), True
+    rows = metrics if isinstance(metrics, Metrics) else Nothing()
+    since, wrote = rows_since(job, rows, history, now)
+    if not wrote or not isinstance(rows, Metrics):
+        return _first_row(job, evidence, history, since, patience)
+    age = now - rows.advanced_at
+    if -age > SKEW:
+        return (Awaited("row", f"the newest row is dated {say_duration(-age)} in the future"),), True
+    limit = fresh_for(rows, patience)
+    return ((_stale(rows, evidence, age, limit, patience),) if age > limit else ()), True
+
+
+def fresh_for(metrics: Metrics, patience: Patience) -> timedelta:
+    """How old the newest row may be: as the pauses that came before, and at least what a slow save takes; of rows
+    that tell no times, `idle`."""
+    if metrics.pause is None:
+        return patience.idle
+    return max(FRESH, min(timedelta(seconds=patience.pauses * metrics.pause), patience.longest))
+
+
+def _stale(
+    metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: Patience
+) -> Awaited:
+    final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
+    last = f"the last row, of step {metrics.step}, is {_rounded(age)} old"
+    if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
+        words = f"{last} and the final step is reached: the job's end is awaited"
+        return Awaited("row", words, metrics.advanced_at + patience.closing)
+    due = f"{last}; at the run's own pace the next is due within {_rounded(limit)}"
+    until = None
+    if isinstance(cadence, Cadence):
+        step = final if isinstance(final, FinalStep) else Nothing()
+        until = metrics.advanced_at + patience.between_rows(metrics, step, cadence)
+    return Awaited("row", due, until)
+
+
+def _first_row(
+    job: Job, evidence: Evidence, history: History, since: datetime | None, patience: Patience
+) -> tuple[tuple[Awaited, ...], bool]:
+    sign = steps_seen(job, evidence.get(JobLog), evidence.get(Checkpoints), history, -1)
+    if sign:
+        return (Awaited("row", f"{job.instance} has no row of its own, although {sign}"),), True
+    until = since + patience.startup if since else None
+    words = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
+    return (Awaited("row", words, until),), False
+
+
+def _rounded(duration: timedelta) -> str:
+    return say_duration(timedelta(seconds=round(duration.total_seconds())))
