@@ -340,6 +340,7 @@ TRIAGE_INTRO = """\
 - A line that a `benign` row matches anchors nothing; nor does what the training went on after for many steps, a preemption, a full disk and the like apart.
 - An exception that no row knows is a bug of the program: small where its type says so, or where all of the user's frames are in one file; the innermost of them is named.
 - `Killed` and exit code 137 are `unknown`, until an `oom_kill`, a peak at the limit or a preemption is there too.
+- A `loading` row says where the training begins, which `wrong-resume` holds against the plan; in a log that shows no failure, a loader that fell back is the answer.
 - The fingerprint is the same for every rank, node and attempt, and differs between failures.
 
 ## Signatures of your own
@@ -351,7 +352,7 @@ They are asked before the shipped ones, and a row with a shipped `id` takes its 
 [[signature]]
 id = "flux"                        # a name
 class = "data"                     # of the classes below
-role = "root"                      # root, cascade, confirmation, benign, restart
+role = "root"                      # root, cascade, confirmation, benign, restart, loading
 strength = "cause"                 # of a root: cause (the default), bug, symptom, faint
 keywords = ["flux capacitor"]      # one of them must be in the line, in any case; it holds three characters that are no digits, and `|` at an end of it is a word's edge
 pattern = "flux capacitor .* broke"  # a regular expression of Python, in any case
@@ -359,6 +360,7 @@ person = true                      # whether a person may be needed; false by de
 advice = "Mend it."
 source = "the flux driver"         # optional
 printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
+# loads = "scratch"                # with the role loading: scratch, none, older, weights, part or resumed
 due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is told
 ```"""
 

@@ -3,13 +3,16 @@ signs of a wedge.
 """
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Complaint, JobLog, Nothing
+from herorun.core.evidence import Complaint, JobLog, Loading, Nothing
 from herorun.core.ports import Place
 from herorun.core.scrub import scrub
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.follow import OwnLog
+from herorun.core.triage.kinds import Loads
 from herorun.core.triage.match import Match
 from herorun.sources._catalogue import catalogue_of
+
+PATHS = ("path", "file", "latest")
 
 
 def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Nothing:
@@ -34,7 +37,21 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         _overdue(catalogue, log),
         log.step,
         log.stepped_at,
+        tuple(_loading(catalogue, match) for match in log.loading),
+        log.signs.dropped,
     )
+
+
+def _loading(catalogue: Catalogue, match: Match) -> Loading:
+    """What the row's own groups name: a path by the group `path`, `file` or `latest`, a number by any other."""
+    known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
+    found = known.pattern.search(match.excerpt) if known else None
+    groups = {name: text for name, text in (found.groupdict() if found else {}).items() if text}
+    paths = [text for name, text in groups.items() if name in PATHS]
+    steps = [int(text) - (name == "next") for name, text in groups.items() if name not in PATHS]
+    loads = known.loads if known and known.loads else Loads.NONE
+    excerpt = scrub(match.excerpt.strip())[:300]
+    return Loading(loads.value, match.line, excerpt, next(iter(steps), None), next(iter(paths), ""))
 
 
 def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], ...]:

@@ -3,10 +3,32 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, PARENT, ROOT, a_checkpoint, a_receipt, answer, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    PARENT,
+    ROOT,
+    a_checkpoint,
+    a_history,
+    a_receipt,
+    an_instance,
+    answer,
+    some_metrics,
+)
 from herorun.checks.health.wrong_resume import wrong_resume
 from herorun.core.check import Response
-from herorun.core.evidence import Checkpoints, Metrics, Nothing, PriorLaunch, Receipt, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    Dropped,
+    JobLog,
+    Loading,
+    Metrics,
+    Nothing,
+    PriorLaunch,
+    Receipt,
+    Resume,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 
 FROM = f"{ROOT}/step-3541"
@@ -109,3 +131,128 @@ def test_an_adopted_job_was_told_no_start() -> None:
     adopted = PriorLaunch("tiny-1", {"start": None}, adopted=True)
     verdict = answer(wrong_resume, adopted, some_metrics(400, first_step=300))
     assert verdict.outcome == "n/a" and "was adopted" in verdict.message
+
+
+# --- by the job's own log -----------------------------------------------------------------------------
+
+BEFORE = a_history(instances=(an_instance(start=3541),))
+NO_ROWS = {Metrics: Nothing()}
+
+
+def said(*loads, line=7, step=None, path="", **told):
+    lines = tuple(Loading(what, line + n, f"line of {what}", step, path) for n, what in enumerate(loads))
+    return JobLog(loading=lines, **told)
+
+
+@pytest.mark.parametrize("what", ["scratch", "none", "older", "weights", "part"])
+def test_a_loader_that_falls_back_is_told_with_its_line(what):
+    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, said(what))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == (
+        f"tiny-1 says in line 7 of its log: line of {what}; the plan says {FROM} (step 3541)"
+    )
+
+
+@pytest.mark.parametrize("what", ["scratch", "none"])
+def test_from_scratch_as_planned(what):
+    assert answer(wrong_resume, SCRATCH, NO_ROWS, said(what)).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_what_is_loaded_after_a_place_without_checkpoints_counts():
+    found = said("none", "resumed", step=3541)
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, found).outcome is Outcome.PASS
+    part = said("part", "resumed", step=3541)
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, part).outcome is Outcome.FAIL
+    lost = said("resumed", "scratch", step=3541)
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, lost).outcome is Outcome.FAIL
+
+
+def test_an_empty_folder_beside_the_planned_one_is_no_word():
+    assert (
+        answer(wrong_resume, plan(), NO_ROWS, said("none", path="/tmp/x")).outcome is Outcome.NOT_APPLICABLE
+    )
+    assert answer(wrong_resume, plan(), NO_ROWS, said("none", path=ROOT)).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("step", "outcome"),
+    [(3541, Outcome.PASS), (3540, Outcome.PASS), (3542, Outcome.PASS), (2651, Outcome.FAIL)],
+)
+def test_the_step_that_the_log_resumed_at(step, outcome):
+    assert answer(wrong_resume, plan(), NO_ROWS, said("resumed", step=step)).outcome is outcome
+
+
+def test_a_resume_where_the_plan_says_scratch():
+    assert answer(wrong_resume, SCRATCH, NO_ROWS, said("resumed", step=900)).outcome is Outcome.FAIL
+    own = Checkpoints((replace(a_checkpoint(900), modified=NOON),))
+    assert answer(wrong_resume, SCRATCH, NO_ROWS, own, said("resumed", step=900)).outcome is not Outcome.FAIL
+
+
+def test_weights_alone_as_planned_and_a_first_launch_that_loads_none():
+    weights = plan(100, f"{PARENT}/step-100", "weights-only")
+
+    assert answer(wrong_resume, weights, NO_ROWS, said("none", "weights")).outcome is Outcome.NOT_APPLICABLE
+    assert answer(wrong_resume, weights, NO_ROWS, said("scratch")).outcome is Outcome.FAIL
+    assert answer(wrong_resume, weights, NO_ROWS, said("part")).outcome is Outcome.FAIL
+
+
+def dropped(newest, steps=100):
+    return JobLog(dropped=Dropped(0, newest, 3600, steps, 9))
+
+
+def test_the_trackers_client_drops_the_rows_of_a_job_that_began_anew():
+    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, dropped(120))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message.startswith("tiny-1 logs step 120, which the tracker drops because it is at 3600")
+
+
+@pytest.mark.parametrize("rows", [dropped(3541), dropped(3600), dropped(0, steps=2)])
+def test_replayed_rows_and_a_summary_at_step_0_are_dropped_as_they_must(rows):
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, rows).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_checkpoint_below_the_start_that_was_saved_since_the_launch():
+    below = replace(a_checkpoint(50), modified=NOON)
+    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((below,)))
+    assert (
+        verdict.outcome is Outcome.FAIL
+        and "saved /data/tiny/step-50 at 2026-01-01 12:00 UTC" in verdict.message
+    )
+
+    for other in (
+        replace(below, modified=NOON - timedelta(days=1)),
+        replace(below, problem="no metadata.json"),
+        replace(below, step=3600),
+    ):
+        found = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((other,)))
+        assert found.outcome is Outcome.NOT_APPLICABLE
+    assert answer(wrong_resume, SCRATCH, BEFORE, NO_ROWS, Checkpoints((below,))).outcome is not Outcome.FAIL
+
+
+# --- by the record's own boundaries -------------------------------------------------------------------
+
+
+def test_the_instances_first_row_tells_however_far_it_has_come():
+    """The fresh run has passed the old last step."""
+    ours = some_metrics(3700, first_step=1, high_water=3700, instance="tiny-1")
+    verdict = answer(wrong_resume, plan(), BEFORE, ours)
+
+    assert verdict.outcome is Outcome.FAIL and "began at step 1, and should have begun" in verdict.message
+
+
+def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_tells_nothing():
+    later = Resume(3601, 3600, instance="tiny-1")
+    ours = some_metrics(3700, first_step=3601, high_water=3700, instance="tiny-1", resume=later)
+    newer = Checkpoints((replace(a_checkpoint(3590), modified=NOON - timedelta(days=1)),))
+
+    assert answer(wrong_resume, plan(), BEFORE, ours, newer).outcome is Outcome.NOT_APPLICABLE
+    assert answer(wrong_resume, plan(), BEFORE, ours, said("resumed", step=3541)).outcome is Outcome.PASS
+
+
+def test_an_adopted_job_that_says_it_fell_back_is_unknown():
+    adopted = PriorLaunch("tiny-1", {"start": None}, adopted=True)
+    verdict = answer(wrong_resume, adopted, said("scratch"))
+
+    assert verdict.outcome is Outcome.UNKNOWN and "in line 7 of its log" in verdict.message

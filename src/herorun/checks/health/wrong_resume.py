@@ -3,15 +3,18 @@
 Why: from scratch, or from an older or a rejected checkpoint, the curves look plausible and days of work are repeated or
 lost; a wrong namespace begins a second run under the first one's name.
 Fix: stop it; see how the trainer picks its checkpoint, and launch again from the one in the plan.
-Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a checkpoint at 3541.
+Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a checkpoint at 3541. The log
+is read by the rows with the role `loading` in docs/triage.md.
 """
 
 from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Checkpoints,
     History,
     Job,
+    JobLog,
     Metrics,
     Nothing,
     PriorLaunch,
@@ -19,7 +22,8 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.health.resuming import Told, loaded_wrong, rows_wrong, start_of
+from herorun.core.health.loading import fall_back, log_wrong, saved_below
+from herorun.core.health.resuming import Start, Told, loaded_wrong, rows_wrong, start_of
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
@@ -30,33 +34,66 @@ def wrong_resume(
     metrics: Metrics | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
     history: History,
+    log: JobLog | Nothing | Unavailable,
+    contract: Contract,
 ) -> Verdict:
-    """What the receipt says was loaded decides first, then the step of the first row."""
+    """Any witness that contradicts the plan decides: the receipt, the log, a checkpoint below the start, the first row."""
     if prior.instance != job.instance:
         return not_applicable(f"the newest plan is {prior.instance}'s", subject=job.instance)
     if prior.adopted:
-        return not_applicable(
-            f"{job.instance} was adopted: nobody told it where to start", subject=job.instance
-        )
+        return _of_adopted(job, log)
     start = start_of(prior)
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
     saved = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints()
-    wrong = loaded_wrong(start, ours, saved)
+    by_log = _by_log(start, log, saved, history, contract)
+    wrong = (
+        loaded_wrong(start, ours, saved)
+        or (by_log.wrong if by_log else "")
+        or _by_saves(start, saved, history)
+    )
     if wrong:
         return failed(f"{job.instance} {wrong}", subject=job.instance)
     if isinstance(metrics, Unavailable) or isinstance(receipt, Unavailable):
         return unknown(f"could not look where {job.instance} began", subject=job.instance)
+    told = None
+    if isinstance(metrics, Metrics) and history.wrote(metrics):
+        all_there = Checkpoints(
+            (*saved.candidates, *saved.given_up)
+        )  # a trainer that looks for itself takes any
+        told = rows_wrong(start, metrics, all_there, history)
+    if told and told.wrong:
+        return failed(f"{job.instance} {told.wrong}", subject=job.instance)
+    if seen := told or by_log:
+        return passed(f"{job.instance} {seen.right}", subject=job.instance)
+    return not_applicable(f"{job.instance}: {_silent(metrics, history)}", subject=job.instance)
+
+
+def _silent(metrics: Metrics | Nothing, history: History) -> str:
     if isinstance(metrics, Nothing) or not history.wrote(metrics):
-        return not_applicable(f"{job.instance} has no row yet", subject=job.instance)
-    all_there = Checkpoints((*saved.candidates, *saved.given_up))  # a trainer that looks for itself takes any
-    told = rows_wrong(start, metrics, all_there, history)
-    if isinstance(told, Told):
-        return (
-            failed(f"{job.instance} {told.wrong}", subject=job.instance)
-            if told.wrong
-            else passed(f"{job.instance} {told.right}", subject=job.instance)
-        )
-    return not_applicable(
-        f"{job.instance}: its rows go on without a break, so they do not tell where it began",
-        subject=job.instance,
-    )
+        return "no row yet, and its log does not say what it loaded"
+    return "neither its rows nor its log tell where it began"
+
+
+def _by_log(
+    start: Start,
+    log: JobLog | Nothing | Unavailable,
+    saved: Checkpoints,
+    history: History,
+    contract: Contract,
+) -> Told | None:
+    if not isinstance(log, JobLog) or history.current is None:
+        return None
+    return log_wrong(start, log, saved, history.current, contract.tracker.first_step)
+
+
+def _by_saves(start: Start, saved: Checkpoints, history: History) -> str:
+    return saved_below(start, saved, history.current) if history.current else ""
+
+
+def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:
+    """No plan says where it was to start: a loader that fell back is told all the same."""
+    fell = fall_back(log.loading) if isinstance(log, JobLog) else None
+    if fell:
+        said = f"{job.instance} was adopted, and says in line {fell.line} of its log: {fell.excerpt}; nobody told it where to start"
+        return unknown(said, subject=job.instance)
+    return not_applicable(f"{job.instance} was adopted: nobody told it where to start", subject=job.instance)

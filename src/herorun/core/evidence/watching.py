@@ -21,6 +21,28 @@ class Complaint:
 
 
 @dataclass(frozen=True)
+class Loading:
+    """A line of the job's log that says what was loaded."""
+
+    loads: str  # scratch, none, older, weights, part or resumed
+    line: int
+    excerpt: str
+    step: int | None = None  # where it says one
+    path: str = ""  # where it names one
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Rows that the tracker's client says it dropped, because it had later ones. Steps are as logged."""
+
+    first: int
+    newest: int
+    current: int  # the tracker's own step, as of the newest line
+    steps: int  # that rose from line to line
+    line: int  # the newest
+
+
+@dataclass(frozen=True)
 class JobLog:
     """The current instance's own log."""
 
@@ -38,6 +60,8 @@ class JobLog:
     ] = ()  # silent rows: in how many bytes a line is due, since how many none came
     step: int | None = None  # the newest that it tells of, as progress bars and trainers print it
     stepped_at: datetime | None = None  # when that one was first seen, or the log changed
+    loading: tuple[Loading, ...] = ()  # the newest lines that say what was loaded, in order
+    dropped: Dropped | None = None
 
 
 @dataclass(frozen=True)

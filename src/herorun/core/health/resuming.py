@@ -61,16 +61,23 @@ def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: Hist
     """By the newest attempt's first row. None: the rows do not tell.
 
     A row of the start's own step, as of an evaluation after loading, is no fault.
-    An attempt of the rows only begins where steps go backwards, so one that began at or below the start may be an
-    earlier instance's that goes on without a break; only a newest row at or below the start is then sure to be wrong.
+    Where the record does not say whose the rows are, an attempt that began at or below the start may be an earlier
+    instance's that goes on without a break; only a newest row at or below the start is then sure to be wrong.
     """
     if start.step is None:
         return None
     if metrics.step < start.step:
         return Told(f"writes step {metrics.step}, and should have begun after step {start.step} of {start}")
-    if metrics.first_step < start.step:
-        return None
     current = history.current
+    ours = current is not None and metrics.instance == current.name
+    if metrics.first_step < start.step:
+        began = (
+            f"began at step {metrics.first_step}, and should have begun after step {start.step} of {start}"
+        )
+        return Told(began) if ours else None
+    high_water = metrics.resume.high_water if metrics.resume else 0
+    if ours and start.step < high_water < metrics.first_step:
+        return None  # the tracker drops the steps that it has: where the rows begin is not where the job did
     later = [
         c
         for c in saved.candidates

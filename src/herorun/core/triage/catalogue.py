@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.kinds import FailureClass, Loads, Role, Strength
 from herorun.core.triage.sieve import Gate, Sieve
 
 
@@ -26,6 +26,7 @@ class Signature:
     confirms: tuple[str, ...]  # of a confirmation: the faint signatures and `exit-N` that it settles
     printed_by: str = ""  # the Python package that prints it, where the row says so
     due: int = 0  # bytes of a log within which such a line must come, where the row says so
+    loads: Loads | None = None  # of a row with the role `loading`
 
 
 @dataclass(frozen=True)

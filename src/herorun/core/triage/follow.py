@@ -4,15 +4,17 @@ A fold over the bytes, of constant size. However the bytes are cut into parts, w
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 
+from herorun.core.evidence import Dropped
 from herorun.core.health.wedge import WORDS, signal_in
 from herorun.core.scrub import scrub
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.judge import Judgement, judge
+from herorun.core.triage.kinds import Role
 from herorun.core.triage.match import Match
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan
 from herorun.core.triage.seen import Seen, see
@@ -20,6 +22,7 @@ from herorun.core.triage.sieve import Sieve
 
 RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
 KEPT = 5  # lines of a wedge, and paths
+LOADS = 8  # lines that say what was loaded
 RUNS = 20  # tracker runs; a log that names more is not one run's
 _SAVE = re.compile(
     r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto |path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
@@ -28,9 +31,16 @@ _SAVE = re.compile(
 _RUN = re.compile(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
 
 
+# W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
+_DROPPED = re.compile(
+    r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? (\d{1,18})",
+    re.IGNORECASE,
+)
+
+
 @cache
 def _sieve() -> Sieve:
-    return Sieve((*WORDS, "view run", "saving ", "saved ", "phase: checkpoint"))
+    return Sieve((*WORDS, "is less than", "view run", "saving ", "saved ", "phase: checkpoint"))
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class Signs:
     server: str = ""  # where the newest of them is shown, as `https://host`
     saves: tuple[tuple[int, str], ...] = ()  # the newest paths, each with the number of its newest line
     wedges: tuple[tuple[int, str], ...] = ()  # the newest, each with the number of its line
+    dropped: Dropped | None = None  # rows that the tracker's client says it dropped
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,7 @@ class OwnLog:
     ] = ()  # rows of which a line is due, with `judged_bytes` when one came
     step: int | None = None  # the newest that its end told of at some look
     stepped_at: datetime | None = None  # when it was seen first
+    loading: tuple[Match, ...] = ()  # the newest lines that say what was loaded, each once
 
     @property
     def judged_bytes(self) -> int:
@@ -104,8 +116,21 @@ def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
     for name in {match.signature for match in matches} & catalogue.due.keys():
         matched[name] = log.judged_bytes + len(data)
     return replace(
-        log, scan=state, seen=see(log.seen, matches), signs=signs, matched=tuple(sorted(matched.items()))
+        log,
+        scan=state,
+        seen=see(log.seen, matches),
+        signs=signs,
+        matched=tuple(sorted(matched.items())),
+        loading=_loading(log.loading, matches),
     )
+
+
+def _loading(known: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match, ...]:
+    """Every rank says it: of each line the newest."""
+    for match in matches:
+        if match.role is Role.LOADING:
+            known = (*(other for other in known if other.fingerprint != match.fingerprint), match)[-LOADS:]
+    return known
 
 
 def pass_over(log: OwnLog, offset: int) -> OwnLog:
@@ -138,9 +163,20 @@ def _after(signs: Signs, number: int, line: str) -> Signs:
         path = save[1].rstrip("/.,;)")
         others = (other for other in signs.saves if other[1] != path)
         return replace(signs, saves=(*others, (number, path))[-KEPT:])
+    if dropped := _DROPPED.search(line):
+        return replace(signs, dropped=_one_more(signs.dropped, number, int(dropped[1]), int(dropped[2])))
     found = _RUN.search(line)
     if not found:
         return signs
     run, server = f"{found[2]}/{found[3]}", found[1].rpartition("@")[2]
     runs = signs.runs if run in signs.runs else (*signs.runs, run)[-RUNS:]
     return replace(signs, runs=runs, server=server if "://" in server else f"https://{server}")
+
+
+def _one_more(known: Dropped | None, number: int, step: int, current: int) -> Dropped:
+    """Of many ranks and metrics one step is dropped many times, and counts once."""
+    if known is None:
+        return Dropped(step, step, current, 1, number)
+    return replace(
+        known, newest=step, current=current, steps=known.steps + (step > known.newest), line=number
+    )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.frames import Frame
-from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.kinds import FailureClass, Loads, Role, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.seen import Seen
 
@@ -140,6 +140,8 @@ def _nothing(seen: Seen) -> Judgement:
 
 def _quiet(catalogue: Catalogue, seen: Seen) -> Judgement:
     """Nothing ended it."""
+    if seen.loading and catalogue.named(seen.loading.signature).loads is not Loads.RESUMED:
+        return _of(catalogue, seen.loading, seen)
     if seen.survived:
         told = _of(catalogue, seen.survived, seen)
         return replace(told, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED, person=False)

@@ -40,7 +40,19 @@ class Role(StrEnum):
     ADVICE = "advice"  # a tool's guess about causes that it did not see
     BENIGN = "benign"  # it sounds alarming and is not
     RESTART = "restart"  # a new attempt begins here
+    LOADING = "loading"  # where the training begins; held against the plan, and no failure
     PROGRESS = "progress"  # many steps were made since the last root; no row has it
+
+
+class Loads(StrEnum):
+    """What a line with the role `loading` says was loaded."""
+
+    SCRATCH = "scratch"  # nothing, and the training goes on
+    NONE = "none"  # none was found in one place; there may be others
+    OLDER = "older"  # not the checkpoint that was tried first
+    WEIGHTS = "weights"  # without the optimiser's state and the step
+    PART = "part"  # keys were missing or unexpected
+    RESUMED = "resumed"
 
 
 class Strength(IntEnum):

@@ -69,8 +69,13 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[Signature, int]]:
     hedge = catalogue.hedges.search(content)
     known = content[: hedge.start()] if hedge else content
     quiet = [signature for signature in asked if signature.role is Role.BENIGN]
-    others = [signature for signature in asked if signature.role is not Role.BENIGN]
-    return _found(quiet, content, known) or _found(others, content, known)
+    loading = [signature for signature in asked if signature.role is Role.LOADING]
+    others = [signature for signature in asked if signature.role not in (Role.BENIGN, Role.LOADING)]
+    # a warning, which ends nothing, may still say what was loaded
+    return [
+        *(_found(quiet, content, known) or _found(others, content, known)),
+        *_found(loading, content, content),
+    ]
 
 
 def _found(asked: list[Signature], content: str, known: str) -> list[tuple[Signature, int]]:

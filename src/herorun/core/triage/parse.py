@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from herorun.core.canonical import digest
 from herorun.core.errors import WrongUse
 from herorun.core.triage.catalogue import Catalogue, Exceptions, ExitCode, Signature
-from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.kinds import FailureClass, Loads, Role, Strength
 from herorun.core.triage.sieve import EDGE, Gate, Sieve
 
-T = TypeVar("T", FailureClass, Role)
+T = TypeVar("T", FailureClass, Loads, Role)
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")  # an exception's lines hold one
 _LETTERS = re.compile(rf"[^\d{EDGE}]{{3}}")
 _KEYS = {
@@ -27,6 +27,7 @@ _KEYS = {
     "confirms",
     "printed_by",
     "due_mib",
+    "loads",
 }
 
 
@@ -96,7 +97,17 @@ def _signature(row: Mapping[str, Any], name: str) -> Signature:
         tuple(row.get("confirms", ())),
         str(row.get("printed_by", "")),
         _due(row.get("due_mib", 0), what),
+        _loads(row, what),
     )
+
+
+def _loads(row: Mapping[str, Any], what: str) -> Loads | None:
+    _demand(
+        (row["role"] == Role.LOADING) == ("loads" in row),
+        what,
+        "loads belongs to the role loading, and to no other",
+    )
+    return _one_of(Loads, row["loads"], what) if "loads" in row else None
 
 
 def _due(value: object, what: str) -> int:

@@ -22,6 +22,7 @@ class Seen:
     lately: tuple[Match, ...] = ()  # of each class the root of what was said since the training last went on
     crowded: Match | None = None  # the newest line that speaks of a crowded host
     before: "Seen | None" = None  # the attempt before this one
+    loading: Match | None = None  # the newest line that says what was loaded
 
 
 def see(seen: Seen, matches: Iterable[Match]) -> Seen:
@@ -47,6 +48,8 @@ def _after(seen: Seen, match: Match) -> Seen:
             return seen if known and known.confirms else replace(seen, confirmation=match)
         case Role.PROGRESS:
             return _went_on(seen)
+        case Role.LOADING:
+            return replace(seen, loading=match)
         case Role.BENIGN:
             return seen if seen.benign else replace(seen, benign=match)
     return seen

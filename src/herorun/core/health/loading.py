@@ -1,0 +1,117 @@
+"""What the job's own log says of where its training begins, against where its plan says it should. Pure."""
+
+from collections.abc import Sequence
+
+from herorun.core.evidence import Checkpoints, Instance, JobLog, Loading
+from herorun.core.health.resuming import Start, Told
+from herorun.core.lineage import is_under
+
+LEAST_DROPPED = 3  # steps that rise: a summary that is logged at step 0 at every start is one
+NEAR = 1  # steps that trainers differ by in how they count the one that they resume at
+
+
+def log_wrong(
+    start: Start, log: JobLog, saved: Checkpoints, current: Instance, first_step: int
+) -> Told | None:
+    """What the log's last word on loading comes to, then what the tracker dropped. None: it does not tell."""
+    dropped = _dropped(start, log, first_step)
+    if dropped:
+        return Told(wrong=dropped)
+    return _loaded(start, log.loading, saved, current)
+
+
+def fall_back(loading: Sequence[Loading]) -> Loading | None:
+    """The newest line that says that less was loaded than all; None where the last word is that all was."""
+    last = next((each for each in reversed(loading) if each.loads != "part"), None)
+    part = next((each for each in reversed(loading) if each.loads == "part"), None)
+    if part and (last is None or last.loads == "resumed" or part.line > last.line):
+        return part
+    return None if last is None or last.loads == "resumed" else last
+
+
+def _loaded(start: Start, loading: Sequence[Loading], saved: Checkpoints, current: Instance) -> Told | None:
+    worst = fall_back(loading)
+    if worst is not None and _contradicts(start, worst):
+        return Told(wrong=f"says in line {worst.line} of its log: {worst.excerpt}; the plan says {start}")
+    resumed = next((each for each in reversed(loading) if each.loads == "resumed"), None)
+    if worst is not None or resumed is None:
+        return None
+    where = f"resumed{_at(resumed)}, by line {resumed.line} of its log"
+    if _is_planned(start, resumed):
+        return Told(right=f"{where}, as the plan says: {start}")
+    if not _can_tell(start, resumed) or _its_own(resumed, saved, current):
+        return None
+    return Told(wrong=f"{where}: {resumed.excerpt}; the plan says {start}")
+
+
+def _contradicts(start: Start, said: Loading) -> bool:
+    """Whether less was loaded than the plan says. One empty place among several is no word on what was loaded."""
+    if start.path is None:
+        return False
+    match said.loads:
+        case "none":
+            return start.step != 0 and (not said.path or is_under(start.path, (said.path,)))
+        case "weights":
+            return start.step != 0  # weights alone are counted from 0
+        case _:
+            return True
+
+
+def _can_tell(start: Start, resumed: Loading) -> bool:
+    """Weights of another run are counted from 0, so the step that they were saved at says nothing."""
+    if start.path is None:
+        return bool(resumed.step)
+    return start.step != 0 and start.step is not None and resumed.step is not None
+
+
+def _is_planned(start: Start, resumed: Loading) -> bool:
+    if start.path is None or start.step is None:
+        return False
+    same_path = bool(resumed.path) and resumed.path.rstrip("/") == start.path
+    same_step = bool(start.step) and resumed.step is not None and abs(resumed.step - start.step) <= NEAR
+    return same_path or same_step
+
+
+def _its_own(resumed: Loading, saved: Checkpoints, current: Instance) -> bool:
+    """A later attempt of one instance goes on from what the instance itself saved."""
+    begun = current.intended or current.started
+    return any(
+        abs(each.step - (resumed.step or 0)) <= NEAR and each.modified is not None and each.modified >= begun
+        for each in saved.candidates
+    )
+
+
+def _at(resumed: Loading) -> str:
+    return f" at step {resumed.step}" if resumed.step is not None else f" from {resumed.path}"
+
+
+def _dropped(start: Start, log: JobLog, first_step: int) -> str:
+    """W&B's client drops steps that the run has already: only its warnings tell that a job began far below."""
+    rows = log.dropped
+    if rows is None or not start.step or rows.steps < LEAST_DROPPED:
+        return ""
+    if rows.newest + 1 - first_step >= start.step:
+        return ""
+    return (
+        f"logs step {rows.newest}, which the tracker drops because it is at {rows.current} already "
+        f"(line {rows.line} of its log), and should have begun after step {start.step} of {start}"
+    )
+
+
+def saved_below(start: Start, saved: Checkpoints, current: Instance) -> str:
+    """A checkpoint below the start that was written since the launch: the job trains from further back."""
+    if not start.step:
+        return ""
+    begun = current.intended or current.started
+    below = [
+        each
+        for each in saved.candidates
+        if each.complete and each.step < start.step and each.modified and each.modified > begun
+    ]
+    if not below:
+        return ""
+    newest = max(below, key=lambda each: each.step)
+    return (
+        f"saved {newest.path} at {newest.modified:%Y-%m-%d %H:%M} UTC, "
+        f"and should have begun after step {start.step} of {start}"
+    )
