@@ -17,9 +17,9 @@
       found[0] = Math.min(found[0], line.x[0]);
       found[1] = Math.max(found[1], line.x[line.x.length - 1]);
     }
-    for (const series of chart.series) for (const step of series.bad) {
-      found[0] = Math.min(found[0], step);
-      found[1] = Math.max(found[1], step);
+    for (const series of chart.series) for (const [first, last] of series.bad) {
+      found[0] = Math.min(found[0], first);
+      found[1] = Math.max(found[1], last);
     }
     return found;
   }, [Infinity, -Infinity]);
@@ -79,9 +79,15 @@
       points.forEach(([x, y], n) => (n ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
       ctx.fill();
     };
+    const shade = (from, to, alpha) => {
+      ctx.globalAlpha = alpha;
+      ctx.fillStyle = colour("bad");
+      ctx.fillRect(from, top, Math.max(to - from, dot), height);
+      ctx.globalAlpha = 1;
+    };
     const { min, max } = plot.scales.x;
     for (const mark of told.marks) {
-      if (!shown(mark) || mark.step < min || mark.step > max) continue;
+      if (!shown(mark) || (mark.last ?? mark.step) < min || mark.step > max) continue;
       const x = plot.valToPos(mark.step, "x", true), s = 5 * dot;
       if (mark.kind === "launch") {
         line(x, "launch", []);
@@ -91,6 +97,7 @@
         line(x, "phase", [6, 4]);
         label(x, "phase", mark.title, top - 5 * dot);
       } else if (mark.kind === "alert") {
+        shade(x, plot.valToPos(mark.last ?? mark.step, "x", true), 0.14);
         line(x, "bad", [1, 3]);
         shape([[x - s, top], [x + s, top], [x, top + 1.7 * s]], "bad");
       } else if (mark.kind === "checkpoint") shape([[x - s, bottom], [x, bottom - s], [x + s, bottom], [x, bottom + s]], "checkpoint");
@@ -99,17 +106,18 @@
     if (!off.has("bad")) {
       ctx.strokeStyle = colour("bad");
       ctx.lineWidth = 2 * dot;
-      for (const series of chart.series) for (const step of series.bad) {
-        const x = plot.valToPos(step, "x", true), y = top + 14 * dot, s = 4 * dot;
+      for (const series of chart.series) for (const ends of series.bad) {
+        const [from, to] = ends.map((step) => plot.valToPos(step, "x", true)), y = top + 14 * dot, s = 4 * dot;
         ctx.beginPath();
-        ctx.moveTo(x - s, y - s); ctx.lineTo(x + s, y + s); ctx.moveTo(x + s, y - s); ctx.lineTo(x - s, y + s);
+        ctx.moveTo(from, y); ctx.lineTo(to, y);
+        for (const x of [from, to]) { ctx.moveTo(x - s, y - s); ctx.lineTo(x + s, y + s); ctx.moveTo(x + s, y - s); ctx.lineTo(x - s, y + s); }
         ctx.stroke();
       }
     }
     ctx.restore();
   };
 
-  const near = (plot, x) => told.marks.filter((mark) => shown(mark) && mark.kind !== "checkpoint" && Math.abs(plot.valToPos(mark.step, "x") - plot.valToPos(x, "x")) < MARGIN);
+  const near = (plot, x) => told.marks.filter((mark) => shown(mark) && mark.kind !== "checkpoint" && ((mark.step <= x && x <= (mark.last ?? mark.step)) || Math.abs(plot.valToPos(mark.step, "x") - plot.valToPos(x, "x")) < MARGIN));
 
   const read = (plot, chart) => {
     const out = document.getElementById("readout-" + chart.id), idx = plot.cursor.idx;
@@ -119,7 +127,7 @@
       const value = n && plot.data[n][idx];
       if (n && value != null) words.push(`${series.label} ${number.format(value)}`);
     });
-    for (const series of chart.series) if (series.bad.includes(step)) words.push(`${series.metric} is not finite`);
+    for (const series of chart.series) if (series.bad.some(([first, last]) => first <= step && step <= last)) words.push(`${series.metric} is not finite`);
     for (const mark of near(plot, step).slice(0, 4)) words.push(`${mark.kind}: ${mark.title}${mark.note ? " (" + mark.note.slice(0, 120) + ")" : ""}`);
     out.textContent = words.join(" · ");
   };
@@ -140,7 +148,7 @@
         });
       }
     });
-    const bad = chart.series.flatMap((one) => one.bad);
+    const bad = chart.series.flatMap((one) => one.bad.flat());
     if (bad.length) { // so that the cursor finds them
       const steps = [...new Set(bad)].sort((a, b) => a - b);
       tables.push([steps, steps.map(() => null)]);

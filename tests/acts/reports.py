@@ -94,7 +94,14 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
             },
             {"kind": "phase", "step": half // 4, "title": "warm-up ends", "note": "warm-up-end", "at": None},
             {"kind": "phase", "step": steps * 3 // 4, "title": "decay", "note": "learning-rate", "at": None},
-            {"kind": "alert", "step": SPIKE, "title": "loss-spike", "note": "9.5 at step 641", "at": AT},
+            {
+                "kind": "alert",
+                "step": SPIKE,
+                "last": SPIKE + 9,
+                "title": "loss-spike",
+                "note": "9.5 at step 641",
+                "at": AT,
+            },
             {"kind": "alert", "step": half + 350, "title": "slow-steps", "note": "22% slower", "at": AT},
             *(
                 {"kind": "checkpoint", "step": n, "title": f"checkpoint {n}", "note": "complete", "at": AT}
@@ -122,11 +129,13 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         "next": "",
         "notes": ["rows as fetched until 2026-11-21 11:59 UTC"],
     }
-    return {**told, **changes}
+    whole = {**told, **changes}
+    return {**whole, "marks": [{"last": None, **mark} for mark in whole["marks"]]}
 
 
 def an_alert(check: str, severity: str, step: int, message: str, resolved: str | None) -> dict[str, Any]:
     told = {"check": check, "subject": "", "severity": severity, "step": step, "since": AT}
+    told |= {"last_step": step + 9, "noticed_step": step + 40}
     return {**told, "resolved": resolved, "message": message}
 
 

@@ -1,5 +1,6 @@
 """The curves of a digest, from the rows that are kept on this machine: nothing is asked of the tracker for it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from herorun.acts.curves import kept_curves, names_for
@@ -8,6 +9,7 @@ from herorun.core.errors import HerorunError
 from herorun.core.event import Intended
 from herorun.core.report.picture import picture
 from herorun.core.report.text import readable
+from herorun.core.report.thin import Stretch
 from herorun.workspace import Watched
 
 DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
@@ -34,6 +36,13 @@ def _picture(chart: Chart) -> str:
     main = chart.series[0].strands[0] if chart.series and chart.series[0].strands else None
     if main is None or main.lane:
         return ""
-    lost = len(chart.series[0].not_finite)
-    title = f"{chart.title}, {lost} not finite" if lost else chart.title
+    lost = chart.series[0].not_finite
+    title = f"{chart.title}, {_lost(lost)}" if lost else chart.title
     return picture(readable(title), readable(chart.unit), main.steps, main.values)
+
+
+def _lost(stretches: Sequence[Stretch]) -> str:
+    """`494 not finite at steps 121 to 614`."""
+    first, last = stretches[0].first, max(each.last for each in stretches)
+    where = f"step {first}" if first == last else f"steps {first} to {last}"
+    return f"{sum(each.rows for each in stretches)} not finite at {where}"

@@ -10,19 +10,19 @@ from herorun.acts.curves import Curves, Longer
 from herorun.core.fold import Names
 from herorun.core.fold.names import is_eval
 from herorun.core.report.marks import Begun
-from herorun.core.report.thin import MOST, Strand, Trace, not_finite, strands
+from herorun.core.report.thin import MOST, Strand, Stretch, Trace, not_finite, strands
 from herorun.system import voice
 from herorun.system.columns import Fetched, Piece
 
 EVALS = 2  # evaluation losses beside the loss
-MOST_NAMED = 200  # steps without a finite value that are marked one by one
+MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
 
 
 @dataclass(frozen=True)
 class Series:
     metric: str
     strands: tuple[Strand, ...]
-    not_finite: tuple[int, ...] = ()
+    not_finite: tuple[Stretch, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Chart:
             return None
         lines, lost = self.series[0].strands, self.series[0].not_finite
         told = lines[0] if lines and lines[0].lane == 0 else None
-        if lost and (told is None or lost[-1] > told.steps[-1]):
+        if lost and (told is None or max(each.last for each in lost) > told.steps[-1]):
             return nan
         return told.values[-1] if told else None
 

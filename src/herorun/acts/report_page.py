@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from herorun.acts.report_curves import MOST_NAMED, Chart, Series
+from herorun.acts.report_curves import MOST_STRETCHES, Chart, Series
 from herorun.acts.reporting import Report
+from herorun.core.finding import count, few
 from herorun.core.goodput.states import State
 from herorun.core.render import MARK
 from herorun.core.report.text import readable_tree
-from herorun.core.report.thin import Strand, table
+from herorun.core.report.thin import Strand, Stretch, longest, table
 from herorun.workspace import template
 
 MOST_LOGBOOK = 400_000  # characters, the newest
@@ -118,12 +119,28 @@ def _chart(chart: Chart) -> dict[str, Any]:
         max((row.last for _, row in rows), default=0),
     )
     newest = f", the newest value is {chart.newest_words}" if chart.newest_words else ""
-    lost = sum(len(one.not_finite) for one in chart.series)
-    words = f"{chart.title} from step {first:,} to {last:,}{newest}{f', {lost} values are not finite' if lost else ''}."
+    words = f"{chart.title} from step {first:,} to {last:,}{newest}{_lost(chart)}."
     shown: dict[str, Any] = readable_tree(
         {"id": chart.id, "title": chart.title, "unit": chart.unit, "why": chart.why, "words": words}
     )
     return {**shown, "series": chart.series, "rows": [(readable_tree(name), row) for name, row in rows]}
+
+
+def _lost(chart: Chart) -> str:
+    """`, 494 values are not finite (loss: steps 121 to 614)`; empty where all are."""
+    rows = sum(each.rows for one in chart.series for each in one.not_finite)
+    places = [f"{one.metric}: {_steps(each)}" for one in chart.series for each in one.not_finite]
+    if not rows:
+        return ""
+    return f", {count(rows, 'value')} {'is' if rows == 1 else 'are'} not finite ({few(places)})"
+
+
+def _steps(stretch: Stretch) -> str:
+    return (
+        f"step {stretch.first:,}"
+        if stretch.first == stretch.last
+        else f"steps {stretch.first:,} to {stretch.last:,}"
+    )
 
 
 def _name(one: Series, strand: Strand) -> str:
@@ -142,7 +159,7 @@ def _data(report: Report) -> str:
                         {"lane": s.lane, "x": s.steps, "y": [float(f"{v:.6g}") for v in s.values]}
                         for s in one.strands
                     ],
-                    "bad": one.not_finite[-MOST_NAMED:],
+                    "bad": [[s.first, s.last] for s in longest(one.not_finite, MOST_STRETCHES)],
                 }
                 for one in chart.series
             ],

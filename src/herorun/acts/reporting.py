@@ -264,19 +264,21 @@ def _chart_json(chart: Chart) -> dict[str, Any]:
         "metrics": [one.metric for one in chart.series],
         "newest": chart.newest_words if chart.newest is not None and isnan(chart.newest) else chart.newest,
         "points": sum(len(strand.steps) for one in chart.series for strand in one.strands),
-        "not_finite": sum(len(one.not_finite) for one in chart.series),
+        "not_finite": sum(each.rows for one in chart.series for each in one.not_finite),
         "why": chart.why,
     }
 
 
 def _alert_json(one: Incident) -> dict[str, Any]:
-    alert, over = one.alert, one.resolved
+    alert, over, happened = one.alert, one.resolved, one.steps
     severities = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
     return {
         "check": alert.check,
         "subject": alert.subject,
         "severity": severities.get(alert.check, "unknown"),
-        "step": alert.first_step,
+        "step": happened[0],
+        "last_step": happened[1],
+        "noticed_step": alert.first_step,
         "since": plain(alert.since),
         "resolved": plain(over),
         "message": alert.message,

@@ -59,6 +59,16 @@ def few(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def count(number: float, noun: str, plural: str = "") -> str:
+    """A number with its noun, in the right form; every message that counts goes through here.
+
+    >>> count(0, "step"), count(1, "step"), count(2, "half hour"), count(1, "branch", "branches")
+    ('0 steps', '1 step', '2 half hours', '1 branch')
+    """
+    shown = number if isinstance(number, int) else f"{number:g}"
+    return f"{shown} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 @dataclass(frozen=True)
 class Waiver:
     """A person's signed decision to accept one finding, for a reason and for a time."""

@@ -17,6 +17,7 @@ from herorun.core.evidence import (
     JobLog,
     Metrics,
 )
+from herorun.core.finding import count
 from herorun.core.fold.names import SPEEDS
 from herorun.core.identity.links import shown_links
 from herorun.core.recovery.policy import Ledger, Policy
@@ -47,7 +48,7 @@ def news(
         found = [tell for tell in reached if not _ever(tell, told)]
         if days := (now - current.started) // DAY:
             words = digest(health, evidence, alerts, current)
-            found.append(_tell(current, f"day-{days}", f"{current.name} after {days} days", words))
+            found.append(_tell(current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words))
     return [tell for tell in found if tell.key not in told]
 
 

@@ -50,6 +50,10 @@ class Incident(Shape):
     subject: str
     severity: Literal["info", "warn", "critical", "unknown"]
     step: int | None
+    """The first step at which it happened, as the data tells; else the one at which it was noticed."""
+    last_step: int | None
+    """The last one."""
+    noticed_step: int | None
     since: str
     resolved: str | None
     """Null while nobody saw its end."""

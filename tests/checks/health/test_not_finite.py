@@ -57,7 +57,7 @@ def test_each_metric_is_one_subject_by_its_longest_stretch():
     )
 
     assert [v.subject for v in verdicts] == ["grad_norm", "train/loss"]
-    assert verdicts[0].message == "grad_norm is not finite since step 30, until step 41 (12 rows)"
+    assert verdicts[0].message == "grad_norm was not finite from step 30 to 41 (12 rows)"
 
 
 def test_an_open_stretch_says_so():

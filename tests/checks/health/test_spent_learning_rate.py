@@ -53,7 +53,10 @@ def test_a_declared_phase_may_have_none():
 def test_it_says_since_when_and_when_the_run_ends():
     verdict = answer(spent_learning_rate, some_metrics(excursions=(lasting(10, metric="lr"),)))
 
-    assert verdict.message == "lr is zero since step 90, and still is, and the run ends at step 200"
+    assert (
+        verdict.message
+        == "lr is zero for 10 steps from step 90, still going on, and the run ends at step 200"
+    )
     assert spent_learning_rate.response is Response.ESCALATE and spent_learning_rate.topic is Topic.METRIC
 
 

@@ -57,3 +57,33 @@ def test_it_must_be_found_at_several_looks_and_is_about_progress():
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():
     assert answer(throughput_collapse, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
     assert answer(throughput_collapse, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("excursion", "message"),
+    [
+        (
+            slow(9, metric="tokens_per_s", expected=1 / 518, peak=4.0, typical=518 / 150, inverse=True),
+            "tokens_per_s 150, expected 518, -71 % for 9 steps from step 90, still going on",
+        ),
+        (
+            slow(9, metric="step_time_s", expected=2.0, typical=1.5, open=False),
+            "step_time_s 3, expected 2, +50 % for 9 steps from step 90, over at step 98",
+        ),
+        (
+            slow(
+                3,
+                "wall",
+                metric="steps by the wall clock",
+                expected=2.0,
+                typical=2.0,
+                inverse=True,
+                last_step=2000,
+            ),
+            "steps/s by the wall clock 1, expected 2, -50 % for 1911 steps from step 90, still going on",
+        ),
+    ],
+)
+def test_it_speaks_in_the_metrics_own_unit_and_direction(excursion, message):
+    verdict = answer(throughput_collapse, some_metrics(excursions=(excursion,)))
+    assert (verdict.message, verdict.steps) == (message, (90, excursion.last_step))

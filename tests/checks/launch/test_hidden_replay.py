@@ -4,7 +4,7 @@ from builders import a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.hidden_replay import hidden_replay
 from herorun.core.canonical import plain
 from herorun.core.evidence import PriorLaunch, TrackerIdentity, TrackerState
-from herorun.core.finding import Outcome
+from herorun.core.finding import Outcome, count
 
 TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
 
@@ -28,7 +28,7 @@ def test_the_steps_that_w_and_b_will_not_show_are_counted(last, first_step, hidd
     verdict = ask(last, first_step=first_step)
 
     assert verdict.outcome is Outcome.FAIL
-    assert f"first {hidden} steps will be invisible" in verdict.message
+    assert f"first {count(hidden, 'step')} will be invisible" in verdict.message
     assert 'is not "not training"' in verdict.message
 
 

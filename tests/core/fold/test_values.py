@@ -69,6 +69,7 @@ def test_a_step_that_takes_a_third_longer_is_slow(seconds, count):
 
 def test_a_rate_is_the_same_thing_upside_down():
     (slow,) = found(values("tokens_per_s", *[1000.0] * 60, *[700.0] * 6), "slow")
+    assert slow.inverse and not slow.back
 
     assert slow.rows == 6 and slow.peak == pytest.approx(1 / 0.7)
 
@@ -79,6 +80,11 @@ def test_what_is_told_in_another_unit_is_held_against_itself(times, leaks):
 
     assert len([e for e in found(rows, "slow") if e.rows > 500]) == 1
     assert len(found(rows, "leak")) == leaks
+
+
+def test_one_row_back_in_bounds_ends_no_excursion_and_does_not_go_on() -> None:
+    (slow,) = found(values("step_time_s", *[1.0] * 60, *[2.0] * 6, 1.0), "slow")
+    assert (slow.open, slow.back, slow.inverse) == (True, True, False)
 
 
 def test_where_both_are_reported_the_time_is_judged():

@@ -1,5 +1,6 @@
 """What happened, at the steps at which a curve shows it."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from builders import NOON
@@ -75,3 +76,11 @@ def test_an_alert_is_one_incident_until_it_resolves() -> None:
 def test_a_new_instance_closes_what_was_open() -> None:
     (found,) = incidents([a_tick(1, an_alert()), a_launched(2, 4)])
     assert found.resolved == NOON + 4 * HOUR
+
+
+def test_an_alert_stands_where_it_happened_and_not_where_it_was_noticed() -> None:
+    noticed = replace(an_alert(), steps=(121, 614))
+    (mark,) = alerts([Incident(noticed)])
+    assert (mark.step, mark.last) == (121, 614)
+    (mark,) = alerts([Incident(replace(noticed, steps=None))])
+    assert (mark.step, mark.last) == (641, 641)

@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import at_zero, judged
+from herorun.core.health.excursion import judged, zero_words
 
 
 @dataclass(frozen=True)
@@ -28,4 +28,4 @@ def collapsed_loss(metrics: Metrics, history: History, limits: Limits) -> list[V
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", at_zero)
+    return judged(metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", zero_words)

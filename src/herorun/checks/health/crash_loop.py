@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Job, Now
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.running import not_running
 
 
@@ -36,9 +36,7 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
     newest = history.starts[-1][1]
     minutes = limits.within // timedelta(minutes=1)
     if begun >= limits.starts:
-        said = (
-            f"{job.instance} was started {begun:.0f} times within {minutes} min, and is at attempt {newest}"
-        )
+        said = f"{job.instance} was started {count(round(begun), 'time')} within {minutes} min, and is at attempt {newest}"
         return failed(said, subject=job.instance)
     return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)
 

@@ -14,8 +14,8 @@ from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict, failed
-from herorun.core.health.excursion import judged, subject
+from herorun.core.finding import Verdict
+from herorun.core.health.excursion import judged
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,9 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _told)
+    return judged(metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _words)
 
 
-def _told(frozen: Excursion) -> Verdict:
+def _words(frozen: Excursion) -> str:
     until = "" if frozen.open else f", up to step {frozen.last_step}"
-    said = f"the loss is {frozen.expected:.6g} in every row since before step {frozen.first_step}{until}"
-    return failed(said, subject=subject(frozen))
+    return f"the loss is {frozen.expected:.6g} in every row since before step {frozen.first_step}{until}"

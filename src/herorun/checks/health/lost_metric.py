@@ -11,7 +11,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Presence
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ def _is_lost(found: Presence, limits: Limits) -> bool:
 
 def _failed(found: Presence) -> Verdict:
     said = "was there, and not" if found.seen else "was not"
-    return failed(f"{found.metric} {said} in the newest {found.rows} rows", subject=found.metric)
+    return failed(f"{found.metric} {said} in the newest {count(found.rows, 'row')}", subject=found.metric)

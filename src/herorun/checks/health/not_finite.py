@@ -16,7 +16,7 @@ from pydantic import NonNegativeInt, PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,11 @@ def _least(metric: str, contract: Contract, limits: Limits) -> int:
 def _failed(stretches: list[Excursion], limits: Limits) -> Verdict:
     """Says the longest stretch; what was saved since the first one is tainted."""
     longest, first = stretches[-1], min(each.first_step for each in stretches)
-    until = "and still is" if longest.open else f"until step {longest.last_step}"
-    rows = f"{longest.rows} row{'s' if longest.rows > 1 else ''}"
-    said = f"{longest.metric} is not finite since step {longest.first_step}, {until} ({rows})"
+    rows = count(longest.rows, "row")
+    said = f"{longest.metric} is not finite since step {longest.first_step}, and still is ({rows})"
+    if not longest.open:
+        said = (
+            f"{longest.metric} was not finite from step {longest.first_step} to {longest.last_step} ({rows})"
+        )
     steps = first, max(each.last_step for each in stretches)
     return failed(said, subject=longest.metric, steps=steps, taints_from=first - limits.margin)

@@ -14,7 +14,7 @@ from pydantic import PositiveFloat
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.saves import job_start, save_interval
 
 
@@ -66,4 +66,4 @@ def _due(
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:
         return ""
-    return f"{steps} steps, and one is due every {interval[0]:g} ({interval[1]})"
+    return f"{count(steps, 'step')}, and one is due every {interval[0]:g} ({interval[1]})"

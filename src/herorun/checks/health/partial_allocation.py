@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Job
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(timedelta(minutes=15)), topic=Topic.JOB)
@@ -18,7 +18,8 @@ def partial_allocation(job: Job) -> Verdict:
         return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
     if not job.state.live or job.tasks is None or job.running_tasks is None:
         return not_applicable(f"{job.instance} is {job.state}, and shows no parts", subject=job.instance)
-    said = f"{job.running_tasks} of {job.tasks} tasks of {job.instance} run"
+    verb = "runs" if job.running_tasks == 1 else "run"
+    said = f"{job.running_tasks} of {count(job.tasks, 'task')} of {job.instance} {verb}"
     if 0 < job.running_tasks < job.tasks:
         return failed(f"{said}{f': {job.reason}' if job.reason else ''}", subject=job.instance)
     return passed(said, subject=job.instance)

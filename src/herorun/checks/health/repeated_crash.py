@@ -14,7 +14,7 @@ from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.recovery.ends import end_of, is_failure
 
 
@@ -71,17 +71,19 @@ def _same(last: End, before: Sequence[End], limits: Limits) -> list[str]:
         (in_window, limits.same_window, f"without a new checkpoint since step {last.checkpoint}"),
         (on_node, limits.same_node, f"on {', '.join(last.failed_on)} again"),
     ]
-    return [f"{words}, {count + 1} times in a row" for count, least, words in told if count + 1 >= least]
+    return [
+        f"{words}, {count(times + 1, 'time')} in a row" for times, least, words in told if times + 1 >= least
+    ]
 
 
 def _row(before: Sequence[End], alike: Callable[[End], bool]) -> int:
     """How many of the newest ends in a row are alike."""
-    count = 0
+    alike_ends = 0
     for end in reversed(before):
         if not alike(end):
             break
-        count += 1
-    return count
+        alike_ends += 1
+    return alike_ends
 
 
 def _near(end: End, last: End, apart: int) -> bool:

@@ -16,7 +16,7 @@ from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics, Resume
-from herorun.core.finding import Outcome, Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
 from herorun.core.health.resuming import resume_of
 
@@ -67,9 +67,7 @@ def _equal_steps(resume: Resume, contract: Contract, limits: Limits) -> Verdict 
 
 def _after(resume: Resume, limits: Limits) -> Verdict:
     """By the level behind the warm-up, where the equal steps say nothing against it."""
-    level = (
-        f"the loss is {math.expm1(resume.offset):+.2%} from the trend {resume.after} rows after the warm-up"
-    )
+    level = f"the loss is {math.expm1(resume.offset):+.2%} from the trend {count(resume.after, 'row')} after the warm-up"
     if resume.after >= limits.least_after and _level(resume, limits):
         return failed(level)
     if resume.overlapped:

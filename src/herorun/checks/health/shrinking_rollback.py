@@ -10,7 +10,7 @@ from datetime import timedelta
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobState
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(timedelta(minutes=15), ticks=2), topic=Topic.CHECKPOINTS)
@@ -18,8 +18,10 @@ def shrinking_rollback(contract: Contract, checkpoints: Checkpoints, history: Hi
     """Only once there were that many, and on a second look: a trainer may delete older ones before it saves the next."""
     keep = contract.checkpoints.keep
     if keep is None or history.most_saved < keep:
-        return not_applicable(f"there were at most {history.most_saved} checkpoints so far; keep = {keep}")
+        return not_applicable(
+            f"there was at most {count(history.most_saved, 'checkpoint')} so far; keep = {keep}"
+        )
     if job.state is JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} ended with success: what it no longer needs may go")
-    said = f"{checkpoints.kept} checkpoints to fall back on; keep = {keep}"
+    said = f"{count(checkpoints.kept, 'checkpoint')} to fall back on; keep = {keep}"
     return failed(f"{said}, and there were {history.most_saved}") if checkpoints.kept < keep else passed(said)

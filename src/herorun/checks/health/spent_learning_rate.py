@@ -13,6 +13,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import FinalStep, History, Metrics, Nothing, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.excursion import duration
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ def spent_learning_rate(
     ]
     if not spent:
         return passed(f"the learning rate lasts up to step {metrics.step}")
-    until = "and still is" if spent[-1].open else f"until step {spent[-1].last_step}"
+    last = spent[-1]
     return failed(
-        f"{spent[-1].metric} is zero since step {spent[-1].first_step}, {until}, and the run ends at step {final.value}",
-        subject=spent[-1].metric,
+        f"{last.metric} is zero for {duration(last)}, and the run ends at step {final.value}",
+        subject=last.metric,
+        steps=(last.first_step, last.last_step),
     )

@@ -12,7 +12,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, subject
+from herorun.core.health.excursion import judged, pace_words, subject
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> l
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas
 
     slow = metrics.of("slow", "wall", "leak")
-    found = judged(metrics, history, slow, lasts, "no lasting collapse")
+    found = judged(metrics, history, slow, lasts, "no lasting collapse", pace_words)
     far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
     return [_or_unit(verdict) if verdict.subject in far else verdict for verdict in found]
 

@@ -12,8 +12,8 @@ from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.health.excursion import said, subject
+from herorun.core.finding import Verdict, not_applicable, passed
+from herorun.core.health.excursion import pace_words, placed
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
-    found = [failed(said(leak), subject=subject(leak)) for leak in long]
+    found = [placed(leak, pace_words(leak)) for leak in long]
     found += [_deep(leak) for leak in long if leak.peak >= limits.deep]
     return found or [passed(f"no slow leak up to step {metrics.step}")]
 
 
 def _deep(leak: Excursion) -> Verdict:
-    return failed(f"{said(leak)}: a leak no more", subject=f"{subject(leak)}, deep")
+    return placed(leak, f"{pace_words(leak)}: a leak no more", ", deep")

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Now, TrackerAlert, TrackerAlerts
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 SILENT = "info"
 MOST = 10  # titles at once
@@ -44,6 +44,6 @@ def _said(raised: list[TrackerAlert]) -> Verdict:
     newest = raised[-1]
     at = f" at step {newest.step}" if newest.step is not None else ""
     text = f": {newest.text}" if newest.text else ""
-    times = f" ({len(raised)} times)" if len(raised) > 1 else ""
+    times = f" ({count(len(raised), 'time')})" if len(raised) > 1 else ""
     said = f"the trainer raised {newest.level} {newest.title!r}{at}{times}{text}"
     return failed(said, subject=newest.title)

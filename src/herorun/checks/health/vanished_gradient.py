@@ -15,7 +15,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import at_zero, judged
+from herorun.core.health.excursion import judged, zero_words
 
 
 @dataclass(frozen=True)
@@ -30,4 +30,4 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(metrics, history, metrics.of("vanished"), lasts, "no gradient norm of zero", at_zero)
+    return judged(metrics, history, metrics.of("vanished"), lasts, "no gradient norm of zero", zero_words)

@@ -8,7 +8,7 @@ Source: marin-community/marin, manage-hero-run: wrong slice count is told, and n
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.running import not_running
 
 
@@ -20,7 +20,7 @@ def wrong_node_count(job: Job, contract: Contract) -> Verdict:
     asked = contract.scheduler.options.get("nodes")
     if not isinstance(asked, int) or job.tasks is None:
         return not_applicable(f"nobody tells how many nodes {job.instance} has", subject=job.instance)
-    said = f"{job.instance} runs on {job.tasks} nodes"
+    said = f"{job.instance} runs on {count(job.tasks, 'node')}"
     if job.tasks != asked:
         return failed(f"{said}, and [scheduler] nodes = {asked}", subject=job.instance)
     return passed(said, subject=job.instance)

@@ -9,7 +9,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.code.impact import config_paths, listed, of_impact, worst
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import CodeChange, ImportClosure
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.finding import Verdict, count, failed, few, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -35,9 +35,9 @@ def changed_trajectory(change: CodeChange, contract: Contract, closure: ImportCl
     if change.tracker_id and identity != change.tracker_id:
         message = f"the trajectory changes {since}, under the new tracker id {identity}"
         return passed(message, *listed(files), subject=change.instance)
-    count = f"{len(files)} file{'s' if len(files) > 1 else ''}"
+    number = count(len(files), "file")
     return failed(
-        f"{count} that can change the trajectory changed {since}: {few(files)}. A different training trajectory "
+        f"{number} that can change the trajectory changed {since}: {few(files)}. A different training trajectory "
         f"requires a new run with a new W&B id (using initialize_from), and {identity} is the old one; or a waiver",
         *listed(files),
         subject=change.instance,

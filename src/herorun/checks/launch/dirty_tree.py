@@ -12,7 +12,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.code.impact import by_impact, listed
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.finding import Verdict, count, failed, few, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -29,9 +29,9 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
     if not blocking:
         message = f"nothing that can change the training differs from {tree.commit:.9}"
         return passed(message, *listed(told), *rest)
-    count = f"{len(blocking)} uncommitted change{'s' if len(blocking) > 1 else ''}"
+    number = count(len(blocking), "uncommitted change")
     details = (*listed(blocking), *listed(told), *rest, *closure.unresolved)
-    answer = failed(f"{count} on {tree.commit:.9}: {few(blocking)}", *details)
+    answer = failed(f"{number} on {tree.commit:.9}: {few(blocking)}", *details)
     return replace(answer, explains=tuple(f"file {path}" for path, _ in changes))
 
 

@@ -15,7 +15,7 @@ from herorun.core.config.known_keys import Told, horizons, look_up, total_steps
 from herorun.core.config.values import whole
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
-from herorun.core.finding import Verdict, failed, few, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, few, not_applicable, passed
 from herorun.core.plan import Plan
 
 TOLERANCE = 0.01  # of the steps that the tokens make: the last batch, a dropped document
@@ -57,7 +57,7 @@ def _of_config(contract: Contract, config: Mapping[str, Any], inferred: bool) ->
         yield told.key, told.value, f"the schedule's {told.key} is {told.value}", 0
     counted = steps_by_tokens(contract, config)
     if counted and (known or not inferred):
-        yield "tokens", counted.steps, f"{counted} make {counted.steps} steps", TOLERANCE
+        yield "tokens", counted.steps, f"{counted} make {count(counted.steps, 'step')}", TOLERANCE
 
 
 def _horizon(contract: Contract, config: Mapping[str, Any]) -> list[Told]:

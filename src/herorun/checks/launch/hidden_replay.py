@@ -7,7 +7,7 @@ Fix: nothing, if it is known; or fork from the checkpoint's step (`[tracker] id`
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, TrackerState
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.identity.fork import first_row
 from herorun.core.identity.intent import goes_on, intent_of
 from herorun.core.identity.table import Intent
@@ -30,7 +30,7 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
     if last < first:
         return passed(f"{run.id} has logged up to step {last}, and goes on at {first}", subject=run.id)
     said = (
-        f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first {last - first + 1} steps "
+        f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first {count(last - first + 1, 'step')} "
         'will be invisible, for W&B drops them; "no new rows" is not "not training"'
     )
     return failed(said, subject=run.id)

@@ -8,7 +8,7 @@ Fix: the DRI names a complete checkpoint in `[start] from`, with a `[start] reas
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Candidate, Checkpoints, History
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lineage import acceptable, is_rejected, mistrust, refusal
 
 
@@ -26,7 +26,7 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     if newest:
         return passed(f"{newest.path} is complete", subject=newest.path)
     wrong = [f"{c.path}: {_why(c, contract, history)}" for c in reversed(own.candidates)]
-    said = f"none of {len(wrong)} checkpoints can be gone on from; the newest is {wrong[0]}"
+    said = f"none of {count(len(wrong), 'checkpoint')} can be gone on from; the newest is {wrong[0]}"
     return failed(said, *wrong[:20], subject=own.candidates[-1].path)
 
 

@@ -13,7 +13,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.config.values import flatten
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lineage import acceptable
 from herorun.core.plan import Plan
 
@@ -31,7 +31,7 @@ def stale_handoff(contract: Contract, plan: Plan, history: History, own: Checkpo
     return [
         failed(
             f"{where} names {path} (step {older[path]}), and {newest.path} is complete at step {newest.step}: "
-            f"{newest.step - older[path]} steps would be lost",
+            f"{count(newest.step - older[path], 'step')} would be lost",
             subject=path,
         )
         for path, where in sorted(said.items())

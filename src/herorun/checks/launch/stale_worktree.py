@@ -8,7 +8,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.code.impact import listed, of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, Published
-from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, few, not_applicable, passed, unknown
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -21,10 +21,10 @@ def stale_worktree(published: Published, contract: Contract, closure: ImportClos
     if not published.behind:
         return passed(f"{published.commit:.9} is the tip of {published.ref}", subject=published.ref)
     files = of_impact(published.behind_files, contract.code.impact, closure.files, Impact.BLOCK)
-    commits = f"{published.behind} commit{'s' if published.behind > 1 else ''}"
+    commits = count(published.behind, "commit")
     where = f"{published.ref} of {published.remote} is {commits} ahead"
     if not files:
         message = f"{where}, and none of them can change the training"
         return passed(message, *listed(published.behind_files), subject=published.ref)
-    count = f"{len(files)} file{'s' if len(files) > 1 else ''} that can change the training"
-    return failed(f"{where}, with {count}: {few(files)}", *listed(files), subject=published.ref)
+    changes = f"{count(len(files), 'file')} that can change the training"
+    return failed(f"{where}, with {changes}: {few(files)}", *listed(files), subject=published.ref)

@@ -20,7 +20,7 @@ from herorun.core.evidence import (
     Unavailable,
     candidates_of,
 )
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.lineage import acceptable, is_rejected, written_later
 from herorun.core.plan import Plan, StartPoint
 
@@ -88,7 +88,7 @@ def _older(chosen: Candidate, newest: Candidate | None) -> str:
         return ""
     said = (
         f"{chosen.path} is step {chosen.step}, and {newest.path} is complete at step {newest.step}: "
-        f"{newest.step - chosen.step} steps would be lost"
+        f"{count(newest.step - chosen.step, 'step')} would be lost"
     )
     if chosen.path.rpartition("/")[2] > newest.path.rpartition("/")[2]:
         said += " (by name it comes last: were they sorted as text?)"

@@ -9,7 +9,7 @@ previous 10 kept.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract, say_duration
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 WANTED = ("permanent_every", "temporary_every", "keep")
 SUGGESTED = 'permanent_every = 100000, temporary_every = "15m", keep = 10'
@@ -26,4 +26,6 @@ def undecided_retention(contract: Contract) -> Verdict:
     if missing:
         return not_applicable("an ordinary run: by default rolling temporary checkpoints and the final one")
     every = say_duration(told.temporary_every) if told.temporary_every else ""
-    return passed(f"permanent every {told.permanent_every} steps, temporary every {every}, keep {told.keep}")
+    return passed(
+        f"permanent every {count(told.permanent_every or 0, 'step')}, temporary every {every}, keep {told.keep}"
+    )

@@ -7,7 +7,7 @@ Fix: take the secret out of the file; ignore or remove large files, or raise `[c
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Snapshot
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.finding import Verdict, count, failed, few, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
@@ -25,10 +25,8 @@ def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
         known = path in snapshot.files
         places.setdefault(path if known else place, []).append(line if known else "")
     if not places:
-        count = len(snapshot.files)
-        return [
-            passed(f"{count} file{'s' if count != 1 else ''}, {snapshot.bytes} bytes, and no secret found")
-        ]
+        files = len(snapshot.files)
+        return [passed(f"{count(files, 'file')}, {count(snapshot.bytes, 'byte')}, and no secret found")]
     return [_unsafe(path, [line for line in lines if line]) for path, lines in places.items()]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import FinalStep, Metrics, Nothing
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, count, failed, passed
 from herorun.core.sealing.last_row import missing_updates
 
 
@@ -36,4 +36,4 @@ def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[
 
 
 def _count(last: Mapping[str, float]) -> str:
-    return f"{len(last)} metric{'' if len(last) == 1 else 's'}"
+    return count(len(last), "metric")

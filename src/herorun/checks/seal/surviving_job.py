@@ -7,7 +7,7 @@ Fix: wait for its end, or `herorun stop RUN`; one that the scheduler cannot tell
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Job, LiveJobs, Nothing
-from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.finding import Verdict, count, failed, passed, unknown
 
 
 @check(Gate.SEAL, Response.BLOCK)
@@ -16,7 +16,7 @@ def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
     doubtful = {each.instance: each for each in live.jobs if each.state.in_doubt}
     living = {each.instance: f"{each.instance} is {each.state}" for each in live.jobs if each.state.live}
     if isinstance(job, Job) and job.running_tasks:
-        parts = f"{job.running_tasks} of {job.tasks or 'its'} parts run"
+        parts = f"{job.running_tasks} of {count(job.tasks, 'part') if job.tasks else 'its parts'} run"
         living.setdefault(job.instance, f"{job.instance} is {job.state}, and {parts}")
     open_ones = [failed(said, subject=name) for name, said in sorted(living.items())]
     open_ones += [

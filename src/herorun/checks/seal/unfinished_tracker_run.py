@@ -11,7 +11,7 @@ Source: marin-community/marin, manage-hero-run: verify that W&B is finished or h
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import FinalStep, Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.sealing.last_row import missing_updates
 
 
@@ -50,7 +50,9 @@ def _last_step(
     first = contract.tracker.first_step
     reached = identity.last_step + 1 - first
     missing = missing_updates(reached, final.value, metrics if isinstance(metrics, Metrics) else None)
-    row = f"its last row is step {identity.last_step}, which is {reached} of {final.value} updates"
+    row = f"its last row is step {identity.last_step}, which is {reached} of {count(final.value or 0, 'update')}"
     return [
-        failed(f"{row}: {missing} are missing", subject="step") if missing else passed(row, subject="step")
+        failed(f"{row}: {missing} {'is' if missing == 1 else 'are'} missing", subject="step")
+        if missing
+        else passed(row, subject="step")
     ]

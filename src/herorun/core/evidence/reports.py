@@ -21,6 +21,8 @@ class Excursion:
     typical: float | None = None  # the geometric mean of the ratios to the expected value
     noise: float = 0.0  # of the curve before it, as a logarithm
     declared: bool = False  # it began within a declared phase's first rows
+    back: bool = False  # open, and its newest value is within bounds again: one alone does not end it
+    inverse: bool = False  # of a rate, which is judged by its inverse: there a higher ratio is a lower value
 
     @property
     def steps(self) -> int:

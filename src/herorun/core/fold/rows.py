@@ -1,10 +1,11 @@
 """The folds together: rows in, a state out; and the state as evidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.canonical import digest
-from herorun.core.evidence import Metrics, Presence
+from herorun.core.evidence import Excursion, Metrics, Presence
 from herorun.core.fold import finite, gaps, loss, norm, order, resume, speed, streak, trend, turns, wander
 from herorun.core.fold.instances import Boundary, known_by_count, launched_by, passes_start
 from herorun.core.fold.judging import MUTED, judge
@@ -149,8 +150,8 @@ def _told(state: MetricsState, names: Names) -> Metrics:
     excursions = [
         *state.loss.told(),
         *(e for name, found in sorted(state.norms.items()) for e in found.told(name)),
-        *(e for name, pace in sorted(state.speeds.items()) for e in pace.told(name)),
-        *state.wall.told(),
+        *(e for name, pace in sorted(state.speeds.items()) for e in _paced(pace.told(name), names)),
+        *(replace(e, inverse=True) for e in state.wall.told()),
         *state.skips.often.told("skipped", finite.SKIPS),
         *(e for name, other in sorted(state.wanders.items()) for e in other.told(name)),
         *(e for name, watch in sorted(state.bands.items()) for e in watch.told("band", name)),
@@ -180,6 +181,13 @@ def _told(state: MetricsState, names: Names) -> Metrics:
         lost=tuple(state.steps.lost),
         stride=state.steps.stride,
     )
+
+
+def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:
+    """Of a time of a step, or of a rate."""
+    for each in excursions:
+        role = names.roles[each.metric]
+        yield replace(each, inverse=role is not None and role.kind == "speed")
 
 
 def _presence(state: MetricsState, name: str) -> Presence:

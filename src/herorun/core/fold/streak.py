@@ -44,6 +44,7 @@ class Streak:
             ratio(self.total / self.rows),
             self.noise,
             self.declared,
+            back=is_open and self.misses > 0,
         )
 
 

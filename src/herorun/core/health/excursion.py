@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
 def judged(
@@ -12,36 +12,64 @@ def judged(
     excursions: Iterable[Excursion],
     lasts: Callable[[Excursion], bool],
     calm: str,
-    tell: Callable[[Excursion], Verdict] | None = None,
+    words: Callable[[Excursion], str] | None = None,
 ) -> list[Verdict]:
-    """One answer for each excursion that lasts, open or ended since the last look; else that all is calm."""
+    """One answer for each excursion that lasts, open or ended since the last look; else that all is calm.
+
+    `words` say what happened; the verdict names the steps where it did.
+    """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    found = [(tell or wrong)(excursion) for excursion in excursions if lasts(excursion)]
+    found = [placed(each, (words or ratio_words)(each)) for each in excursions if lasts(each)]
     return found or [passed(f"{calm} up to step {metrics.step}")]
 
 
-def wrong(excursion: Excursion) -> Verdict:
-    return failed(said(excursion), subject=subject(excursion))
+def placed(excursion: Excursion, message: str, more: str = "") -> Verdict:
+    """A failure at the steps of the excursion."""
+    return failed(
+        message, subject=f"{subject(excursion)}{more}", steps=(excursion.first_step, excursion.last_step)
+    )
 
 
 def subject(excursion: Excursion) -> str:
     return f"{excursion.metric} from step {excursion.first_step}"
 
 
-def said(excursion: Excursion) -> str:
-    until = "still going on" if excursion.open else f"over at step {excursion.last_step}"
+def ratio_words(excursion: Excursion) -> str:
     return (
         f"{excursion.metric} up to {excursion.peak:.3g} times the expected {excursion.expected:.4g} "
-        f"for {excursion.steps} steps from step {excursion.first_step}, {until}"
+        f"for {duration(excursion)}"
     )
 
 
-def at_zero(excursion: Excursion) -> Verdict:
-    """One answer for a metric that is exactly zero, where it was not."""
-    until = "still going on" if excursion.open else f"over at step {excursion.last_step}"
-    said = f"{excursion.metric} is exactly 0 for {excursion.steps} steps from step {excursion.first_step}, {until}"
-    return failed(f"{said}; it was about {excursion.expected:.4g}", subject=subject(excursion))
+def pace_words(excursion: Excursion) -> str:
+    """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step time rises."""
+    usual, slower = excursion.expected, excursion.usual
+    if excursion.inverse:
+        usual, slower = (usual if excursion.kind == "wall" else 1 / usual), 1 / slower
+    name = "steps/s by the wall clock" if excursion.kind == "wall" else excursion.metric
+    return (
+        f"{name} {usual * slower:.4g}, expected {usual:.4g}, {100 * (slower - 1):+.0f} % "
+        f"for {duration(excursion)}"
+    )
+
+
+def zero_words(excursion: Excursion) -> str:
+    """Of a metric that is exactly zero, where it was not."""
+    return f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about {excursion.expected:.4g}"
+
+
+def duration(excursion: Excursion) -> str:
+    """`12 steps from step 40, over at step 51`."""
+    where = "at" if excursion.steps == 1 else "from"
+    return f"{count(excursion.steps, 'step')} {where} step {excursion.first_step}, {state(excursion)}"
+
+
+def state(excursion: Excursion) -> str:
+    """Going on is only what the newest value shows."""
+    if not excursion.open:
+        return f"over at step {excursion.last_step}"
+    return f"not seen since step {excursion.last_step}" if excursion.back else "still going on"
 
 
 def two_write(metrics: Metrics) -> str:

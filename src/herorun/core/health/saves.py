@@ -9,7 +9,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.contract import Contract, say_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.running import not_running
 
 GAPS = 5  # of the newest checkpoints, where the contract states no interval
@@ -92,7 +92,7 @@ def _by_step(contract: Contract, saved: Checkpoints, metrics: Metrics, grace: ti
     done = [c.step for c in counted if _there(c) or _under_way(c, metrics.advanced_at, grace)]
     newest = max([*done, metrics.first_step - 1, 0])
     every, source = interval
-    said = f"step {metrics.step}, newest complete checkpoint {newest}; one is due every {every:g} steps ({source})"
+    said = f"step {metrics.step}, newest complete checkpoint {newest}; one is due every {count(every, 'step')} ({source})"
     return Lag((metrics.step - newest) / every, said)
 
 

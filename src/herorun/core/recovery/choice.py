@@ -13,6 +13,7 @@ from herorun.core.alert import Alert
 from herorun.core.asking import QUESTION_WAYS, Reason, Way
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
+from herorun.core.finding import count
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Ledger, Policy, hours_used
 
@@ -170,13 +171,20 @@ def _spent(policy: Policy, ledger: Ledger, ending: Ending | None, now: datetime)
         if used >= most:
             found.append(
                 Doubt(
-                    "budget", f"The budget of {most} relaunches after {ending.cause} is spent.", reason=SPEND
+                    "budget",
+                    f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} is spent.",
+                    reason=SPEND,
                 )
             )
     recent = [at for at in ledger.relaunched if now - at <= policy.window]
     if len(recent) >= policy.relaunches and not (ending and ending.cause.free):
         found.insert(
-            0, Doubt("budget", f"The budget of {policy.relaunches} relaunches is spent.", reason=SPEND)
+            0,
+            Doubt(
+                "budget",
+                f"The budget of {count(policy.relaunches, 'relaunch', 'relaunches')} is spent.",
+                reason=SPEND,
+            ),
         )
     return [*found[:1], *_hours(policy, ledger, now)]
 
@@ -197,7 +205,11 @@ def _tried(ledger: Ledger) -> list[Doubt]:
     tries = ledger.failed.get(f"relaunch/{ledger.instance}")
     if tries and tries.count >= MOST_TRIES:
         return [
-            Doubt("tries", f"{tries.count} attempts failed; the last one: {tries.why}", reason=Reason.CLUSTER)
+            Doubt(
+                "tries",
+                f"{count(tries.count, 'attempt')} failed; the last one: {tries.why}",
+                reason=Reason.CLUSTER,
+            )
         ]
     return []
 

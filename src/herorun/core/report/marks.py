@@ -30,6 +30,7 @@ class Mark:
     title: str
     note: str = ""
     at: datetime | None = None
+    last: int | None = None  # where it is a range of steps; else it is at one
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Incident:
 
     alert: Alert
     resolved: datetime | None = None
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Where it happened, as the data names it; else the step at which it was noticed."""
+        return self.alert.steps or (self.alert.first_step, self.alert.first_step)
 
 
 @dataclass(frozen=True)
@@ -109,9 +115,11 @@ def incidents(events: Iterable[Event]) -> list[Incident]:
 
 
 def alerts(found: Iterable[Incident]) -> list[Mark]:
+    """Each at the steps where it happened, whenever it was noticed."""
     return [
-        Mark(Kind.ALERT, one.alert.first_step, one.alert.check, one.alert.message, one.alert.since)
+        Mark(Kind.ALERT, first, one.alert.check, one.alert.message, one.alert.since, last)
         for one in found
+        for first, last in [one.steps]
     ]
 
 

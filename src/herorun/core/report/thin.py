@@ -1,8 +1,9 @@
 """Curves with fewer points that look the same: no extreme is lost, however short it was."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil, isfinite
 
 MOST = 6000  # points of a curve: more than a screen has columns, so that a zoom still shows something new
@@ -76,17 +77,34 @@ def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
     ]
 
 
-def not_finite(traces: Sequence[Trace]) -> list[int]:
-    """The steps whose value is no finite number."""
-    return sorted(
-        {
-            step
-            for trace in traces
-            if not isfinite(sum(trace.values))  # nearly always finite, and then nobody looks closer
-            for step, value in zip(trace.steps, trace.values, strict=True)
-            if not isfinite(value)
-        }
-    )
+@dataclass(frozen=True)
+class Stretch:
+    """Rows next to each other whose value is no finite number: first and last step, and how many."""
+
+    first: int
+    last: int
+    rows: int
+
+
+def not_finite(traces: Sequence[Trace]) -> list[Stretch]:
+    """All such stretches, however long: both ends of each, and nothing between them."""
+    return sorted((each for trace in traces for each in _lost(trace)), key=lambda each: each.first)
+
+
+def longest(stretches: Sequence[Stretch], most: int) -> list[Stretch]:
+    """So many at most, in the order of their steps: of more the shortest go."""
+    kept = sorted(stretches, key=lambda each: -each.rows)[:most]
+    return sorted(kept, key=lambda each: each.first)
+
+
+def _lost(trace: Trace) -> Iterator[Stretch]:
+    if isfinite(sum(trace.values)):  # as nearly always, and then nobody looks closer
+        return
+    lost = groupby(zip(trace.steps, trace.values, strict=True), key=lambda row: isfinite(row[1]))
+    for is_finite, rows in lost:
+        if not is_finite:
+            steps = [step for step, _ in rows]
+            yield Stretch(steps[0], steps[-1], len(steps))
 
 
 def table(strand: Strand, rows: int = 24) -> list[Row]:

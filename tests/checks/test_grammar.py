@@ -1,0 +1,170 @@
+"""What checks say is grammatical for every count: no "1 steps", no "2 row", nothing that "goes on" and has ended."""
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import herorun
+from builders import an_excursion, healthy, some_metrics
+from herorun import discover
+from herorun.core.check import Check, Gate, evaluate
+from herorun.core.evidence import Metrics
+from herorun.core.finding import Outcome
+
+PACKAGE = Path(herorun.__file__).parent
+NOUNS = (
+    "attempt|byte|change|checkpoint|commit|day|file|finding|hour|instance|job|line|metric|minute|node|part|"
+    "relaunche|row|run|step|task|tick|time|token|update"
+)
+ONE_MANY = re.compile(rf"\b1 ({NOUNS})s\b")
+MANY_ONE = re.compile(rf"(?<![.\d-])\b(0|[2-9]|\d\d+) ({NOUNS})\b(?!-)")
+UNCOUNTED = re.compile(rf"^ ({NOUNS.replace('|run|', '|')})s\b(?! the expected)")
+KINDS = [
+    "spike",
+    "elevated",
+    "drift",
+    "diverged",
+    "collapsed",
+    "untrained",
+    "frozen",
+    "explosion",
+    "creep",
+    "vanished",
+    "slow",
+    "wall",
+    "leak",
+    "spent",
+    "skipped",
+    "band",
+    "mixed",
+    "doubled",
+    "not-finite",
+]
+CHECKS = [check for gate in Gate for check in discover.checks(gate)]
+
+
+def faults(message: str) -> list[str]:
+    """What a reader stumbles over."""
+    return [found[0] for pattern in (ONE_MANY, MANY_ONE) for found in [pattern.search(message)] if found]
+
+
+def shrunk(value: Any, number: int) -> Any:
+    """The same evidence with every count in it, and as many of each collection."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return number
+    if isinstance(value, tuple):
+        return tuple((value * 2)[:number])
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+        return dataclasses.replace(value, **{name: shrunk(each, number) for name, each in fields.items()})
+    return value
+
+
+def metrics_of(number: int, is_open: bool, back: bool) -> Metrics:
+    """One excursion of every kind, of so many rows."""
+    excursions = [
+        dataclasses.replace(
+            an_excursion(number, 1.6, metric=f"m-{kind}", first=90, is_open=is_open),
+            kind=kind,
+            typical=1.5,
+            back=back and kind != "not-finite",
+        )
+        for kind in KINDS
+    ]
+    by_kind = {each.kind: each for each in excursions}
+    return some_metrics(
+        step=200 + number,
+        excursions=tuple(excursions),
+        spikes=(by_kind["spike"],),
+        non_finite=(by_kind["not-finite"],),
+    )
+
+
+def all_limits(check: Check) -> Any:
+    """Limits that let everything through, so that all is told."""
+    made = check.limits()
+    numbers = {
+        f.name: type(getattr(made, f.name))(0)
+        for f in dataclasses.fields(made)
+        if isinstance(getattr(made, f.name), int | float) and not isinstance(getattr(made, f.name), bool)
+    }
+    return dataclasses.replace(made, **numbers)
+
+
+def messages(check: Check, evidence: Mapping[Any, Any], limits: Any = None) -> Iterator[tuple[Outcome, str]]:
+    try:
+        found = evaluate([check], evidence, {check.name: limits} if limits is not None else {})
+    except Exception:  # a world that cannot be: it has no message
+        return
+    for finding in found:
+        yield finding.verdict.outcome, finding.verdict.message
+        for detail in finding.verdict.details:
+            yield finding.verdict.outcome, detail
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.gate}-{check.name}")
+def test_every_message_of_every_check_is_grammatical(check: Check, number: int) -> None:
+    evidence = healthy(check.gate)
+    worlds = [evidence, *({**evidence, kind: shrunk(value, number)} for kind, value in evidence.items())]
+    worlds += [{kind: shrunk(value, number) for kind, value in evidence.items()}]
+    for world in worlds:
+        for _, message in messages(check, world):
+            assert faults(message) == [], message
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize(("is_open", "back"), [(True, False), (True, True), (False, False)])
+def test_every_alert_about_a_curve_has_the_right_number_and_state(
+    number: int, is_open: bool, back: bool
+) -> None:
+    metrics, told = metrics_of(number, is_open, back), set()
+    for check in discover.checks(Gate.HEALTH):
+        if Metrics not in check.needs or check.limits is None:
+            continue
+        evidence = {**healthy(Gate.HEALTH), Metrics: metrics}
+        for outcome, message in messages(check, evidence, all_limits(check)):
+            assert faults(message) == [], message
+            if outcome is Outcome.FAIL and "m-" in message:
+                told.add(check.name)
+                goes_on = "still going on" in message or "still is" in message
+                assert goes_on <= is_open and not (goes_on and back and check.name != "not-finite"), (
+                    check.name,
+                    message,
+                )
+    assert len(told) >= 10, told
+
+
+def test_a_number_before_a_noun_is_written_by_count() -> None:
+    wrong = []
+    for folder in ("checks", "core/health"):
+        for path in (PACKAGE / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.JoinedStr):
+                    wrong += [f"{path.name}:{node.lineno}: {text}" for text in _uncounted(node)]
+    assert wrong == []
+
+
+def _uncounted(node: ast.JoinedStr) -> Iterator[str]:
+    for value, text in pairwise(node.values):
+        if not (isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant)):
+            continue
+        if (
+            UNCOUNTED.match(str(text.value))
+            and "count(" not in ast.unparse(value.value)
+            and not _fraction(value)
+        ):
+            yield f"{ast.unparse(value)}{text.value}"
+
+
+def _fraction(value: ast.FormattedValue) -> bool:
+    """`1.0 days` is right."""
+    return value.format_spec is not None and "f" in ast.unparse(value.format_spec).strip("f")
