@@ -1,0 +1,109 @@
+"""A resume on W&B, with its real client: the steps that the run has already are dropped, and the record tells the rest."""
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from builders import answer
+from herorun.catalogue import shipped
+from herorun.checks.health.learning_rate_jump import learning_rate_jump
+from herorun.checks.health.resume_mismatch import resume_mismatch
+from herorun.checks.health.wrong_resume import wrong_resume
+from herorun.core.evidence import History, Instance, Metrics, Nothing, PriorLaunch
+from herorun.core.finding import Outcome
+from herorun.core.fold import MetricsState, Names, boundaries_of, fold_rows, summarise
+from herorun.core.triage.follow import OwnLog, follow
+from herorun.sources.job_log import job_log_of
+from herorun.trackers.wandb import Options, Wandb
+from services.wandb_service import WandbService
+
+pytestmark = pytest.mark.thorough
+NAMES = Names()
+START = "/data/tiny/step-120"
+PLAN = PriorLaunch("tiny-1", {"start": {"path": START, "step": 120, "kind": "full-state"}})
+WRITER = """
+import sys, wandb
+first, last, rate, factor = (float(word) for word in sys.argv[1:])
+run = wandb.init(entity="ent", project="proj", id="tiny", name="Tiny", resume="allow")
+for step in range(int(first), int(last)):
+    run.log({"train/loss": factor * (2.0 + 0.002 * (step % 3)), "lr": rate}, step=step)
+run.finish()
+"""
+
+
+def write(
+    wandb: WandbService, folder: Path, first: int, last: int, rate: float = 1e-4, factor: float = 1.0
+) -> str:
+    """What one job logs, and what its client says in the job's log."""
+    env = {**os.environ, "WANDB_BASE_URL": wandb.url, "WANDB_DIR": str(folder), "WANDB_CONSOLE": "off"}
+    env = {**env, "WANDB_ERROR_REPORTING": "false", "PYTHONUNBUFFERED": "1"}
+    argv = [sys.executable, "-c", WRITER, str(first), str(last), str(rate), str(factor)]
+    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def instance(number: int, at: datetime, start: int) -> Instance:
+    return Instance(
+        f"tiny-{number}", number, "job", "sha256:0", "/data/tiny", at, "c0ffee", intended=at, start=start
+    )
+
+
+def resumed(wandb: WandbService, folder: Path, **second: float) -> tuple[Metrics, History, str]:
+    """150 steps, then a resume from step 120 up to step 300."""
+    begin = datetime.now(UTC)
+    write(wandb, folder, 0, 150)
+    again = datetime.now(UTC)
+    log = write(wandb, folder, int(second.pop("first", 120)), int(second.pop("last", 300)), **second)
+    older, newer = instance(0, begin - timedelta(minutes=1), 0), instance(1, again, 120)
+    history = History(True, (older, newer))
+    options = Options(entity="ent", project="proj", id="tiny", name="Tiny", base_url=wandb.url)
+    rows = Wandb(options).read("").rows
+    steps = [row.step for row in rows]
+    assert len(steps) == len(set(steps))  # the client dropped what it had: no step is there twice
+    state = fold_rows(MetricsState(), rows, NAMES, datetime.now(UTC), boundaries=boundaries_of(history))
+    metrics = summarise(state, NAMES)
+    assert metrics is not None
+    return metrics, history, log
+
+
+def test_a_resume_with_16_times_the_learning_rate(wandb: WandbService, tmp_path: Path) -> None:
+    metrics, history, _ = resumed(wandb, tmp_path, rate=16e-4, last=160)
+    verdict = answer(learning_rate_jump, metrics, history)
+
+    assert metrics.first_step == 151 and metrics.instance == "tiny-1"
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == "learning rate 0.0001 before and 0.0016 after the resume at step 151"
+
+
+def test_a_level_of_one_and_a_half_per_cent(wandb: WandbService, tmp_path: Path) -> None:
+    metrics, history, _ = resumed(wandb, tmp_path, factor=1.015)
+
+    assert answer(resume_mismatch, metrics, history).outcome is Outcome.FAIL
+    assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
+
+
+def test_a_sound_resume_wakes_nobody(wandb: WandbService, tmp_path: Path) -> None:
+    metrics, history, log = resumed(wandb, tmp_path)
+    said = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
+
+    assert answer(resume_mismatch, metrics, history).outcome is Outcome.PASS
+    assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
+    assert answer(wrong_resume, PLAN, metrics, history, said).outcome is not Outcome.FAIL
+
+
+def test_a_job_that_begins_from_scratch_is_told_by_what_the_client_drops(
+    wandb: WandbService, tmp_path: Path
+) -> None:
+    """No row of it reaches the tracker, whatever it costs."""
+    metrics, history, log = resumed(wandb, tmp_path, first=0, last=100)
+    said = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
+
+    assert metrics.instance == "tiny-0"
+    assert said.dropped is not None and (said.dropped.first, said.dropped.newest) == (0, 99)
+    verdict = answer(wrong_resume, PLAN, {Metrics: Nothing()}, history, said)
+    assert verdict.outcome is Outcome.FAIL and "logs step 99, which the tracker drops" in verdict.message
