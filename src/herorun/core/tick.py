@@ -24,6 +24,7 @@ from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
 from herorun.core.health.training import Awaited, Training, training
 from herorun.core.news import news
+from herorun.core.past_alerts import carried_over, without_old_news
 from herorun.core.recovery.ending import Ending, ending_of
 from herorun.core.recovery.policy import Ledger, Policy
 
@@ -84,6 +85,8 @@ def tick(
     findings = with_causes(
         waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
     )
+    findings = without_old_news(findings, ledger.past, checks, alerts)
+    alerts = carried_over(alerts, findings, ledger.past, checks)
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
     after = advance(alerts, findings, checks, moment, muted)

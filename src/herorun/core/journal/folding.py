@@ -28,6 +28,7 @@ from herorun.core.evidence import Instance
 from herorun.core.journal.memory import Memory, plan_value, start_step
 from herorun.core.judge import QUESTION
 from herorun.core.lease import Lease, follows
+from herorun.core.past_alerts import remember
 from herorun.core.recovery.ending import Cause
 from herorun.core.recovery.policy import Answer, Pause, Tries
 from herorun.core.sealing.kinds import SealKind
@@ -109,6 +110,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     return replace(
         memory,
         alerts=kept,
+        past=remember(memory.past, (a for a in event.alerts if a.state is State.RESOLVED)),
         last_decided=event,
         last_seen=memory.last_seen if event.monitor == "stale" else event.at,
         last_summary=said,
@@ -150,6 +152,7 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         relaunched=relaunched,
         spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
         alerts={},  # a new instance closes the old one's alerts as superseded
+        past=remember(memory.past, memory.alerts.values()),
         given_up=(*memory.given_up, *([launching.given_up] if launching and launching.given_up else [])),
         health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
         caveats=(*memory.caveats, *unseen),

@@ -36,6 +36,7 @@ class Memory:
     launchings: Mapping[str, Launching] = field(default_factory=dict)  # by instance, all that ever were
     unsettled: Launching | None = None  # submitted perhaps
     alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
+    past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed, the newest ones
     intended: Mapping[str, Intended] = field(default_factory=dict)  # no outcome yet
     queued: Mapping[str, Intended] = field(default_factory=dict)  # posts that failed and still wait
     done: Mapping[str, str] = field(default_factory=dict)  # key -> result
@@ -109,6 +110,7 @@ class Memory:
             stopped=self.stopped,
             start_step=self._start_step(),
             spans=self._spans(),
+            past=self.past,
             taints=tuple(self.health.open.values()),
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from herorun.core.alert import Alert
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Taint
 from herorun.core.recovery.ending import Cause, Ending
@@ -112,6 +113,7 @@ class Ledger:
     stopped: Mapping[str, str] = field(default_factory=dict)  # instances that herorun stopped, and for whom
     start_step: int = 0  # that the current instance began at; -1 for one from scratch
     spans: tuple[Span, ...] = ()
+    past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed
     taints: tuple[Taint, ...] = ()  # of the current instance
 
     @property

@@ -1,0 +1,88 @@
+"""What was told is not told again: after rows were cut and read anew, and after a relaunch."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from builders import NOON, a_checkpoint, a_contract, a_crashed_job, an_excursion, some_metrics
+from core.story import Story, begun, firing
+from herorun.core.alert import Alert, State
+from herorun.core.contract import Contract
+from herorun.core.decide import Relaunch
+from herorun.core.event import Decided
+from herorun.core.evidence import Checkpoints, Job, Metrics
+from herorun.core.journal import fold
+from herorun.core.past_alerts import KEPT, remember
+
+OVER = an_excursion(12, peak=3.0, first=412, is_open=False)
+
+
+def rows(*spikes, step=500, **told):
+    later = NOON + timedelta(days=1)
+    return {Metrics: some_metrics(step, advanced_at=later, spikes=spikes, **told)}
+
+
+def told(turns):
+    """What each turn says of a check's own, by key."""
+    return [[action.key for action in turn.actions if "loss-spike" in action.key] for turn in turns]
+
+
+def test_a_spike_that_is_over_is_not_told_again_when_its_rows_are_read_again():
+    first, gone, again, after = told(Story().ticks([rows(OVER), rows(), rows(OVER), rows()]))
+
+    assert first and gone  # that it fires, and that it is over
+    assert again == after == []
+
+
+def test_another_spike_is_news():
+    other = replace(OVER, first_step=450, last_step=461)
+    *_, again = told(Story().ticks([rows(OVER), rows(), rows(OVER, other)]))
+
+    assert [key for key in again if "step 450" in key] and not [key for key in again if "step 412" in key]
+
+
+def test_the_same_stretch_that_goes_on_now_is_news():
+    still = replace(OVER, last_step=470, open=True)
+    *_, again = told(Story().ticks([rows(OVER), rows(), rows(still)]))
+
+    assert again
+
+
+GONE = {
+    Contract: a_contract(checkpoints={"permanent_every": 100}),
+    Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300))),
+}
+
+
+def test_a_warning_that_a_relaunch_finds_as_it_was_goes_on_under_its_key():
+    story = Story()
+    turns = list(story.ticks([GONE, GONE, GONE, GONE | {Job: a_crashed_job()}, GONE, GONE, GONE]))
+
+    assert [turn for turn in turns if any(isinstance(action, Relaunch) for action in turn.actions)]
+    keys = [a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key]
+    assert len(keys) == 1, keys
+    assert "unkept-checkpoint" in firing(turns[-1])
+
+
+def test_what_changed_since_is_told():
+    more = GONE | {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(400)))}
+    story = Story()
+    turns = list(story.ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, more, more, more]))
+
+    assert len({a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key}) == 2
+
+
+def an_alert(number=0, **changes):
+    alert = Alert("loss-spike", f"loss from step {number}", NOON, NOON, State.RESOLVED, "over")
+    return replace(alert, **changes)
+
+
+def test_the_newest_are_kept_and_what_only_waited_is_not():
+    past = remember((), [an_alert(n) for n in range(KEPT + 9)])
+    assert len(past) == KEPT and past[-1].subject == f"loss from step {KEPT + 8}"
+    assert remember((), [an_alert(state=State.PENDING)]) == ()
+    assert remember((an_alert(),), [an_alert(message="later")]) == (an_alert(message="later"),)
+
+
+def test_the_journal_remembers_them():
+    memory = fold([Decided(NOON, "healthy", "fresh", "~1/2", (an_alert(),))], begun())
+    assert memory.ledger.past == (an_alert(),)
