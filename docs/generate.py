@@ -21,7 +21,8 @@ from words import page, shown, table
 from herorun import catalogue, discover
 from herorun.cli import herorun
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
-from herorun.core.contract import PLAN_TABLES, Contract, Duration, say_duration
+from herorun.core.contract import PLAN_TABLES, Contract, Duration
+from herorun.core.durations import say_duration
 from herorun.core.sealing.kinds import SealKind, holds
 from herorun.core.triage.catalogue import Signature
 from herorun.core.triage.kinds import FailureClass, Role, Strength

@@ -42,7 +42,7 @@ def test_a_read_that_hangs_for_one_run_is_no_hanging_read_of_another() -> None:
         return gather([Asked], {Asked: read_asked}, {Place: place}, deadline)[Asked]
 
     try:
-        assert told("slow", 0.05) == Unavailable("not read within 0.05 s")
+        assert told("slow", 0.05) == Unavailable("not read within 0.05s")
         assert told("quick", 10) == Asked()
         assert told("slow", 10) == Unavailable("the last read has not come back yet")
     finally:

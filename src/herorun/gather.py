@@ -71,7 +71,7 @@ def gather(
             evidence[kind], waiting = value, waiting - 1
             order.done(kind)
     voice.progress("reading the world", 1, 1)
-    late = Unavailable(f"not read within {deadline:g} s")
+    late = Unavailable(f"not read within {deadline:g}s")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), late)
     return evidence | {Gaps: _gaps(evidence, graph)}
 

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from herorun import discover
-from herorun.core.contract import Contract, say_duration
+from herorun.core.contract import Contract
+from herorun.core.durations import say_duration
 
 
 class ContractSchema(GenerateJsonSchema):

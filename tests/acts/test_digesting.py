@@ -116,7 +116,7 @@ def test_a_file_that_changes_while_it_is_read_is_said(
 def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_file_digests, "STALLED", 0.05)
     work = _file_digests._Work(str(tmp_path), _file_digests._largest_first(str(tmp_path), []), {})
-    with pytest.raises(TimeoutError, match=r"could be read for 0\.05 s: its disk may hang"):
+    with pytest.raises(TimeoutError, match=r"could be read for 0\.05s: its disk may hang"):
         work.next()
 
 

@@ -157,7 +157,7 @@ def test_a_lease_on_a_mount_that_hangs_hangs_no_act(story: Story, monkeypatch: p
     monkeypatch.setattr(LocalStore, "create", lambda *_: over.wait(60))
     done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
     over.set()
-    assert "no answer within 0.05 s" in done.why
+    assert "no answer within 0.05s" in done.why
     assert run.scheduler.find("tiny-1", clock.now()).job.state.live
 
 

@@ -340,7 +340,7 @@ def test_another_failure_without_a_new_checkpoint_waits_a_minute(
     story.tick()
     story.ended("tiny-3")
     assert len(story.starts) == 3
-    assert "recoverable: unknown, relaunch 2 of 3 in 24 h" in story.events("Launching")[2].why
+    assert "recoverable: unknown, relaunch 2 of 3 in 1d" in story.events("Launching")[2].why
 
 
 @pytest.mark.thorough
@@ -349,7 +349,7 @@ def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story
     story.tick()
     story.ended("tiny-2")
     assert story.events("Launching")[1].why == (
-        "relaunch after tiny-1: tiny-1 is failed: signal SIGKILL; recoverable: unknown, relaunch 1 of 3 in 24 h"
+        "relaunch after tiny-1: tiny-1 is failed: signal SIGKILL; recoverable: unknown, relaunch 1 of 3 in 1d"
     )
 
 

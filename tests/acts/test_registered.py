@@ -324,7 +324,7 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     assert registered.watch_jobs(session, said.append) == 3
     told = [line for line in said if "no.log" in line]
     assert "could not be seen" in told[0] and "-> NOT FOUND" in told[1]
-    assert len(told) == 3 and "5 times in 80 min" in told[2] and "`herorun jobs add` it again" in told[2]
+    assert len(told) == 3 and "5 times in 1h20m" in told[2] and "`herorun jobs add` it again" in told[2]
 
 
 def test_a_job_that_is_found_again_is_asked_for_anew(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from herorun.core.contract import (
     contract_from,
     parse_contract,
     plan_part,
-    say_duration,
 )
+from herorun.core.durations import say_duration
 from herorun.core.errors import WrongUse
 
 SMALL = """

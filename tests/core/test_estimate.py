@@ -30,8 +30,8 @@ def test_everything_that_is_known():
         "hero run": "yes: 1.2e+22 model FLOPs are at least 1e+22",
         "accelerator-hours": "1000",
         "cost": "2,500.00",
-        "wall time": "125 h",
-        "time limit": "24 h, 101 h too short",
+        "wall time": "5d5h",
+        "time limit": "1d, 4d5h too short",
     }
 
 

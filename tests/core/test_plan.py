@@ -211,7 +211,7 @@ def test_the_retention_of_an_ordinary_run_is_labelled():
     assert str(bare.retention) == (
         "permanent the final one only, temporary rolling, keep the newest (inferred from the default of an ordinary run)"
     )
-    assert str(a_plan().retention.value) == "permanent every 100 steps, temporary every 900 s, keep 10"
+    assert str(a_plan().retention.value) == "permanent every 100 steps, temporary every 15m, keep 10"
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_a_command_line_can_be_typed_and_holds_no_secret():
 
 def test_an_instances_lines_are_complete():
     plan = a_plan(a_contract(), [a_checkpoint(150)], history=a_history())
-    lines = instance_lines(plan, "@dri", "ada@here, every 900 s", "job-1")
+    lines = instance_lines(plan, "@dri", "ada@here, every 15m", "job-1")
 
     assert tuple(lines) == INSTANCE_LINES + INSTANCE_FURTHER
     assert all(lines.values())

@@ -138,7 +138,7 @@ def test_tls_with_a_server_that_has_none(stand, adapter) -> None:
 def test_a_server_that_trickles_is_not_waited_for(stand, adapter) -> None:
     stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"]
     stand.slowly, began = 0.05, time.monotonic()
-    assert "no answer within 0.5 s" in why(adapter().find("tiny-1", LONG_AGO))
+    assert "no answer within 0.5s" in why(adapter().find("tiny-1", LONG_AGO))
     assert time.monotonic() - began < 3
 
 

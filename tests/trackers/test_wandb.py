@@ -269,7 +269,7 @@ def test_a_time_out_is_not_a_refused_key_and_leaves_no_process(
 
     found = tracker(wandb, timeout=1).identify()
 
-    assert (found.state, found.why) == (TrackerState.UNREACHABLE, "W&B gave no answer within 1 s")
+    assert (found.state, found.why) == (TrackerState.UNREACHABLE, "W&B gave no answer within 1s")
     until = monotonic() + 5
     while left_behind(str(tmp_path)) and monotonic() < until:
         sleep(0.05)

@@ -5,6 +5,7 @@ from typing import Any
 
 from herorun.acts.curves import beats_of, curves_of
 from herorun.core.canonical import plain
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.goodput.delays import Delay
 from herorun.core.goodput.states import State
@@ -56,7 +57,7 @@ def _page(told: Goodput) -> list[str]:
     if told.since is None or told.until is None:
         return ["nothing was launched yet"]
     lines = [
-        f"{_time(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
+        f"{say_span(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
         f"{told.instances} instance{'' if told.instances == 1 else 's'}, {told.reached} steps",
         f"effective training time: {_percent(told.effective)}",
     ]
@@ -65,13 +66,13 @@ def _page(told: Goodput) -> list[str]:
             hours = (told.hours or {}).get(state)
             cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
             share = told.states[state] / told.wall if told.wall else 0
-            lines.append(f"  {state:<11} {_time(told.states[state]):>10}  {share:6.1%}{cost}")
+            lines.append(f"  {state:<11} {say_span(told.states[state]):>10}  {share:6.1%}{cost}")
     lost = f"{told.lost} steps were lost to restarts"
     lines.append(
         lost + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
     )
     ends = ", ".join(f"{count} {cause}" for cause, count in told.interruptions.items())
-    mean = f"; {_time(told.between_failures)} between failures" if told.between_failures else ""
+    mean = f"; {say_span(told.between_failures)} between failures" if told.between_failures else ""
     lines.append(f"interruptions: {ends or 'none'}{mean}")
     if told.all_hours.least is not None:
         money = f", {_span(told.money)} of money" if told.money.least is not None else ""
@@ -86,21 +87,6 @@ def _page(told: Goodput) -> list[str]:
         )
     ]
     return [*lines, *(f"note: {note}" for note in told.notes)]
-
-
-def _time(seconds: float) -> str:
-    """In the two largest units.
-
-    >>> [_time(seconds) for seconds in (12.3, 61, 7_290, 200_000)]
-    ['12.3 s', '1m 1s', '2h 1m', '2d 7h']
-    """
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    whole = int(seconds)
-    days, hours, minutes = whole // 86400, whole // 3600 % 24, whole // 60 % 60
-    if days:
-        return f"{days}d {hours}h"
-    return f"{hours}h {minutes}m" if hours else f"{minutes}m {whole % 60}s"
 
 
 def _percent(told: Range) -> str:
@@ -120,7 +106,7 @@ def _span(told: Range) -> str:
 def _delay(told: Delay) -> str:
     parts = []
     if told.count and told.median is not None and told.most is not None:
-        parts.append(f"{_time(told.median)} in the median, {_time(told.most)} at most, of {told.count}")
+        parts.append(f"{say_span(told.median)} in the median, {say_span(told.most)} at most, of {told.count}")
     if told.unknown:
         parts.append(f"{told.unknown} unknown")
     if told.open:

@@ -20,6 +20,7 @@ from herorun.acts.sessions import session_of_launch
 from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical import canonical, timestamp
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HandedOver, in_words
 from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
@@ -63,7 +64,7 @@ def start_babysitter(run: Run) -> str:
             )
         time.sleep(0.05)
     raise CouldNotLook(
-        f"The job runs, but its babysitter gave no heartbeat within {HEARTBEAT_WAIT:g} s: see {_log(run)}."
+        f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: see {_log(run)}."
     )
 
 

@@ -16,6 +16,7 @@ from threading import Thread
 from typing import Any
 
 from herorun import catalogue
+from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.read import (
@@ -157,7 +158,7 @@ def _together(asked: Mapping[str, Callable[[], Any]], seconds: float) -> dict[st
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    late = Blind(f"there was no answer within {seconds:g} s")
+    late = Blind(f"there was no answer within {say_span(seconds)}")
     return {part: answers.get(part, late) for part in asked}
 
 

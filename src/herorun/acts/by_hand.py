@@ -8,6 +8,7 @@ from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
 from herorun.acts.turn import must_be_launched
+from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Ordered, Word
 from herorun.core.evidence import Job
@@ -69,7 +70,7 @@ def _until_ended(run: Watched, name: str, wait: float) -> Job | None:
             return job
         if time.monotonic() >= until:
             raise CouldNotLook(
-                f"{name} was told to stop and still is {job.state} after {wait:g} s: nothing was started. Try again."
+                f"{name} was told to stop and still is {job.state} after {say_span(wait)}: nothing was started. Try again."
             )
         time.sleep(0.2)
 

@@ -8,6 +8,7 @@ from time import monotonic
 
 from herorun.acts import examining, machine
 from herorun.core.checkup import Fit, Part, Probe
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.scrub import scrub
 from herorun.system import voice
@@ -67,7 +68,7 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[Part]:
         except Empty:
             continue
     voice.progress("looking around", 1, 1)
-    late = f"there was no answer within {DEADLINE:g} s"
+    late = f"there was no answer within {say_span(DEADLINE)}"
     return [
         part
         for number, (group, name) in enumerate(order)

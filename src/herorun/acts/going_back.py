@@ -19,6 +19,7 @@ from herorun.acts.ordering import Told, begun, order, person
 from herorun.acts.perform import rollback_key
 from herorun.acts.relaunching import Again, must_be_resumable, start_again
 from herorun.acts.submitting import Say, unsaid
+from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Word
 from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing, Now
@@ -116,7 +117,7 @@ def _order(run: Run, name: str, step: int, reason: str) -> None:
 
 def _start_once(run: Run, intended: Intended, back: Back, reason: str) -> str:
     why = f"rollback after {back.instance} to step {back.target.step}, ordered by {person(run)}"
-    watched = f"{run.launcher.owner}, every {run.contract.babysit.cadence.total_seconds():g} s"
+    watched = f"{run.launcher.owner}, every {say_duration(run.contract.babysit.cadence)}"
     undated = tuple((c.path, c.timestamp) for c in back.above if c.modified is None)
     ruled_out = GivenUp(back.target.step, now(), undated, scrub(reason))
     again = Again(back.instance, f"{why}{f': {reason}' if reason else ''}", watched, ruled_out, back.facts)

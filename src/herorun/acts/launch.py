@@ -15,7 +15,7 @@ from herorun.acts.submitting import ALONE, Say, unsaid
 from herorun.acts.wavering import must_stand_still
 from herorun.core.adoption import not_proved
 from herorun.core.check import GateVerdict, Mode
-from herorun.core.contract import say_duration
+from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Adopted, Launched
 from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch

@@ -3,12 +3,12 @@
 Only an answer counts, "there is no such job": a source that could not be asked has said nothing.
 """
 
-import math
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical import canonical
+from herorun.core.durations import say_span
 from herorun.core.outside import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole
@@ -30,10 +30,9 @@ def not_found(folder: Path) -> tuple[bool, str]:
     looks += 1
     with suppress(OSError):
         write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
-    minutes = math.floor((at - since) / timedelta(minutes=1))
     if looks >= LOOKS and at - since >= WITHIN:
         return True, (
-            f"its source answered {looks} times in {minutes} min and does not know it: whether it ran, or runs "
+            f"its source answered {looks} times in {say_span(at - since)} and does not know it: whether it ran, or runs "
             "elsewhere, nobody can tell. It is not watched any longer: look at its id and host, and `herorun jobs add` "
             "it again if it is there"
         )

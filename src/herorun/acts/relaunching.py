@@ -11,6 +11,7 @@ from herorun.acts.snapshots import patch_of
 from herorun.acts.uncontracted import JobRun
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
+from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
 from herorun.core.journal import Memory
@@ -32,7 +33,7 @@ def relaunch(run: Watched, instance: str, why: str) -> str:
     waiting = memory.unsettled
     if waiting is None and memory.current and memory.current.name != instance:
         return memory.current.name  # it was relaunched already
-    babysitter = f"{run.launcher.owner}, every {run.contract.babysit.cadence.total_seconds():g} s"
+    babysitter = f"{run.launcher.owner}, every {say_duration(run.contract.babysit.cadence)}"
     settled = settle_launching(run, babysitter)
     if settled is not None:
         return settled.instance

@@ -16,6 +16,7 @@ from herorun.acts.turn import Turn, judge
 from herorun.acts.turn_json import alert_json, awaited_json, other_json
 from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
+from herorun.core.durations import say_span
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence
 from herorun.core.glance import Glance
@@ -219,6 +220,6 @@ def babysitter_words(run: Run, over: bool = False) -> str:
     if over and not is_locked(run.lock("babysitter")):
         return f"gone, with nothing left to watch (last heartbeat {timestamp(seen.replace(microsecond=0))})"
     if _is_lost(run):
-        return f"gone, last heartbeat {age:.0f} s ago: `herorun babysit {run.slug}` goes on"
+        return f"gone, last heartbeat {say_span(age)} ago: `herorun babysit {run.slug}` goes on"
     stale = age > 2 * run.contract.babysit.cadence.total_seconds() + 60
-    return f"{'monitor stale: ' if stale else ''}last heartbeat {age:.0f} s ago"
+    return f"{'monitor stale: ' if stale else ''}last heartbeat {say_span(age)} ago"

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from herorun.acts.babysitter import ring
+from herorun.core.durations import say_span
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.lease import PATH, may_take, read_lease
 from herorun.core.scrub import scrub
@@ -35,7 +36,7 @@ def _stop_babysitter(run: Run, wait: float) -> list[str]:
     while is_locked(lock):
         if time.monotonic() >= until:
             return [
-                f"the babysitter of this machine has not ended within {wait:g} s: it does so after its present turn"
+                f"the babysitter of this machine has not ended within {say_span(wait)}: it does so after its present turn"
             ]
         time.sleep(0.05)
     return []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from herorun.core.durations import say_span
 from herorun.core.glance import WIDTH, Glance, shrunk
 from herorun.screen import clean
 
@@ -79,7 +80,7 @@ def _cells(glance: Glance, at: datetime, size: Size) -> list[Any]:
 
 def glance_rows(glance: Glance, at: datetime) -> list[tuple[str, str]]:
     """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
-    left = f"{span(glance.left)} at this pace" if glance.left else ""
+    left = f"{say_span(glance.left)} at this pace" if glance.left else ""
     told = (
         ("left", left),
         ("loss", loss_words(glance)),
@@ -121,7 +122,7 @@ def progress_words(glance: Glance, cells: int = BAR) -> str:
         return "-"
     steps = f"{'?' if glance.step is None else glance.step}/{glance.final_step or '?'}"
     bar = "" if glance.done is None else f"{'█' * int(glance.done * cells):<{cells}} "
-    left = f" {span(glance.left)} left" if glance.left else ""
+    left = f" {say_span(glance.left)} left" if glance.left else ""
     return f"{bar}{steps}{left}"
 
 
@@ -150,7 +151,7 @@ def checkpoint_words(glance: Glance, short: bool = False) -> str:
         return "-"
     if glance.checkpoint_age is None:
         return f"step {glance.checkpoint_step}"
-    age = f"{span(timedelta(seconds=glance.checkpoint_age))} ago"
+    age = f"{say_span(glance.checkpoint_age)} ago"
     return age if short else f"step {glance.checkpoint_step}, {age}"
 
 
@@ -158,23 +159,7 @@ def tick_words(glance: Glance, at: datetime) -> str:
     if glance.next_tick is None:
         return "-"
     due = glance.next_tick - at
-    return f"in {span(due)}" if due > timedelta(0) else f"{span(-due)} late"
-
-
-def span(told: timedelta | None) -> str:
-    """A length of time, short.
-
-    >>> span(timedelta(hours=27, minutes=5)), span(timedelta(seconds=42.4))
-    ('1d03h', '42s')
-    """
-    seconds = int(told.total_seconds()) if told else 0
-    if seconds < 60:
-        return f"{seconds}s"
-    if seconds < 3600:
-        return f"{seconds // 60}m{seconds % 60:02d}s"
-    if seconds < 86400:
-        return f"{seconds // 3600}h{seconds % 3600 // 60:02d}m"
-    return f"{seconds // 86400}d{seconds % 86400 // 3600:02d}h"
+    return f"in {say_span(due)}" if due > timedelta(0) else f"{say_span(-due)} late"
 
 
 def _short(value: float) -> str:

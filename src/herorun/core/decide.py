@@ -11,6 +11,7 @@ from typing import TypeAlias
 from herorun.core.alert import Alert, AlertId, State
 from herorun.core.asking import Reason, Way
 from herorun.core.check import Check, Response, Severity, Topic
+from herorun.core.durations import say_span
 from herorun.core.recovery.bad_node import steps_in_words
 from herorun.core.recovery.choice import MOST_TRIES, Doubt, doubt, due_at, not_relaunched, why_recoverable
 from herorun.core.recovery.ending import BAD_ACCELERATOR, Ending
@@ -198,12 +199,10 @@ def _again(
         times = (now - alert.since) // every
         if times >= 1 and check.topic not in muted:
             found = doubt(alerts, checks, policy, ledger, case.ending, now)
-            hours = times * every // timedelta(hours=1)
-            key, title = f"again/{alert.key}/{times}", f"{_named(alert)} still fires after {hours} h"
-            why, edited = (
-                f"{_with_cause(alert, check, found)}{trains_on(alert, check, policy, case)}",
-                sticky(alert),
-            )
+            key = f"again/{alert.key}/{times}"
+            title = f"{_named(alert)} still fires after {say_span(times * every)}"
+            why = f"{_with_cause(alert, check, found)}{trains_on(alert, check, policy, case)}"
+            edited = sticky(alert)
             critical = check.severity is Severity.CRITICAL
             said.append(
                 _asked(key, title, why, alert, check, case, found, edited)

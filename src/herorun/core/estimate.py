@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.contract import HERO_FLOPS, Contract
+from herorun.core.durations import say_span
 from herorun.core.evidence import Nothing, Offered, Unavailable
 
 
@@ -46,7 +47,7 @@ class Estimate:
             ("hero run", f"{'yes' if self.hero else 'no'}: {self.why}"),
             ("accelerator-hours", f"{self.accelerator_hours:g}" if self.accelerator_hours else ""),
             ("cost", f"{self.cost:,.2f}" if self.cost else ""),
-            ("wall time", f"{self.wall_hours:g} h" if self.wall_hours else ""),
+            ("wall time", say_span(3600 * self.wall_hours) if self.wall_hours else ""),
             ("time limit", _limit(self)),
         ]
         return [(name, words) for name, words in told if words]
@@ -55,7 +56,9 @@ class Estimate:
 def _limit(told: Estimate) -> str:
     if told.limit_hours is None:
         return ""
-    return f"{told.limit_hours:g} h" + (f", {told.short_by:g} h too short" if told.short_by else "")
+    return f"{say_span(3600 * told.limit_hours)}" + (
+        f", {say_span(3600 * told.short_by)} too short" if told.short_by else ""
+    )
 
 
 def estimate(contract: Contract, offered: Offered | Nothing | Unavailable) -> Estimate:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.canonical import digest
+from herorun.core.durations import say_span
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Candidate
 from herorun.core.lineage import is_under
@@ -230,9 +231,6 @@ def age_words(span: timedelta | None) -> str:
     """An age for people.
 
     >>> age_words(timedelta(days=3, hours=5)), age_words(timedelta(minutes=90)), age_words(None)
-    ('3 d', '90 min', 'age unknown')
+    ('3d5h', '1h30m', 'age unknown')
     """
-    if span is None:
-        return "age unknown"
-    minutes = int(span.total_seconds() // 60)
-    return f"{span.days} d" if span.days >= 2 else f"{minutes} min" if minutes < 120 else f"{minutes // 60} h"
+    return "age unknown" if span is None else say_span(span)

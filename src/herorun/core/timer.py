@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 
-from herorun.core.contract import say_duration
+from herorun.core.durations import say_duration
 from herorun.core.errors import WrongUse
 
 HOUR, DAY = 3600, 86400

@@ -10,8 +10,9 @@ from enum import StrEnum
 
 from herorun.core.check import Check
 from herorun.core.condition import RunHealth
-from herorun.core.contract import Contract, say_duration
+from herorun.core.contract import Contract
 from herorun.core.decide import all_answered
+from herorun.core.durations import say_duration
 from herorun.core.journal import Memory
 
 MISSED = 2  # cadences without a tick that could see

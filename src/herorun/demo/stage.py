@@ -75,7 +75,7 @@ class Stage:
         while not until():
             if time.monotonic() > end:
                 raise CouldNotLook(
-                    f"The demo waited {PATIENCE:g} s in vain until {what}; look into {self.folder}."
+                    f"The demo waited {PATIENCE:g}s in vain until {what}; look into {self.folder}."
                 )
             time.sleep(0.2)
 

@@ -103,7 +103,7 @@ class LocalIssue:
         try:
             held = hold(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
         except WrongUse:
-            raise TimeoutError(f"{self._page} stayed locked by another process for {LOCK_WAIT:g} s") from None
+            raise TimeoutError(f"{self._page} stayed locked by another process for {LOCK_WAIT:g}s") from None
         try:
             yield
         finally:

@@ -61,7 +61,7 @@ class Dashboard:
         except ssl.SSLError as error:
             raise CouldNotLook(f"{self.address}: TLS failed ({error.reason or error}): {_TLS}") from None
         except TimeoutError:
-            raise CouldNotLook(f"{self.address} gave no answer within {within:g} s.") from None
+            raise CouldNotLook(f"{self.address} gave no answer within {within:g}s.") from None
         except (http.client.HTTPException, ValueError) as error:
             raise CouldNotLook(
                 f"{self.address} does not speak HTTP as Ray's dashboard does ({error or type(error).__name__})."

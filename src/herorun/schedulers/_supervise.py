@@ -166,7 +166,7 @@ def _stand_by(
     stopped_by, deadline = None, float("inf")
     while job.poll() is None:
         if stopped_by is None and (stopped_by := _asked_by(folder)) is not None:
-            _say(f"asked to stop by {stopped_by}: SIGTERM, and SIGKILL in {grace:g} s")
+            _say(f"asked to stop by {stopped_by}: SIGTERM, and SIGKILL in {grace:g}s")
             signal_group(job.pid, signal.SIGTERM)
             deadline = time.monotonic() + grace
         if time.monotonic() >= deadline:
@@ -197,7 +197,7 @@ def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
 
     if left():
         _say(
-            f"the main process has ended; the rest of its processes has {grace:g} s, then SIGTERM and SIGKILL"
+            f"the main process has ended; the rest of its processes has {grace:g}s, then SIGTERM and SIGKILL"
         )
     end_all(left, quiet, grace, lambda: _asked_by(folder) is not None, stuck)
 

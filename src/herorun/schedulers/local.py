@@ -146,6 +146,6 @@ class Local:
 
     def _late(self, folder: Folder) -> CouldNotLook:
         return CouldNotLook(
-            f"{folder.name} has not started within {self._options.start_within.total_seconds():g} s; it may yet. "
+            f"{folder.name} has not started within {self._options.start_within.total_seconds():g}s; it may yet. "
             f"Look into {folder.path}, then submit it again: it cannot start twice."
         )

@@ -95,7 +95,7 @@ class Ssh:
         job = self._job(name, seen)
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
-                f"{name} has not started on {self._where} within {self._options.start_within.total_seconds():g} s; "
+                f"{name} has not started on {self._where} within {self._options.start_within.total_seconds():g}s; "
                 f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot start twice."
             )
         self._must_be_ours(submission, seen["jobs"][name])

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from herorun.core.canonical import plain
+from herorun.core.plan import Retention
 from herorun.core.scrub import scrub, scrub_argv, scrub_tree
 from herorun.screen import clean, show_verdict
 from herorun.system import voice
@@ -214,10 +215,14 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
         rows.append(
             (
                 field.name,
-                f"{_words(scrub_tree(plain(told.value)))} ({'inferred from ' if told.inferred else ''}{told.source})",
+                f"{_value(told.value)} ({'inferred from ' if told.inferred else ''}{told.source})",
             )
         )
     return rows
+
+
+def _value(value: Any) -> str:
+    return str(value) if isinstance(value, Retention) else _words(scrub_tree(plain(value)))
 
 
 def _words(value: Any) -> str:

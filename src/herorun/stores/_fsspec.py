@@ -87,14 +87,14 @@ class Requests:
                 try:
                     self._system = within(OPENING, self._opened)
                 except CouldNotLook:
-                    raise OSError(f"its client was not ready within {OPENING:g} s") from None
+                    raise OSError(f"its client was not ready within {OPENING:g}s") from None
             return self._system
 
     def _late(self, where: str, attempts: Attempts) -> OSError:
         if attempts.problem:
             tries = f"{attempts.count} tries" if attempts.count > 1 else "one try"
-            return OSError(scrub(f"{where}: {attempts.problem}, after {tries} within {self._deadline:g} s"))
-        return TimeoutError(scrub(f"{where}: no answer within {self._deadline:g} s"))
+            return OSError(scrub(f"{where}: {attempts.problem}, after {tries} within {self._deadline:g}s"))
+        return TimeoutError(scrub(f"{where}: no answer within {self._deadline:g}s"))
 
     def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
         told = " ".join(self._words(error).split())

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
+from herorun.core.durations import say_duration
 from herorun.core.ports import Rule
-from herorun.stores._rules import expiry, said
+from herorun.stores._rules import expiry
 
 _HARMLESS = {"age", "matchesPrefix", "isLive"}  # any further condition leaves some objects alone
 
@@ -37,7 +38,7 @@ def _live(condition: Mapping[str, Any]) -> bool:
 def _locks(bucket: Mapping[str, Any]) -> Iterator[Rule]:
     seconds = int(bucket.get("retentionPolicy", {}).get("retentionPeriod", 0))
     if seconds:
-        span = said(timedelta(seconds=seconds))
+        span = say_duration(timedelta(seconds=seconds))
         yield Rule(f"the bucket's retention policy forbids to replace or delete an object for {span}")
     if bucket.get("defaultEventBasedHold"):
         yield Rule(
@@ -46,7 +47,7 @@ def _locks(bucket: Mapping[str, Any]) -> Iterator[Rule]:
     soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
     if soft:
         yield Rule(
-            f"what is deleted is kept, and paid for, {said(timedelta(seconds=soft))} longer (soft delete)"
+            f"what is deleted is kept, and paid for, {say_duration(timedelta(seconds=soft))} longer (soft delete)"
         )
     if bucket.get("versioning", {}).get("enabled"):
         yield Rule("what is replaced or deleted stays as an old version (versioning)")

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from herorun.core.durations import say_duration
 from herorun.core.ports import Rule
 
 
@@ -19,15 +20,5 @@ def expiry(prefixes: tuple[str, ...], root: str, days: int, only: str = "") -> t
     if not touches:
         return ()
     where = f" under {', '.join(prefixes)}" if prefixes else ""
-    words = f"the bucket deletes objects{where}{f' {only}' if only else ''} {said(timedelta(days=days))} after they were written"
+    words = f"the bucket deletes objects{where}{f' {only}' if only else ''} {say_duration(timedelta(days=days))} after they were written"
     return (Rule(words, timedelta(days=days) if whole and not only else None),)
-
-
-def said(span: timedelta) -> str:
-    """`14 days`, `36 hours`, `90 seconds`."""
-    seconds = int(span.total_seconds())
-    for size, unit in ((86400, "day"), (3600, "hour")):
-        if seconds and seconds % size == 0:
-            count = seconds // size
-            return f"{count} {unit}{'s' if count != 1 else ''}"
-    return f"{seconds} seconds"

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
+from herorun.core.durations import say_duration
 from herorun.core.ports import Rule
 from herorun.stores._fsspec import Malformed
 from herorun.stores._objects import At
-from herorun.stores._rules import covers, expiry, said
+from herorun.stores._rules import covers, expiry
 from herorun.stores._s3_client import ask, error_code
 
 ABSENT = {"NoSuchLifecycleConfiguration", "ObjectLockConfigurationNotFoundError"}
@@ -59,7 +60,7 @@ def _lock(told: Mapping[str, Any]) -> Iterator[Rule]:
     kept = told.get("ObjectLockConfiguration", {}).get("Rule", {}).get("DefaultRetention", {})
     days = kept.get("Days", 0) or 365 * kept.get("Years", 0)
     if days:
-        span = said(timedelta(days=days))
+        span = say_duration(timedelta(days=days))
         yield Rule(f"the bucket's object lock forbids to delete what was written for {span}")
 
 

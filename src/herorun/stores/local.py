@@ -179,7 +179,7 @@ def _lock_of(file: Path) -> Iterator[None]:
     try:
         held = hold(file.with_name(f".{file.name}.lock"), LOCK_WAIT, "another process")
     except WrongUse:
-        raise TimeoutError(f"{file} stayed locked by another process for {LOCK_WAIT:g} s") from None
+        raise TimeoutError(f"{file} stayed locked by another process for {LOCK_WAIT:g}s") from None
     try:
         yield
     finally:

@@ -65,7 +65,7 @@ class _Work:
             event = self.events.get(timeout=STALLED)
         except queue.Empty:
             raise TimeoutError(
-                f"nothing under {self.folder} could be read for {STALLED:g} s: its disk may hang"
+                f"nothing under {self.folder} could be read for {STALLED:g}s: its disk may hang"
             ) from None
         if isinstance(event, BaseException):
             raise event

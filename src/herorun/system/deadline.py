@@ -24,7 +24,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     try:
         well, answer = answers.get(timeout=seconds)
     except Empty:
-        raise CouldNotLook(f"There was no answer within {seconds:g} s.") from None
+        raise CouldNotLook(f"There was no answer within {seconds:g}s.") from None
     if not well:
         raise answer
     result: T = answer

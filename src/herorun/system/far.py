@@ -150,7 +150,7 @@ class Far:
             return answer["told"]
         if answer.get("late"):
             raise CouldNotLook(
-                f"{self.road.where} could be reached, but gave no answer within {ask.timeout:g} s: a disk there may hang."
+                f"{self.road.where} could be reached, but gave no answer within {ask.timeout:g}s: a disk there may hang."
             )
         if answer["errno"] is None:
             raise OSError(answer["why"])

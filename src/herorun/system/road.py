@@ -85,7 +85,7 @@ class Ssh:
             raise CouldNotLook(f"{self.where} {why(told)}")
         if answer.code in (*LATE, KILLED):
             raise CouldNotLook(
-                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {timeout:g} s: try again."
+                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {timeout:g}s: try again."
             )
         return answer
 

@@ -33,8 +33,8 @@ def test_each_clock_is_named():
     verdicts = answers(clock_skew, saved(90), a_job(started=ahead(300)))
 
     assert [v.message for v in verdicts] == [
-        "the scheduler's clock is 300 s ahead of ours",
-        "the store's clock is 90 s ahead of ours",
+        "the scheduler's clock is 5m ahead of ours",
+        "the store's clock is 1m30s ahead of ours",
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_clock_that_is_behind_is_named():
 
     assert (verdict.subject, verdict.message) == (
         "the log's clock",
-        "the log's clock is at least 90 s behind ours",
+        "the log's clock is at least 1m30s behind ours",
     )
 
 
@@ -102,5 +102,5 @@ def test_rows_that_came_new_and_are_dated_before_the_last_look_tell_of_any_insta
     relaunched = a_history(2)
     verdict = answer(clock_skew, relaunched, some_metrics(behind=5 * 3600.0))
 
-    assert verdict.message == "the tracker's clock is at least 18000 s behind ours"
+    assert verdict.message == "the tracker's clock is at least 5h behind ours"
     assert answer(clock_skew, relaunched, some_metrics()).outcome is Outcome.PASS

@@ -37,7 +37,7 @@ def test_an_exhausted_memory_and_no_step_for_more_than_two_minutes():
 
 
 def test_it_says_where_and_what_to_do():
-    said = "tiny-1 runs and made no step for 20 min; hbm-exhaustion in line 812 of its log: Program hbm requirement 16.30G. Lower it."
+    said = "tiny-1 runs and made no step for 20m; hbm-exhaustion in line 812 of its log: Program hbm requirement 16.30G. Lower it."
 
     assert complaining(HBM, idle=20 * MINUTE).message == said
     assert "train.py:7" in complaining(BUG, idle=20 * MINUTE).message
@@ -50,7 +50,7 @@ def test_a_step_that_came_a_minute_after_the_line_says_that_it_was_survived(chec
 
 
 def test_an_exception_may_have_been_caught_so_the_next_row_has_its_time():
-    """An evaluation that lets rows stay away for 10 minutes again and again may take three times that."""
+    """An evaluation that lets rows stay away for 10m again and again may take three times that."""
     pausing = some_metrics(advanced_at=NOON - 29 * MINUTE, pause=600.0)
 
     assert complaining(BUG, rows=pausing).outcome is Outcome.PASS

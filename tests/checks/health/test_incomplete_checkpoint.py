@@ -38,7 +38,7 @@ def test_it_is_named_by_its_path():
     verdict = begun(45 * MINUTE)
 
     assert verdict.subject == f"{ROOT}/step-150"
-    assert verdict.message == f"{ROOT}/step-150 last changed 45 min ago: no metadata.json"
+    assert verdict.message == f"{ROOT}/step-150 last changed 45m ago: no metadata.json"
 
 
 def test_without_a_save_time_half_an_hour_counts():

@@ -25,7 +25,7 @@ def test_two_cadences_and_at_least_two_minutes(cadence, limit):
 
 def test_it_says_since_when():
     assert after(45 * MINUTE).message == (
-        "nobody looked for 45 min, since 2026-01-01 11:15 UTC; the cadence is 0:15:00"
+        "nobody looked for 45m, since 2026-01-01 11:15 UTC; the cadence is 15m"
     )
 
 

@@ -34,7 +34,7 @@ def test_one_interval_of_steps(step, outcome):
 def test_it_says_how_old_it_is():
     assert (
         up(200 * MINUTE).message
-        == "tiny-1 trains for 200 min and has saved nothing: temporary_every is 1:00:00"
+        == "tiny-1 has trained for 3h20m and has saved nothing: temporary_every is 1h"
     )
 
 

@@ -35,7 +35,7 @@ def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocat
     (verdict,) = called_running(31 * MINUTE, SILENT)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert verdict.message.startswith("tiny-1 has been pending for 31 min: allocation unconfirmed")
+    assert verdict.message.startswith("tiny-1 has been pending for 31m: allocation unconfirmed")
     assert len(called_running(3 * HOUR, SILENT)) == 2
 
 
@@ -72,7 +72,7 @@ def test_half_an_hour_is_too_long():
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
     assert (
         verdict.message
-        == "tiny-1 has been pending for 30 min: capacity (Resources); wait, or decide on other capacity"
+        == "tiny-1 has been pending for 30m: capacity (Resources); wait, or decide on other capacity"
     )
 
 

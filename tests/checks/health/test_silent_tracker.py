@@ -47,9 +47,7 @@ def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again():
 
 
 def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
-    assert (
-        silent(20 * MINUTE, GOES_ON).message == "tiny-1: no row for 20 min, but its log changed at 11:59 UTC"
-    )
+    assert silent(20 * MINUTE, GOES_ON).message == "tiny-1: no row for 20m, but its log changed at 11:59 UTC"
     assert silent(20 * MINUTE, GOES_ON, check=stalled_steps).outcome is Outcome.UNKNOWN
 
 

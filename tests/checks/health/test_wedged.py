@@ -29,7 +29,7 @@ def test_two_cadences_and_at_least_19_minutes(cadence, limit):
 
 
 def test_it_says_which_sign():
-    assert still(31 * MINUTE).message == f"tiny-1 has not moved for 31 min, owner death: {OWNER}"
+    assert still(31 * MINUTE).message == f"tiny-1 has not moved for 31m, owner death: {OWNER}"
 
 
 def test_without_a_sign_it_is_only_a_stall():

@@ -21,7 +21,7 @@ def test_the_limit_against_the_budget(hours, outcome):
 def test_the_sentence_names_both():
     verdict = answer(short_time_limit, a_contract(**BUDGETED), Offered(time_limit=86400))
 
-    assert verdict.message == "1000 accelerator-hours on 8 take 125 h, and the time limit is 24 h"
+    assert verdict.message == "1000 accelerator-hours on 8 take 5d5h, and the time limit is 1d"
 
 
 @pytest.mark.parametrize("left_out", BUDGETED)

@@ -213,7 +213,7 @@ def test_the_line_is_said_even_when_nothing_changed() -> None:
 
     before = Before(NOW - timedelta(minutes=30), facts_of(look, told), 120)
     assert line_of(look, told, before) == (
-        "2026-03-01T12:00:00Z tiny-1: running; step 120 loss 2.1 [+0 steps in 30 min] (3 s ago); gpu 90 % of 2; "
+        "2026-03-01T12:00:00Z tiny-1: running; step 120 loss 2.1 [+0 steps in 30m] (3s ago); gpu 90 % of 2; "
         "memory 40%; disk 500 GiB free; inodes 90% free; nothing changed since 11:30Z"
     )
 

@@ -58,7 +58,7 @@ RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
             eta(RUNNING[:4], 100, NOON),
             "unknown: it takes 5 steps whose rows tell their time, and there are 4",
         ),
-        (eta(RUNNING, 100, NOON + 30 * MINUTE), "none: no step for 30 minutes"),
+        (eta(RUNNING, 100, NOON + 30 * MINUTE), "none: no step for 30m"),
     ],
 )
 def test_where_nobody_can_tell_it_says_so(told: Eta, words: str) -> None:

@@ -81,7 +81,7 @@ def test_an_iris_that_cannot_be_asked_is_no_answer(tmp_path: Path, monkeypatch: 
 def test_the_tasks_of_each_generation_are_summed_up() -> None:
     recorded = RECORDED / "iris"
     told = iris.summary_tasks((recorded / "summary-A.json").read_text())
-    assert summary(told) == "1 of 2 tasks ended with 3, after 0 s at the earliest"
+    assert summary(told) == "1 of 2 tasks ended with 3, after 0.12s at the earliest"
     told = iris.described_tasks((recorded / "describe-C.txt").read_text())
     assert [(task.exit_code, task.failed) for task in told] == [(None, False), (3, True)]
     assert iris.summary_tasks("{}") == iris.summary_tasks("no") == iris.described_tasks("") == ()

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.clocks import SKEW
+from herorun.core.durations import say_span
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -53,7 +54,7 @@ def clock_skew(
     clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
     ahead = [(name, _ahead(times, now.at)) for name, times in clocks]
     wrong = [
-        failed(f"{name} is {by.total_seconds():.0f} s ahead of ours", subject=name)
+        failed(f"{name} is {say_span(by)} ahead of ours", subject=name)
         for name, by in ahead
         if by > limits.skew
     ]
@@ -64,7 +65,7 @@ def clock_skew(
         ("the tracker's clock", _rows_before_launch(metrics, history)),
     )
     wrong += [
-        failed(f"{name} is at least {by.total_seconds():.0f} s behind ours", subject=name)
+        failed(f"{name} is at least {say_span(by)} behind ours", subject=name)
         for name, by in effects
         if limits.skew < by <= limits.most
     ]

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
 from herorun.core.evidence import History, Job, Now
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.running import not_running
@@ -34,9 +35,8 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
         return not_applicable(f"{job.instance} has not checked in", subject=job.instance)
     begun = _begun(history, now.at - limits.within, now.at)
     newest = history.starts[-1][1]
-    minutes = limits.within // timedelta(minutes=1)
     if begun >= limits.starts:
-        said = f"{job.instance} was started {count(round(begun), 'time')} within {minutes} min, and is at attempt {newest}"
+        said = f"{job.instance} was started {count(round(begun), 'time')} within {say_span(limits.within)}, and is at attempt {newest}"
         return failed(said, subject=job.instance)
     return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)
 

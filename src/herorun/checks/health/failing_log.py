@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
 from herorun.core.evidence import Cadence, FinalStep, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.complaints import idle_since, in_words, worst_complaint
@@ -48,10 +49,10 @@ def failing_log(
     since = idle_since(worst, job, metrics, history, now.at)
     if since is None or now.at - since <= _most(worst.weight, metrics, history, final, cadence, limits):
         return passed(f"{job.instance} moved lately; {in_words(worst)}", subject=job.instance)
-    idle = (now.at - since) // timedelta(minutes=1)
+    idle = say_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(
-        f"{job.instance} runs and made no step for {idle} min; {in_words(worst)}{advice}",
+        f"{job.instance} runs and made no step for {idle}; {in_words(worst)}{advice}",
         subject=job.instance,
     )
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
 from herorun.core.evidence import Candidate, Checkpoints, Nothing, Now, SaveTime
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
@@ -39,5 +40,5 @@ def _judge(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
         said = f"{candidate.path} is not complete, and its store does not tell since when"
         return not_applicable(said, candidate.problem, subject=candidate.path)
     idle = now.at - candidate.modified
-    said = f"{candidate.path} last changed {idle // timedelta(minutes=1)} min ago: {candidate.problem}"
+    said = f"{candidate.path} last changed {say_span(idle)} ago: {candidate.problem}"
     return failed(said, subject=candidate.path) if idle > most else passed(said, subject=candidate.path)

@@ -12,6 +12,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import Cadence, History, Job, JobState, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
@@ -42,6 +43,6 @@ def late_tick(
         return not_applicable("this is the first tick")
     ago = now.at - last
     if ago > max(limits.least, limits.cadences * cadence.every):
-        said = f"nobody looked for {ago // timedelta(minutes=1)} min, since {last:%Y-%m-%d %H:%M} UTC; the cadence is {cadence.every}"
+        said = f"nobody looked for {say_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is {say_duration(cadence.every)}"
         return failed(said)
     return passed(f"the last look was at {last:%Y-%m-%d %H:%M} UTC")

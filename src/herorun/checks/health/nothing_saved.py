@@ -13,6 +13,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.saves import job_start, save_interval
@@ -44,7 +45,7 @@ def nothing_saved(
     if not due:
         return passed(f"{job.instance} is too young to have saved", subject=job.instance)
     return failed(
-        f"{job.instance} trains for {age // timedelta(minutes=1)} min and has saved nothing: {due}",
+        f"{job.instance} has trained for {say_span(age)} and has saved nothing: {due}",
         subject=job.instance,
     )
 
@@ -61,7 +62,7 @@ def _due(
     every = contract.checkpoints.temporary_every
     if every is not None:
         late = age - limits.startup > limits.intervals * every
-        return f"temporary_every is {every}" if late else ""
+        return f"temporary_every is {say_duration(every)}" if late else ""
     interval = save_interval(contract, checkpoints)
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.contract import say_duration
+from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import History, Job, JobLog, JobState, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
@@ -63,7 +63,7 @@ def pending_too_long(
     if waits <= limits.first:
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
     words = UNCONFIRMED if running else _words(why, job)
-    said = f"{job.instance} has been pending for {waits // timedelta(minutes=1)} min: {words}"
+    said = f"{job.instance} has been pending for {say_span(waits)}: {words}"
     return [failed(said, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 
 

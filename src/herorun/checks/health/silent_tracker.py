@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -59,5 +60,5 @@ def silent_tracker(
     if not sign:
         return passed("the rows stand still, and nothing else is seen to go on", subject=job.instance)
     what = "no row" if wrote else "no row at all"
-    idle = (now.at - since) // timedelta(minutes=1)
-    return failed(f"{job.instance}: {what} for {idle} min, but {sign}", subject=job.instance)
+    idle = say_span(now.at - since)
+    return failed(f"{job.instance}: {what} for {idle}, but {sign}", subject=job.instance)

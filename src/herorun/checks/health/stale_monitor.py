@@ -12,6 +12,7 @@ from datetime import timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
 from herorun.core.evidence import Cadence, Heartbeat, LeaseSeen, Nothing, Now
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
@@ -31,11 +32,11 @@ def stale_monitor(
     found = []
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
-        said = f"the lease of {lease.owner} has not moved for {idle // timedelta(minutes=1)} min"
+        said = f"the lease of {lease.owner} has not moved for {say_span(idle)}"
         found.append(failed(said, subject=lease.owner) if idle > most else passed(said, subject=lease.owner))
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
-        said = f"the babysitter on this machine last wrote {idle // timedelta(minutes=1)} min ago"
+        said = f"the babysitter on this machine last wrote {say_span(idle)} ago"
         found.append(
             failed(said, subject="this machine") if idle > most else passed(said, subject="this machine")
         )

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.clocks import SKEW
+from herorun.core.durations import say_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -65,14 +66,8 @@ def stalled_steps(
 
 def _judge(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
-    said = f"{job.instance}: {what}, {_words(max(idle, timedelta()))} ago; the limit is {_words(most)}"
+    said = f"{job.instance}: {what}, {say_span(max(idle, timedelta()))} ago; the limit is {say_span(most)}"
     if idle > most:
         return failed(said, subject=job.instance)
-    skew = [f"the newest row is {_words(-idle)} in the future: the clocks differ"] if -idle > SKEW else []
+    skew = [f"the newest row is {say_span(-idle)} in the future: the clocks differ"] if -idle > SKEW else []
     return passed(said, *skew, subject=job.instance)
-
-
-def _words(duration: timedelta) -> str:
-    """`16.5 min`, `40 s`."""
-    seconds = duration.total_seconds()
-    return f"{seconds / 60:.1f} min" if abs(seconds) >= 120 else f"{seconds:.0f} s"

@@ -13,6 +13,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.running import not_running
@@ -50,5 +51,5 @@ def wedged(
     idle = now.at - since
     if idle <= most:
         return passed(f"{job.instance} moved within {most}", lines[-1], subject=job.instance)
-    said = f"{job.instance} has not moved for {idle // timedelta(minutes=1)} min, {signal_in(lines[-1])}: {lines[-1]}"
+    said = f"{job.instance} has not moved for {say_span(idle)}, {signal_in(lines[-1])}: {lines[-1]}"
     return failed(said, subject=job.instance)

@@ -5,7 +5,8 @@ Fix: take `[babysit] declined` out; or start `herorun babysit RUN` on the machin
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.contract import Contract, say_duration
+from herorun.core.contract import Contract
+from herorun.core.durations import say_duration
 from herorun.core.evidence import Launcher, Watch
 from herorun.core.finding import Verdict, failed, passed
 

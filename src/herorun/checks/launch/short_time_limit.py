@@ -7,6 +7,7 @@ Fix: ask for a longer limit in `[scheduler]`, or count on a relaunch and correct
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
+from herorun.core.durations import say_span
 from herorun.core.estimate import estimate
 from herorun.core.evidence import Offered
 from herorun.core.finding import Verdict, failed, not_applicable, passed
@@ -22,5 +23,5 @@ def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
     if told.limit_hours is None:
         return not_applicable("the scheduler tells no time limit")
     budgeted = f"{told.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
-    words = f"{budgeted} take {told.wall_hours:g} h, and the time limit is {told.limit_hours:g} h"
+    words = f"{budgeted} take {say_span(3600 * told.wall_hours)}, and the time limit is {say_span(3600 * told.limit_hours)}"
     return failed(words, subject="time limit") if told.short_by else passed(words)

@@ -8,7 +8,8 @@ previous 10 kept.
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.contract import Contract, say_duration
+from herorun.core.contract import Contract
+from herorun.core.durations import say_duration
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 WANTED = ("permanent_every", "temporary_every", "keep")

@@ -23,7 +23,7 @@ from herorun.core.contract.planned import (
 )
 from herorun.core.contract.reading import contract_from, explain_errors, parse_contract
 from herorun.core.contract.told import Issue, Logbook, Notify
-from herorun.core.contract.values import KIND, SLUG, Duration, parse_duration, say_duration
+from herorun.core.contract.values import KIND, SLUG, Duration, parse_duration
 from herorun.core.contract.watched import Babysit, Budget, Budgets, Phase, Recovery
 from herorun.core.contract.whole import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
 
@@ -67,5 +67,4 @@ __all__ = [
     "parse_contract",
     "parse_duration",
     "plan_part",
-    "say_duration",
 ]

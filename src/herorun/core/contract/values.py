@@ -14,6 +14,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from herorun.core.durations import say_duration
 from herorun.core.git_names import remote_name
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
@@ -39,19 +40,6 @@ def parse_duration(value: object) -> object:
     if isinstance(value, (int, float)):
         raise ValueError(f'{value!r} has no unit: write it like "{value}s" or "{value}m"')
     return value
-
-
-def say_duration(value: timedelta) -> str:
-    """The shortest exact form: 15m, 570s, 2d.
-
-    >>> say_duration(timedelta(seconds=570))
-    '570s'
-    """
-    seconds = value.total_seconds()
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds and seconds % size == 0:
-            return f"{int(seconds // size)}{unit}"
-    return f"{seconds:g}s"
 
 
 def _positive(value: timedelta) -> timedelta:

@@ -7,7 +7,8 @@ from statistics import median
 
 from pydantic import PositiveFloat
 
-from herorun.core.contract import Contract, say_duration
+from herorun.core.contract import Contract
+from herorun.core.durations import say_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.running import not_running

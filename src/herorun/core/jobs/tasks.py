@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from herorun.core.durations import say_span
+
 NEAR = 0.9  # of the limit
 OOM_CODE = 137  # 128 and SIGKILL: what a container ends with that met its memory limit
 
@@ -76,4 +78,4 @@ def _peak(tasks: Sequence[TaskEnd]) -> str:
 
 def _after(tasks: Sequence[TaskEnd]) -> str:
     spans = [task.seconds for task in tasks if task.seconds is not None]
-    return f", after {min(spans):,.0f} s at the earliest" if spans else ""
+    return f", after {say_span(min(spans))} at the earliest" if spans else ""

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from herorun.core.durations import say_span
 from herorun.core.patrol.risks import mean_use
 from herorun.core.patrol.seen import Alive, Before, Blind, Count, Look, Memory, Own, Room
 from herorun.core.patrol.state import chain_runs, fresh
 from herorun.core.patrol.told import Told
-from herorun.core.patrol.words import size, span
+from herorun.core.patrol.words import size
 
 
 def line_of(look: Look, told: Told, before: Before | None = None) -> str:
@@ -42,18 +43,18 @@ def _log(look: Look, before: Before | None) -> Iterator[str]:
         yield f"log unknown: {log.why}"
     if not isinstance(log, Own):
         return
-    age = f" ({span(log.age)} ago)" if log.age is not None else ""
+    age = f" ({say_span(log.age)} ago)" if log.age is not None else ""
     gained = _gained(log.step, before, look)
     if log.line:
         yield f"{log.line[:120]}{gained}{age}"
     elif log.age is not None:
-        yield f"log written {span(log.age)} ago"
+        yield f"log written {say_span(log.age)} ago"
 
 
 def _gained(step: int | None, before: Before | None, look: Look) -> str:
     if step is None or before is None or before.step is None:
         return ""
-    return f" [{step - before.step:+d} steps in {span((look.at - before.at).total_seconds())}]"
+    return f" [{step - before.step:+d} steps in {say_span((look.at - before.at).total_seconds())}]"
 
 
 def _machine(look: Look) -> Iterator[str]:

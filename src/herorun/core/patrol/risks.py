@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from herorun.core.durations import say_span
 from herorun.core.patrol.seen import Before, Blind, Gpu, Look, Memory, Own, Room
 from herorun.core.patrol.told import Advice, Ways
-from herorun.core.patrol.words import size, span
+from herorun.core.patrol.words import size
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
 RECENT = 120.0  # seconds: a log that was written since then advances
@@ -35,11 +36,13 @@ def _log(look: Look) -> Iterator[Advice]:
         return
     if look.newest is not None and look.newest < SILENT:
         words = "its output still changes, so it is block-buffered and does not hang: set PYTHONUNBUFFERED=1 next time"
-        yield Advice("buffered", f"The log has stood still for {span(log.age)}, but {words}.", grave=False)
+        yield Advice(
+            "buffered", f"The log has stood still for {say_span(log.age)}, but {words}.", grave=False
+        )
     else:
         yield Advice(
             "silent",
-            f"The log has stood still for {span(log.age)}, and so has the output: look whether it hangs.",
+            f"The log has stood still for {say_span(log.age)}, and so has the output: look whether it hangs.",
         )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from herorun.core.condition import RunHealth
+from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.patrol.seen import Look, Own
@@ -64,7 +65,7 @@ def judge_wish(
     if still >= STALL and isinstance(look.log, Own):  # what waits in a queue has no log yet
         return (
             Outcome.OVER,
-            f"nothing of it has moved for {still.total_seconds() / 60:.0f} min: look whether it hangs",
+            f"nothing of it has moved for {say_span(still)}: look whether it hangs",
         )
     return Outcome.WAIT, f"{wish} has not come"
 

@@ -1,11 +1,4 @@
-"""Lengths and sizes, for people. Pure."""
-
-
-def span(seconds: float) -> str:
-    """Of seconds."""
-    if seconds < 120:
-        return f"{max(0.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+"""Sizes, for people. Pure."""
 
 
 def size(count: float) -> str:

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
+
+from herorun.core.durations import say_duration
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Retention:
 
     def __str__(self) -> str:
         permanent = f"every {self.permanent_every} steps" if self.permanent_every else "the final one only"
-        temporary = f"every {self.temporary_every:g} s" if self.temporary_every else "rolling"
+        every = timedelta(seconds=self.temporary_every or 0)
+        temporary = f"every {say_duration(every)}" if every else "rolling"
         keep = f"keep {self.keep}" if self.keep else "keep the newest"
         return f"permanent {permanent}, temporary {temporary}, {keep}"

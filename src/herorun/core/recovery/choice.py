@@ -13,6 +13,7 @@ from herorun.core.alert import Alert
 from herorun.core.asking import QUESTION_WAYS, Reason, Way
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
+from herorun.core.durations import say_duration
 from herorun.core.finding import count
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Ledger, Policy, hours_used
@@ -237,5 +238,4 @@ def why_recoverable(ending: Ending, policy: Policy, ledger: Ledger, now: datetim
         return f"recoverable: {ending.cause} is free"
     most = policy.budget(ending.cause) or 0
     used = sum(cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent)
-    hours = policy.window.total_seconds() / 3600
-    return f"recoverable: {ending.cause}, relaunch {used + 1} of {most} in {hours:g} h"
+    return f"recoverable: {ending.cause}, relaunch {used + 1} of {most} in {say_duration(policy.window)}"

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
+from herorun.core.durations import say_span
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import SLOW, Beat
 
@@ -54,8 +55,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     silent = at - rises[-1][0]
     usual = median(after[0] - before[0] for before, after in pairwise(rises))
     if silent > max(SLOW * usual, PATIENCE.total_seconds() * SECOND):
-        minutes = silent // SECOND // 60
-        return Eta(None, None, f"none: no step for {minutes} minutes")
+        return Eta(None, None, f"none: no step for {say_span(silent / SECOND)}")
     paces = _paces(rises, at)
     if not paces:
         return Eta(None, None, "unknown: no pace can be told yet")
