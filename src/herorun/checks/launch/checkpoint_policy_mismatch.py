@@ -9,7 +9,8 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.config.checkpoint_keys import KEEP, OFF, PERMANENT, TEMPORARY, Saving, savings
-from herorun.core.contract import Contract, say_duration
+from herorun.core.contract import Contract
+from herorun.core.durations import say_duration
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.plan import Plan
 

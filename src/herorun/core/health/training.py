@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.clocks import SKEW
-from herorun.core.contract import say_duration
+from herorun.core.durations import say_duration
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
