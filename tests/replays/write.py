@@ -56,6 +56,7 @@ class World:
         part: str = BOTH,
         log: str = "",
         every: int = 1,
+        lr: float | None = None,
     ) -> datetime:
         """Rows of these completed updates, logged as one less; the time of the last. `log` names whose log moves on."""
         at = first
@@ -63,9 +64,8 @@ class World:
             at = first + timedelta(seconds=n * seconds)
             if n % every == 0 or update == steps[-1]:
                 after = (at - self.begin).total_seconds()
-                self.rows.append(
-                    {"after": round(after, 1), "step": update - 1, "loss": loss(update), "in": part}
-                )
+                row = {"after": round(after, 1), "step": update - 1, "loss": loss(update), "in": part}
+                self.rows.append(row | ({} if lr is None else {"lr": lr}))
             if log and (n % 10 == 0 or update == steps[-1]):
                 self.say(at, part, log=f"step {update} of training done", instance=log)
         return at
@@ -75,8 +75,12 @@ class World:
         found = {"world.jsonl": "".join(json.dumps(line) + "\n" for line in lines)}
         if self.rows:
             rows = sorted(self.rows, key=lambda row: row["after"])
-            told = [f"{r['after']:g},{r['step']},{r['loss']},{r['in']}" for r in rows]
-            found["rows.csv"] = "\n".join(["after,step,train/loss,in", *told, ""])
+            rates = any("lr" in row for row in rows)
+            told = [
+                f"{r['after']:g},{r['step']},{r['loss']},{r['in']}" + (f",{r['lr']}" if rates else "")
+                for r in rows
+            ]
+            found["rows.csv"] = "\n".join(["after,step,train/loss,in" + ",lr" * rates, *told, ""])
         return found
 
 
@@ -435,6 +439,84 @@ def twice_the_steps() -> World:
     return World(at("2026-04-20 09:00"), "gs://hero/stratified-2/checkpoints")
 
 
+# --- 10: a resume with 16 times the learning rate ---------------------------------------------------------
+
+FIELD = "gs://hero/field/checkpoints"
+RATE = 3e-4
+
+
+def _before_the_resume(world: World, reached: int) -> Callable[[int], float]:
+    """An instance that reached a step and was stopped by a person just before the world's beginning."""
+    loss = curve(2.2, 0.004, 10)
+    began = world.begin - 30 * HOUR
+    world.launch(began, "field-1", final_step=50_000)
+    world.runs(began, "field-1")
+    first = world.begin - timedelta(seconds=10 * 320)
+    world.train(first, range(reached - 299, reached + 1), 10, loss, log="field-1", lr=RATE)
+    _stop(world, world.begin - MINUTE, "field-1")
+    return loss
+
+
+def _resumed(world: World, step: int) -> None:
+    world.save(world.begin - 6 * MINUTE, step)
+    world.launch(world.begin, "field-2", final_step=50_000, start=_start(FIELD, step), relaunch_of="field-1")
+    world.runs(world.begin, "field-2")
+
+
+def sixteen_times_the_rate(start: int) -> World:
+    """No step is there twice: W&B's client drops those that the run has, or the checkpoint is of the last one."""
+    world = World(at("2026-06-01 10:00"), FIELD)
+    loss = _before_the_resume(world, 1_500)
+    _resumed(world, start)
+    world.say(world.begin + 2 * MINUTE, log=f"Resuming training from step {start}", instance="field-2")
+    first = world.begin + 5 * MINUTE
+    last = world.train(first, range(1_501, 1_561), 10, loss, FAULT, "field-2", lr=16 * RATE)
+    after = last + timedelta(seconds=10)
+    world.train(after, range(1_561, 1_700), 10, lambda _: math.nan, FAULT, "field-2", lr=16 * RATE)
+    world.train(first, range(1_501, 1_700), 10, loss, SOUND, "field-2", lr=RATE)
+    return world
+
+
+# --- 11: "Loading checkpoint ...", then "Starting from scratch" --------------------------------------------
+
+
+def from_scratch_on_wandb() -> World:
+    """Its client drops every row below the old last step; what it says of that, and checkpoints, are all there is."""
+    world = World(at("2026-06-02 10:00"), FIELD)
+    loss = _before_the_resume(world, 1_500)
+    _resumed(world, 1_450)
+    said = f"Loading checkpoint from {FIELD}/step-1450"
+    world.say(world.begin + 2 * MINUTE, log=said, instance="field-2")
+    first = world.begin + 5 * MINUTE
+    world.say(first, SOUND, log="Resuming training from step 1450", instance="field-2")
+    for n in range(200):
+        words = (
+            f"Tried to log to step {n} that is less than the current step 1500. Steps must be monotonically"
+        )
+        moment = first + n * timedelta(seconds=10)
+        world.say(moment, FAULT, log=f"wandb: WARNING {words} increasing", instance="field-2")
+    world.save(first + 17 * MINUTE, 100, FAULT)
+    world.train(first + 9 * MINUTE, range(1_501, 1_700), 10, loss, SOUND, "field-2", lr=RATE)
+    return world
+
+
+def from_scratch_by_the_log_alone() -> World:
+    """A long compilation: neither row nor checkpoint yet."""
+    world = World(at("2026-06-03 10:00"), FIELD)
+    loss = _before_the_resume(world, 1_500)
+    _resumed(world, 1_500)
+    said = f"Loading checkpoint from {FIELD}/step-1500"
+    world.say(world.begin + 2 * MINUTE, log=said, instance="field-2")
+    moment = world.begin + 3 * MINUTE
+    world.say(moment, FAULT, log="No checkpoint found. Starting from scratch.", instance="field-2")
+    world.say(moment, SOUND, log="Resuming training from step 1500", instance="field-2")
+    for n in range(1, 4):
+        words = f"Compiling the train step, {n} of 3"
+        world.say(world.begin + (4 + 8 * n) * MINUTE, log=words, instance="field-2")
+    world.train(world.begin + 31 * MINUTE, range(1_501, 1_600), 10, loss, SOUND, "field-2", lr=RATE)
+    return world
+
+
 WORLDS: dict[str, Callable[[], World]] = {
     "01-resume-made-a-new-namespace": resume_in_a_new_namespace,
     "02-wrong-base-checkpoint": wrong_base,
@@ -455,6 +537,10 @@ WORLDS: dict[str, Callable[[], World]] = {
     "09b-slow-first-step": a_slow_first_step,
     "09c-every-read-fails": every_read_fails,
     "09d-enrolled-from-one-table": enrolled_from_one_table,
+    "10a-sixteen-times-the-rate-on-wandb": lambda: sixteen_times_the_rate(1_450),
+    "10b-sixteen-times-the-rate-at-the-last-step": lambda: sixteen_times_the_rate(1_500),
+    "11a-from-scratch-on-wandb": from_scratch_on_wandb,
+    "11b-from-scratch-by-the-log-alone": from_scratch_by_the_log_alone,
 }
 
 
