@@ -9,9 +9,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -20,7 +22,9 @@ from commands.answers import ask
 from herorun.acts import glancing
 from herorun.commands._glance import checkpoint_words, pace_words, progress_words, table_of, tick_words
 from herorun.commands.watch import _code
+from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
 from herorun.core.glance import Glance, Pace
+from herorun.core.journal import Memory
 from herorun.trackers.jsonl import JsonLines
 from stories import SLUG, WAIT, Story, in_memory
 
@@ -51,7 +55,7 @@ def watched(world: Story) -> Iterator[Story]:
 
 
 @pytest.mark.thorough
-def test_it_shows_what_the_last_tick_kept_and_asks_nobody(
+def test_it_shows_what_the_last_tick_kept_and_asks_no_tracker(
     watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(*_: object) -> None:
@@ -71,7 +75,7 @@ def test_it_shows_what_the_last_tick_kept_and_asks_nobody(
 def test_without_a_terminal_it_prints_once(watched: Story, capsys: CAPTURE) -> None:
     told = ask(watched, capsys, "watch")
     (line,) = [line for line in told.out.splitlines() if line.startswith(f"{SLUG} ")]
-    assert told.code == 0 and "healthy" in line and "3/4" in line
+    assert told.code == 0 and "healthy" in line and "3/4" in line and " ago" in line
 
 
 def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
@@ -209,7 +213,48 @@ def test_the_words_of_a_row() -> None:
     )
 
 
-LAST = {200: "in 42s", 100: "48.2k 96%", 80: "2.345", 60: "stale", 40: "stale"}
+@pytest.mark.thorough
+def test_a_job_that_was_killed_since_the_last_tick_is_down(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["run"] == "healthy"
+    story.end()  # by SIGKILL
+    answer = ask(story, capsys, "watch", SLUG, "--json")
+    assert (answer.document["runs"][0]["run"], answer.code) == ("down", 1)
+    assert " ago" in ask(story, capsys, "watch", SLUG).out
+
+
+JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
+    (Job("1", "tiny-1", JobState.RUNNING), ("healthy", "fresh"), ("healthy", "fresh")),
+    (Job("1", "tiny-1", JobState.FAILED), ("healthy", "fresh"), ("down", "fresh")),
+    (Job("1", "tiny-1", JobState.CANCELLED), ("degraded", "stale"), ("down", "stale")),
+    (Job("1", "tiny-1", JobState.GONE), ("healthy", "fresh"), ("unknown", "fresh")),
+    (Job("1", "tiny-1", JobState.SUCCEEDED), ("healthy", "fresh"), ("unknown", "fresh")),  # not judged yet
+    (Job("1", "tiny-1", JobState.SUCCEEDED), ("finished", "fresh"), ("finished", "fresh")),
+    (Job("1", "tiny-1", JobState.SUCCEEDED), ("down", "fresh"), ("down", "fresh")),
+    (Job("1", "tiny-2", JobState.RUNNING), ("down", "fresh"), ("starting", "fresh")),
+    (Unavailable("squeue: no answer"), ("healthy", "fresh"), ("unknown", "partial")),
+    (Unavailable("squeue: no answer"), ("healthy", "stale"), ("unknown", "stale")),
+)
+
+
+@pytest.mark.parametrize(("job", "kept", "shown"), JOBS)
+def test_what_the_scheduler_says_now_beats_what_was_seen_last(
+    job: Job | Unavailable, kept: tuple[str, str], shown: tuple[str, str]
+) -> None:
+    assert glancing._as_scheduled(job, kept) == shown
+
+
+def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+    saved = [Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)]
+    seen = {Checkpoints: Checkpoints(tuple(saved))}
+    assert glancing._newest(seen, Memory())[1] == 600
+    back = replace(Memory().history, given_up=(GivenUp(100, at + timedelta(days=40)),))
+    assert glancing._newest(seen, SimpleNamespace(history=back))[1] == 100
+
+
+LAST = {200: "in 42s", 100: "48.2k 96%", 80: "left", 60: "4m10s ago", 40: "stale"}
 
 
 @pytest.mark.parametrize("width", LAST)
@@ -228,6 +273,7 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
         checkpoint_step=4500,
         checkpoint_age=754.0,
         next_tick=at + timedelta(seconds=42),
+        seen=at - timedelta(seconds=250),
     )
     out = Console(file=StringIO(), width=width)
     out.print(table_of([run, Glance("x", "initialised")], at, width))

@@ -1,4 +1,7 @@
-"""A glance at runs, from what their babysitters keep on this machine: no tracker, no scheduler and no remote is asked."""
+"""A glance at runs: what their babysitters keep on this machine, and what the scheduler says of the job now.
+
+No tracker, no store and no remote is asked.
+"""
 
 import json
 import os
@@ -10,30 +13,35 @@ from typing import Any
 
 from herorun import discover
 from herorun.acts.babysitter import last_heartbeat, next_due
+from herorun.acts.looks import Looks
 from herorun.acts.many import each
 from herorun.acts.rules import evidence_file
 from herorun.acts.sealed import at_the_end
 from herorun.core.alert import Alert
 from herorun.core.check import Gate
 from herorun.core.codec import read
-from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics
+from herorun.core.condition import BY_STATE, RunHealth
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
 from herorun.core.glance import Glance, OpenAlert, Pace, pace_of, sparkline
 from herorun.core.journal import Memory
+from herorun.core.lineage import given_up
+from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
-from herorun.core.tick import RunHealth
+from herorun.gather import gather
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system.clock import now
 from herorun.system.columns import Fetched, fetched
 from herorun.workspace import Run, open_run
 
+READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from
 KEPT: Mapping[str, Any] = {"Metrics": Metrics, "FinalStep": FinalStep, "Checkpoints": Checkpoints}
 LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
 
 
-def glance_at(name: str, start: Path) -> Glance:
-    """One run as its babysitter saw it last."""
+def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
+    """One run as its babysitter saw it last, unless its job says something else by now."""
     run = open_run(name, start)
     memory = run.record.memory()
     told = memory.last_decided
@@ -41,15 +49,35 @@ def glance_at(name: str, start: Path) -> Glance:
         bare = Glance(run.slug, stage_of(run))
         return at_the_end(run, memory, bare) if memory.sealed else bare
     stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in ("finished", "down")
-    glance = glance_of(
-        run,
-        memory,
-        last_evidence(run, told.at),
-        ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor),
-        told.at,
-        memory.alerts.values(),
-    )
+    standing = ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
+    if not memory.sealed:
+        standing = _as_scheduled(job_now(run, memory, looks or Looks()), standing)
+    glance = glance_of(run, memory, last_evidence(run, told.at), standing, told.at, memory.alerts.values())
     return at_the_end(run, memory, glance) if memory.sealed else glance
+
+
+def job_now(run: Run, memory: Memory, looks: Looks) -> Job | Unavailable:
+    """What the scheduler says of the current instance's job; the runs of one cluster share one question."""
+    given = {**run.given(memory), Now: Now(now())}
+    try:
+        given[Scheduler] = looks.of(run, memory)
+        found = gather([Job], discover.sources(), given, READ_DEADLINE).get(Job)
+    except (HerorunError, OSError) as error:
+        return Unavailable(in_words(error))
+    return found if isinstance(found, Job | Unavailable) else Unavailable("nothing was launched yet")
+
+
+def _as_scheduled(job: Job | Unavailable, kept: tuple[str, str]) -> tuple[str, str]:
+    """The run and its monitor. An end that no tick has judged yet is never good news, and nor is a job out of sight."""
+    health, monitor = kept
+    if not isinstance(job, Job):
+        return RunHealth.UNKNOWN.value, monitor if monitor == "stale" else "partial"
+    if job.state.live:
+        begins = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
+        return (RunHealth.STARTING.value if begins else health), monitor
+    said = BY_STATE[job.state]
+    judged = said is RunHealth.FINISHED and health in (RunHealth.FINISHED, RunHealth.DOWN, RunHealth.DEGRADED)
+    return health if judged else (RunHealth.UNKNOWN if said is RunHealth.FINISHED else said).value, monitor
 
 
 def stage_of(run: Run) -> str:
@@ -62,11 +90,12 @@ def stage_of(run: Run) -> str:
     return "initialised" if memory.initialised else "not initialised"
 
 
-def glances(names: list[str], start: Path) -> list[Glance]:
-    """Each of them; one that cannot be read says why."""
+def glances(names: list[str], start: Path, looks: Looks | None = None) -> list[Glance]:
+    """Each of them; one that cannot be read says why. `looks` are those of a process that looks again and again."""
+    shared = (looks or Looks()).expect(names, start)
     return [
         answer.value or Glance(answer.slug, "unknown", error=answer.error, monitor="stale")
-        for answer in each(names, lambda name: glance_at(name, start))
+        for answer in each(names, lambda name: glance_at(name, start, shared))
     ]
 
 
@@ -83,7 +112,7 @@ def glance_of(
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
     step = metrics.step if isinstance(metrics, Metrics) else None
-    saved_at, saved = _newest(evidence)
+    saved_at, saved = _newest(evidence, memory)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
     named = next((name for name in names_of(run.contract).loss if name in last), "")
     over = bool(memory.sealed) or health == RunHealth.FINISHED
@@ -114,9 +143,11 @@ def _alerts(alerts: Iterable[Alert]) -> tuple[OpenAlert, ...]:
     return tuple(sorted(found, key=lambda a: (a.severity != "critical", a.state != "firing", a.check)))
 
 
-def _newest(evidence: Evidence) -> tuple[datetime | None, int | None]:
-    found = evidence.get(Checkpoints)
-    newest = found.newest if isinstance(found, Checkpoints) else None
+def _newest(evidence: Evidence, memory: Memory) -> tuple[datetime | None, int | None]:
+    """Of the present lineage: a look from before a rollback knows nothing of it yet."""
+    found, back = evidence.get(Checkpoints), memory.history.given_up
+    kept = found.candidates if isinstance(found, Checkpoints) else ()
+    newest = Checkpoints(tuple(each for each in kept if given_up(each, back) is None)).newest
     return (newest.modified, newest.step) if newest else (None, None)
 
 

@@ -16,7 +16,7 @@ COLOURS = {
     "starting": "yellow",
     "healthy": "green",
 }
-COLUMNS = ("run", "state", "progress", "loss", "speed", "checkpoint", "next tick")
+COLUMNS = ("run", "state", "seen", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
 BAR = 12  # cells
@@ -70,6 +70,7 @@ def _cells(glance: Glance, at: datetime, size: Size) -> list[Any]:
     return [
         Text(clean(glance.slug)),
         Text(state_words(glance), COLOURS.get(glance.run, "") if not glance.error else "red"),
+        Text(seen_words(glance, at, size.short)),
         Text(progress_words(glance, size.bar)),
         Text(loss_words(glance, size.curve)),
         Text(pace_words(glance, size.short), "yellow" if _slow(glance) else ""),
@@ -114,6 +115,13 @@ def state_words(glance: Glance) -> str:
     if glance.stage != "launched":
         return glance.stage
     return glance.run if glance.monitor == "fresh" else f"{glance.run}, monitor {glance.monitor}"
+
+
+def seen_words(glance: Glance, at: datetime, short: bool = False) -> str:
+    """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
+    if glance.seen is None:
+        return "-"
+    return f"{span(at - glance.seen)}{'' if short else ' ago'}"
 
 
 def progress_words(glance: Glance, cells: int = BAR) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     "--every",
     "seconds",
     type=click.FloatRange(0.2, 3600),
-    default=2.0,
+    default=10.0,
     show_default=True,
     metavar="SECONDS",
     help="How often it is drawn anew.",
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_json: bool) -> int:
     """State, progress, loss, speed beside the usual one, newest checkpoint, alerts and next tick, the worst run first.
 
-    It shows what the babysitter of this machine keeps and asks nobody else; `herorun status` looks afresh. Without RUN
-    it follows every run. q ends it, as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once,
-    and ends with 1 for a run that is down or a critical alert that fires, and with 3 for a run that cannot be read, or
-    that nobody has seen train yet.
+    It shows what the babysitter of this machine saw at its last tick, and how old that is. Whether the job still runs,
+    it asks the scheduler each time; `herorun status` looks at everything. Without RUN it follows every run. q ends it,
+    as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once, and ends with 1 for a run that is
+    down or a critical alert that fires, and with 3 for a run that cannot be read, or that nobody has seen train yet.
 
     \b
     Example:
@@ -75,10 +75,10 @@ def document(glance: "Glance") -> dict[str, Any]:
     }
 
 
-def _look(names: list[str], home: "Path") -> "list[Glance]":
+def _look(names: list[str], home: "Path", looks: Any = None) -> "list[Glance]":
     from herorun.acts.glancing import glances
 
-    return glances(names, home)
+    return glances(names, home, looks)
 
 
 def _code(found: "list[Glance]") -> int:
@@ -118,14 +118,15 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     from rich.live import Live
 
     from herorun import screen
+    from herorun.acts.looks import Looks
     from herorun.commands._keys import keys
     from herorun.core.glance import worst_first
 
-    out = screen.console()
+    out, looks = screen.console(), Looks()
     with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
         while True:
             began = monotonic()
-            live.update(_page(worst_first(_look(names, home)), out), refresh=True)
+            live.update(_page(worst_first(_look(names, home, looks)), out), refresh=True)
             took = monotonic() - began
             if pressed("q", max(seconds, 10 * took) - took):
                 return 0
