@@ -118,10 +118,10 @@ def state_words(glance: Glance) -> str:
 
 
 def seen_words(glance: Glance, at: datetime, short: bool = False) -> str:
-    """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
+    """How old everything but the state is: `4m ago`; short: `4m`."""
     if glance.seen is None:
         return "-"
-    return f"{span(at - glance.seen)}{'' if short else ' ago'}"
+    return f"{say_span(at - glance.seen)}{'' if short else ' ago'}"
 
 
 def progress_words(glance: Glance, cells: int = BAR) -> str:
