@@ -22,6 +22,7 @@ from herorun.core.evidence import (
     Offered,
     OwnSecrets,
     PriorLaunch,
+    RecordedLaunch,
     Sourced,
     TrackerIdentity,
     Unavailable,
@@ -37,9 +38,11 @@ JSON = st.recursive(
 )
 TABLES = st.dictionaries(TEXTS, JSON, max_size=3)
 ANYTHING = {TrackerIdentity: {"config": TABLES}, Offered: {"hardware": TABLES}, PriorLaunch: {"plan": TABLES}}
+ANYTHING[RecordedLaunch] = {"plan": TABLES}
 st.register_type_strategy(str, TEXTS)
 st.register_type_strategy(datetime, st.datetimes(timezones=st.just(UTC)))
 st.register_type_strategy(timedelta, st.timedeltas(timedelta(days=-9999), timedelta(days=9999)))
+st.register_type_strategy(RecordedLaunch, st.builds(RecordedLaunch, plan=TABLES))
 
 
 def back(evidence: dict[Any, Any]) -> Any:
