@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from herorun.acts import fleet, pushing
+from herorun.acts import fleet, pushing, supervising
 from herorun.acts.looks import Looks
 from herorun.acts.turn import Turn, take_turn
 from herorun.core.until import Until
@@ -95,7 +95,7 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
         if run.slug == SLUG and turn.over:
             done.set()
 
-    monkeypatch.setattr(fleet, "take_turn", slow)
+    monkeypatch.setattr(supervising, "take_turn", slow)
     codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, Until())
     assert codes == [0, 0]
     assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)

@@ -102,7 +102,7 @@ EVENTS = [
     Done(NOON, "tell/x", 2, "title", {"Status": "s"}, "issue.md#1"),
     Ordered(NOON, "ada@here", Word.PAUSE, ("tiny",), "maintenance", NOON + EVERY),
     Noted(NOON, "ada@here", "title", {"Status": "x"}, "caveat"),
-    Leased(NOON, "ada@here", "tiny", 7, 3),
+    Leased(NOON, "ada@here", "tiny", 7, 3, "/home/ada/work"),
     HandedOff(NOON, "bob@there", {"lease": "7"}),
     Replayed(
         NOON,

@@ -189,12 +189,23 @@ def test_every_command_with_json_has_a_shape_and_a_test_of_it() -> None:
 
 def test_a_key_that_no_shape_knows_is_noticed() -> None:
     with pytest.raises(AssertionError, match="note"):
-        must_fit("note", {"schema": 1, "slug": "a", "commit": "b", "pushed": True, "warning": "", "new": 1})
+        must_fit(
+            "note",
+            {
+                "schema": 1,
+                "slug": "a",
+                "commit": "b",
+                "pushed": True,
+                "queued": False,
+                "warning": "",
+                "new": 1,
+            },
+        )
 
 
 def test_a_missing_key_is_noticed() -> None:
     with pytest.raises(ValueError, match="warning"):
-        must_fit("note", {"schema": 1, "slug": "a", "commit": "b", "pushed": True})
+        must_fit("note", {"schema": 1, "slug": "a", "commit": "b", "pushed": True, "queued": False})
 
 
 def test_the_page_tells_every_document() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders import a_contract
-from herorun.core.evidence import Nothing, Watch
+from herorun.core.evidence import Launcher, Nothing, Watch
 from herorun.core.lease import Lease
 from herorun.core.ports import Place
 from herorun.sources.watch import read_watch
@@ -26,7 +26,12 @@ def root(tmp_path: Path) -> Path:
 def read(root: Path) -> Watch:
     place = Place("tiny", "", str(root), "")
     return read_watch(
-        find_repository(root.parent), a_contract(), place, LocalStore(), Nothing("it lies in the output root")
+        find_repository(root.parent),
+        a_contract(),
+        place,
+        LocalStore(),
+        Launcher("dri@here", "Dri"),
+        Nothing("it lies in the output root"),
     )
 
 
@@ -39,6 +44,8 @@ def test_a_fresh_root_is_nobodys(root: Path) -> None:
     ("data", "seen"),
     [
         (Lease("eve@there", "other").bytes(), Watch(False, "eve@there", "other")),
+        (Lease("dri@here", "tiny", clone="/").bytes(), Watch(False, "dri@here", "tiny", "/")),
+        (Lease("dri@here", "tiny", clone="/deleted").bytes(), Watch(False, "dri@here", "tiny")),
         (b"nonsense", Watch(False, "")),
     ],
 )

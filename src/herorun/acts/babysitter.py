@@ -136,7 +136,8 @@ def watch(
 def _rest_first(own: "Watching[W]", run: W) -> None:
     """The look that a loop before this one meant to take is waited for, unless a person has called meanwhile."""
     due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
-    beat(run, due)
+    with contextlib.suppress(OSError):
+        beat(run, due)
     if due is not None and not called:
         longest = run.contract.babysit.cadence.total_seconds()
         own.rest(min((due - now()).total_seconds(), longest), _written(own.bell))
@@ -214,8 +215,10 @@ def _once(own: Watching[W]) -> tuple[float, int | None]:
         turn = own.turn(run, drift)
     ends = turn.over or own.until.reached(turn.step, now())
     pause = _seconds(turn, own.until)
-    beat(run, None if ends else now() + timedelta(seconds=pause))
-    own.report(run, turn)
+    with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record all the same
+        beat(run, None if ends else now() + timedelta(seconds=pause))
+    with contextlib.suppress(OSError):
+        own.report(run, turn)
     return pause, turn_code(turn) if ends else None
 
 

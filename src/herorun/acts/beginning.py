@@ -45,7 +45,7 @@ def reopen(run: Watched) -> None:
 
     What was said on the lost page stays said. Errors are the issue tracker's.
     """
-    if not isinstance(run, Run) or run.record.memory().initialised is None or run.issue.find(_key(run)):
+    if not isinstance(run, Run) or run.record.memory().initialised is None or run.issue.find(issue_key(run)):
         return
     run.prepare()
     page = _issue(run)
@@ -53,7 +53,7 @@ def reopen(run: Watched) -> None:
     run.issue.open(replace(page, body=again), run.contract.issue.labels)
 
 
-def _key(run: Run) -> str:
+def issue_key(run: Watched) -> str:
     return f"issue/{run.slug}"
 
 
@@ -76,7 +76,7 @@ def _issue(run: Run) -> Post:
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
     body = Template(template("issue.md")).safe_substitute({name: _cell(told) for name, told in facts.items()})
-    return Post(_key(run), f"Hero run: {run.slug}", body)
+    return Post(issue_key(run), f"Hero run: {run.slug}", body)
 
 
 def _web_issue(contract: Contract) -> str:

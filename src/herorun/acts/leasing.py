@@ -11,10 +11,17 @@ from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
 from herorun.system.clock import now
+from herorun.system.clones import without_lost_clone
 from herorun.system.deadline import within
 from herorun.workspace import Watched
 
 DEADLINE = 30.0  # seconds that a tick gives it
+
+
+class HeldInOtherClone(Blocked):
+    """This user watches it on this machine, from another clone."""
+
+
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -26,6 +33,15 @@ def take_lease(run: Watched) -> Lease:
 def take_in_time(run: Watched) -> Lease:
     """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick, and the next ones."""
     return within(DEADLINE, lambda: take_lease(run))
+
+
+def other_holder(run: Watched) -> Lease | None:
+    """The lease as it lies there, where another owner or another clone holds it; None where nobody does, or we do."""
+    try:
+        held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
+    except FileNotFoundError:
+        return None
+    return None if held is None or _is_ours(run, held) else held
 
 
 def by_record(run: Watched) -> bool:
@@ -46,13 +62,12 @@ def hand_lease(run: Watched, owner: str) -> Lease:
 
 def seize_lease(run: Watched, seen: LeaseSeen) -> Lease:
     """Take over a lease that was seen stale, unless it moved meanwhile."""
-    owner = run.launcher.owner
     held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
     if held is None or (held.owner, held.fence, held.beat) != (seen.owner, seen.fence, seen.beat):
         raise Blocked(f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken.")
     if held.slug != run.slug:
         raise Blocked(f"The lease in {run.place.output_root} is for another run, {held.slug}.")
-    taken = held.handed(owner)
+    taken = held.handed(run.launcher.owner, run.launcher.clone)
     if by_record(run):
         return _write_on_record(run, taken)
     if not run.store.swap(_path(run), held.bytes(), taken.bytes()):
@@ -65,7 +80,7 @@ def _path(run: Watched) -> str:
 
 
 def _take_in_root(run: Watched) -> Lease:
-    mine, path = Lease(run.launcher.owner, run.slug), _path(run)
+    mine, path = _new(run), _path(run)
     try:
         run.store.create(path, mine.bytes())
         return mine
@@ -81,7 +96,7 @@ def _take_in_root(run: Watched) -> Lease:
             f"{path} is held by something that is no lease. Look at it before anything is launched."
         )
     _must_be_ours(run, lease, path)
-    renewed = lease.renewed()
+    renewed = lease.renewed(run.launcher.clone)
     if not run.store.swap(path, found, renewed.bytes()):
         raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
     return renewed
@@ -90,29 +105,44 @@ def _take_in_root(run: Watched) -> Lease:
 def _take_on_record(run: Watched) -> Lease:
     held = run.record.memory().lease
     if held is None:
-        return _write_on_record(run, Lease(run.launcher.owner, run.slug))
+        return _write_on_record(run, _new(run))
     _must_be_ours(run, held, run.record.branch)
-    return _write_on_record(run, held.renewed())
+    return _write_on_record(run, held.renewed(run.launcher.clone))
 
 
 def _write_on_record(run: Watched, lease: Lease) -> Lease:
     """Ours once the remote has it; of two at once the fold of the journal lets one count."""
-    run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat))
+    run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat, lease.clone))
     pushed = run.record.push()
     held = run.record.memory().lease
     if held != lease:
         raise Blocked(
-            f"{run.record.branch} is held by {held.owner if held else 'nobody'}: somebody else was first."
+            f"{run.record.branch} is held by {held.holder if held else 'nobody'}: somebody else was first."
         )
     if not pushed and run.record.remote:
         raise CouldNotLook(f"The lease on {run.record.branch} could not be pushed: {pushed.why}")
     return lease
 
 
+def _new(run: Watched) -> Lease:
+    return Lease(run.launcher.owner, run.slug, clone=run.launcher.clone)
+
+
+def _is_ours(run: Watched, lease: Lease) -> bool:
+    me = run.launcher
+    return may_take(without_lost_clone(lease, me.owner), me.owner, run.slug, me.clone)
+
+
 def _must_be_ours(run: Watched, lease: Lease, place: str) -> None:
-    if not may_take(lease, run.launcher.owner, run.slug):
-        raise Blocked(
-            f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would overwrite each "
-            f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that machine is gone, "
-            f"`herorun handoff {run.slug} --take` here."
+    if _is_ours(run, lease):
+        return
+    if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):
+        raise HeldInOtherClone(
+            f"{place} is held by {lease.holder}, another clone on this machine: type the command there. "
+            f"To go on in this clone instead, end its babysitter there, then `herorun handoff {run.slug} --take` here."
         )
+    raise Blocked(
+        f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would overwrite each "
+        f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that machine is gone, "
+        f"`herorun handoff {run.slug} --take` here."
+    )

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from herorun.acts.beginning import reopen
+from herorun.acts.beginning import issue_key, reopen
+from herorun.acts.leasing import DEADLINE, other_holder
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
 from herorun.core.ports import Post
 from herorun.system.clock import now
+from herorun.system.deadline import within
 from herorun.workspace import Watched
 
 
@@ -46,7 +48,13 @@ def record_link(run: Watched) -> str:
 
 
 def deliver(run: Watched, intended: Intended) -> None:
-    """Post what was intended, unless the issue has it already, and journal the outcome."""
+    """Post what was intended, unless the issue has it already, and journal the outcome.
+
+    A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and the holder's next
+    tick says it.
+    """
+    if not _may_write_page(run):
+        return
     try:
         reopen(run)
         reference = _said(run, intended)
@@ -56,6 +64,18 @@ def deliver(run: Watched, intended: Intended) -> None:
         )
         raise
     _done(run, intended, reference)
+
+
+def _may_write_page(run: Watched) -> bool:
+    """Not where the page is a file of the lease's holder; who has a page from before says the last words on it."""
+    if not getattr(run.issue, "of_this_clone", False):
+        return True
+    try:
+        holder = within(DEADLINE, lambda: other_holder(run))
+        has_page = run.issue.find(issue_key(run)) is not None
+    except (HerorunError, OSError):
+        return True  # who holds it cannot be seen: then the post itself tells what is wrong
+    return holder is None or (has_page and holder.owner != run.launcher.owner)
 
 
 def _said(run: Watched, intended: Intended) -> str:

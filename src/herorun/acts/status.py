@@ -14,16 +14,19 @@ from herorun.acts.many import Answer, each
 from herorun.acts.sealed import at_the_end, progress_at_seal
 from herorun.acts.turn import Turn, judge
 from herorun.acts.turn_json import alert_json, awaited_json, other_json
+from herorun.core.alert import Alert, State
 from herorun.core.canonical import timestamp
-from herorun.core.check import Gate
+from herorun.core.check import Check, Gate
 from herorun.core.durations import say_span
 from herorun.core.event import Word
-from herorun.core.evidence import Evidence
+from herorun.core.evidence import Evidence, LeaseSeen
 from herorun.core.glance import Glance
 from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth, exit_code
+from herorun.core.watchdog import Watched as Silence
+from herorun.core.watchdog import watchdog
 from herorun.gates import findings_json
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -86,16 +89,15 @@ def standing_of(
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
         facts["babysitter"] = babysitter_words(run, over=True)
-    glance = glance_of(
-        run, memory, evidence, (seen.run.value, seen.monitor.value), now(), seen.alerts.values()
-    )
+    alerts = [*seen.alerts.values(), *_silence(run, memory, evidence, checks)]
+    glance = glance_of(run, memory, evidence, (seen.run.value, seen.monitor.value), now(), alerts)
     told = {
         "run": seen.run.value,
         "monitor": seen.monitor.value,
         "progress": progress_of(evidence),
         "awaited": [awaited_json(each) for each in seen.awaited],
         "findings": findings_json(seen.findings, checks) if whole else [],
-        "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()],
+        "alerts": [alert_json(a, checks[a.check].severity.value) for a in alerts],
         "actions": [],
         "other": other_json(evidence),
         **facts,
@@ -103,6 +105,18 @@ def standing_of(
         "glance": glance.as_json(),
     }
     return told, evidence, glance
+
+
+def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]) -> list[Alert]:
+    """That nobody looks at a run whose lease this clone holds: only then is its record here the whole story."""
+    lease = evidence.get(LeaseSeen)
+    if not isinstance(lease, LeaseSeen) or not lease.mine:
+        return []
+    found = watchdog(run.slug, memory, run.contract, checks, now())
+    if found.monitor is not Silence.STALE or found.due is None:
+        return []
+    message = f"nobody watches: {found.why}; `herorun babysit {run.slug}`"
+    return [Alert("stale-monitor", "nobody", found.due, now(), State.FIRING, message)]
 
 
 def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, Glance]:

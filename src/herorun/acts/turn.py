@@ -1,13 +1,13 @@
 """One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
 from herorun.acts.launching import settle_launching
-from herorun.acts.leasing import take_in_time
+from herorun.acts.leasing import HeldInOtherClone, take_in_time
 from herorun.acts.looks import Looks
 from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
@@ -116,8 +116,16 @@ def take_turn(
 ) -> Turn:
     """One whole turn, alone among the acting commands of this machine.
 
-    `looks` are those of the runs that are watched with it; `push` brings the record to its remote at the end.
+    `looks` are those of the runs that are watched with it; `push` brings the record to its remote at the end. Where
+    another clone of this machine watches, it only looks.
     """
+    try:
+        return _acting_turn(run, drift, looks, push)
+    except HeldInOtherClone as error:
+        return observed(run, str(error), looks, push)
+
+
+def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[], Pushed] | None) -> Turn:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         run.record.must_understand()
@@ -126,17 +134,18 @@ def take_turn(
             return Turn(run, None, {}, sealed=memory.sealed.tag)
         must_be_launched(run, memory)
         must_be_ours(run, memory)
+        lease, lost = _lease(run)
         unsure = _settle(run)
         doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
         asked, observes = settle_judge(run, rules_of(run))
         known = run.record.known()
         seen, evidence = judge(run, not unsure, known.memory, looks)
         doubts += _unread_lines(evidence)
-        hands = _hands(run, seen, observes)
+        wanted = interventions(seen.actions) if lease or observes else ()
+        hands = Hands(lease, lost, observes, wanted)
         actions = allowed(seen.actions, hands)
         doubts += [why for why in (hands.lease, hands.judge) if why]
-        unkept = _journal(run, seen, {**evidence, Hands: hands}, actions, known)
-        doubts += [unkept] if unkept else []
+        doubts += _journal(run, seen, {**evidence, Hands: hands}, actions, known)
         performed = (*asked, *(perform(run, action) for action in actions))
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
     pushed = (push or run.record.push)()  # nobody with an order waits for a remote that does not answer
@@ -151,6 +160,24 @@ def take_turn(
         after.ledger.paused(seen.at),
         pause_after(run, seen, after),
     )
+
+
+def observed(
+    run: Watched, why: str, looks: Looks | None = None, push: Callable[[], Pushed] | None = None
+) -> Turn:
+    """A look that leaves no trace: another clone watches, writes the record and speaks, and this one only shows.
+
+    What a person wrote here and could not be pushed goes out.
+    """
+    try:
+        memory = run.record.published() if isinstance(run, Run) else run.record.memory()
+    except (HerorunError, OSError):
+        memory = run.record.memory()
+    seen, evidence = judge(run, memory=memory, looks=looks)
+    doubts = (f"this clone only observes: {scrub(why)}",)
+    pause = run.contract.babysit.cadence
+    pushed = (push or run.record.push)()
+    return Turn(run, replace(seen, actions=[]), evidence, doubts=doubts, push=pushed.why, pause=pause)
 
 
 def pause_after(run: Watched, seen: Tick, memory: Memory) -> timedelta:
@@ -234,23 +261,25 @@ def judge(
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
 
 
-def _hands(run: Watched, seen: Tick, observes: str) -> Hands:
-    """What keeps them still: a lease that is lost, or that nobody can see, and a judge that was not answered for."""
-    wanted = interventions(seen.actions)
+def _lease(run: Watched) -> tuple[str, bool]:
+    """Why the lease is not ours, empty where it is; and whether it is surely another's."""
     try:
         take_in_time(run)
+    except HeldInOtherClone:
+        raise
     except (HerorunError, OSError) as error:
-        return Hands(scrub(in_words(error)), isinstance(error, Blocked), observes, wanted)
-    return Hands(judge=observes, withheld=wanted if observes else ())
+        return scrub(in_words(error)), isinstance(error, Blocked)
+    return "", False
 
 
-def _journal(run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known) -> str:
-    """Observed, Decided and every Intended in one commit, before anything is done; the evidence stays here.
+def _journal(
+    run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known
+) -> list[str]:
+    """Observed, Decided and every Intended in one commit, before anything is done, and before all that can be made again.
 
-    Why what was read could not be kept, where it could not: the next turn reads it again.
+    Why the rest could not be kept, where it could not.
     """
     kept = keep(evidence)
-    append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
     told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
     metrics = evidence.get(Metrics)
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
@@ -260,8 +289,21 @@ def _journal(run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Act
         *checked_in(seen, evidence, known.memory),
         *intents(run, to_intend(actions, run.record.memory()), seen.at),
     )
-    keep_own_log(run.place, evidence.get(OwnLog))
-    return keep_metrics(run.place, evidence.get(Metrics))
+    return _kept_beside(run, seen, kept, evidence)
+
+
+def _kept_beside(run: Watched, seen: Tick, kept: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says so."""
+    doubts = []
+    try:
+        append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
+    except OSError as error:
+        doubts.append(f"the evidence of this tick is not kept, so it cannot be replayed: {in_words(error)}")
+    try:
+        keep_own_log(run.place, evidence.get(OwnLog))
+    except OSError as error:
+        doubts.append(f"log: what was read is not kept, and is read again: {in_words(error)}")
+    return [scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt]
 
 
 def turn_code(turn: Turn) -> int:

@@ -47,7 +47,7 @@ def _release_lease(run: Run) -> list[str]:
     path = f"{run.place.output_root}/{PATH}"
     try:
         lease = read_lease(run.store.read(path))
-        if lease and may_take(lease, run.launcher.owner, run.slug):
+        if lease and may_take(lease, run.launcher.owner, run.slug, run.launcher.clone):
             run.store.delete(path)
     except FileNotFoundError:
         return []

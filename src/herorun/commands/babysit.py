@@ -39,7 +39,9 @@ def command(
     `deny`, `stop`). After a start, a relaunch, and while something critical is open it looks more often. A loop that
     is started again goes on when the one before it meant to.
 
-    Several runs are watched in one process by a thread each, so that a slow one delays no other. With --once they are looked at one
+    Several runs are watched in one process by a thread each, so that a slow one delays no other. Whatever ends the watch of
+    one of them, it is taken up again, after a pause that grows to a minute; and a run that nobody has looked at for two
+    cadences is told as a critical alert. --all also takes up what is launched or relaunched meanwhile. With --once they are looked at one
     after another and their records pushed together; one that cannot be read does not stop the others. For several, or with --all, the document of --once
     is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
 
@@ -83,7 +85,7 @@ def command(
         return (
             _several(names, start, as_json) if every_run or len(names) > 1 else _one(names[0], start, as_json)
         )
-    return _watch(names, start, as_json, until)
+    return _watch(names, start, as_json, until, every_run)
 
 
 def _one(name: str, start: str, as_json: bool) -> int:
@@ -127,7 +129,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     return worst(codes)
 
 
-def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> int:
+def _watch(names: list[str], start: str, as_json: bool, until: str | None, every_run: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
@@ -151,7 +153,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
             if end.reached(turn.step, now()):
                 show_summary(run, turn, str(end))
 
-    if len(names) == 1:
+    if len(names) == 1 and not every_run:
         return watch(names[0], Path(start), report, end, opened=watched_run)
 
     def tell(slug: str, words: str) -> None:
@@ -159,4 +161,4 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None) -> in
         if as_json:
             screen.show_json_line({"slug": slug, "error": words})
 
-    return worst(watch_all(names, Path(start), report, tell, end))
+    return worst(watch_all(names, Path(start), report, tell, end, every_run))

@@ -28,6 +28,8 @@ def command(
 ) -> int:
     """Add an entry to the logbook. Caveats flow into the seal.
 
+    Exit code 3: it is written in this clone, and its remote does not have it yet; the message says what delivers it.
+
     \b
     Example:
       herorun note grug --status "loss flat since 41k" --evidence "eval/loss 2.31" \\
@@ -50,4 +52,4 @@ def command(
         )
     if told["warning"]:
         click.echo(f"herorun: {told['warning']}", err=True)
-    return 0
+    return 3 if told["queued"] else 0

@@ -173,6 +173,7 @@ class Leased:
     slug: str
     fence: int
     beat: int
+    clone: str = ""  # main work tree on the owner's machine; empty: an older version wrote it
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 It lives at `<output_root>/_herorun/lease.json` and is changed by compare-and-swap; where that cannot be written, in the
 record, where the push that the remote takes counts. A lease is stale when the observer saw the same fence and beat
 unchanged for two cadences of its own clock.
+
+It names the clone too: two clones of one user on one machine have a state folder, an issue page and a lock each, so
+they are two owners.
 """
 
 from dataclasses import dataclass, replace
@@ -21,16 +24,24 @@ class Lease:
     slug: str
     fence: int = 1
     beat: int = 0
+    clone: str = (
+        ""  # main work tree on that machine; empty: not known, so the next one of that owner takes it
+    )
+
+    @property
+    def holder(self) -> str:
+        """For people: `ana@box`, with the clone where it is known."""
+        return f"{self.owner} in {self.clone}" if self.clone else self.owner
 
     def bytes(self) -> bytes:
         return (canonical(self) + "\n").encode()
 
-    def renewed(self) -> "Lease":
-        return replace(self, beat=self.beat + 1)
+    def renewed(self, clone: str = "") -> "Lease":
+        return replace(self, beat=self.beat + 1, clone=clone or self.clone)
 
-    def handed(self, owner: str) -> "Lease":
+    def handed(self, owner: str, clone: str = "") -> "Lease":
         """Another's: the fence rises, so that what the former owner still does is told apart."""
-        return replace(self, owner=owner, fence=self.fence + 1, beat=0)
+        return replace(self, owner=owner, fence=self.fence + 1, beat=0, clone=clone)
 
 
 def read_lease(data: bytes) -> Lease | None:
@@ -38,14 +49,19 @@ def read_lease(data: bytes) -> Lease | None:
     try:
         found = read_json(data)
         fence, beat = whole_number(found["fence"]), whole_number(found["beat"])
-        return Lease(str(found["owner"]), str(found["slug"]), fence, beat)
+        return Lease(str(found["owner"]), str(found["slug"]), fence, beat, str(found.get("clone", "")))
     except (ValueError, KeyError, TypeError):
         return None
 
 
-def may_take(lease: Lease, owner: str, slug: str) -> bool:
-    """Only its own owner, for its own run."""
-    return lease.owner == owner and lease.slug == slug
+def may_take(lease: Lease, owner: str, slug: str, clone: str = "") -> bool:
+    """Only its own owner, in its own clone, for its own run."""
+    return is_held_by(lease, owner, clone) and lease.slug == slug
+
+
+def is_held_by(lease: Lease, owner: str, clone: str = "") -> bool:
+    """A clone that is not named on one side is no difference: older versions named none."""
+    return lease.owner == owner and (not lease.clone or not clone or lease.clone == clone)
 
 
 def follows(lease: Lease, held: Lease | None) -> bool:
@@ -56,7 +72,7 @@ def follows(lease: Lease, held: Lease | None) -> bool:
     if held is None:
         return True
     if lease.fence == held.fence:
-        return (lease.owner, lease.slug) == (held.owner, held.slug)
+        return may_take(held, lease.owner, lease.slug, lease.clone)
     return lease.fence == held.fence + 1
 
 

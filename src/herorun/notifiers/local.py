@@ -40,6 +40,8 @@ def connect(options: Options, place: Place) -> "LocalIssue":
 class LocalIssue:
     """See `core.ports.IssueTracker`. A reference is the file's path, for a comment with `#` and its anchor."""
 
+    of_this_clone = True  # another clone has a page of its own, which nobody reads
+
     def __init__(self, page: Path) -> None:
         self._page = page
 

@@ -1,6 +1,8 @@
 """Bringing the record to its remote, and taking over what is there: each event once, never on top of anything else."""
 
 import contextlib
+import random
+import time
 from collections.abc import Sequence
 from typing import Self
 
@@ -12,6 +14,16 @@ from herorun.record.writing import WRITER, Writing
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.plumbing import fetch, move_ref, push
+
+PATIENCE = 5.0  # seconds for which a push goes on against others who push the same branch
+FIRST_PAUSE, LONGEST_PAUSE = (
+    0.1,
+    1.0,
+)  # seconds, between two tries; a part of it by lot, so that two do not stay in step
+
+
+class Overtaken(CouldNotLook):
+    """Somebody else pushed to the branch while we put ours on top of theirs."""
 
 
 class Record(Writing):
@@ -33,9 +45,20 @@ class Record(Writing):
         lock = self.repository.common / "herorun" / f"{self.slug}.push.lock"
         try:
             with locked(lock, what="another herorun that pushes this record"):
-                return self._push(remote)
+                return self._in_the_end(remote)
         except HerorunError as error:
             return Pushed(str(error))
+
+    def _in_the_end(self, remote: str) -> Pushed:
+        until, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
+        while True:
+            try:
+                return self._push(remote)
+            except Overtaken:
+                if time.monotonic() + pause > until:
+                    raise
+            time.sleep(random.uniform(pause / 2, pause))
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def _push(self, remote: str) -> Pushed:
         tip, pushed = self.tip, self.pushed
@@ -56,10 +79,18 @@ class Record(Writing):
             self._adopt(remote, target)
             tip = self.tip or tip
             if tip != there:
-                push(self.repository, remote, tip, target, there)
+                self._push_on(remote, tip, target, there)
             pushed = self.pushed
         move_ref(self.repository, self.pushed_ref, tip, pushed)
         return Pushed()
+
+    def _push_on(self, remote: str, tip: str, target: str, there: str) -> None:
+        try:
+            push(self.repository, remote, tip, target, there)
+        except CouldNotLook as error:
+            if self.repository.remote_tips(remote, target).get(target) == there:
+                raise
+            raise Overtaken(str(error)) from None
 
     def _adopt(self, remote: str, target: str) -> None:
         """Somebody else pushed first: put our unpublished events on top of theirs, each event once.

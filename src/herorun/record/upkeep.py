@@ -45,7 +45,7 @@ def remember(path: Path, content: Content, segments: Sequence[tuple[str, str]], 
     told = to_bytes(remembered(segments, data, last, content.count, content.memory), __version__)
     with contextlib.suppress(OSError):
         if told:
-            write_whole(path, told)
+            write_whole(path, told, spare=True)
         content.kept = len(content.lines)
 
 

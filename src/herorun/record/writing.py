@@ -26,6 +26,7 @@ from herorun.record import upkeep
 from herorun.record.content import Content, segment_at
 from herorun.record.reading import Reading
 from herorun.system.files import locked
+from herorun.system.litter import sweep
 from herorun.system.plumbing import RefMoved, commit_files
 
 # These stand for no act: they may be written on top of what is remembered, without all lines being read again.
@@ -113,6 +114,7 @@ class Writing(Reading):
 
     def tidy(self) -> None:
         """Pack what was committed, now and then. It saves room and nothing else: where it fails, nothing is lost."""
+        sweep(self.repository.common)
         with contextlib.suppress(HerorunError, OSError):
             upkeep.pack_new(self.repository, self.slug, self._read())
 

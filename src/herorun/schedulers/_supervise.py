@@ -235,11 +235,16 @@ def now() -> str:
 def write(folder: str, name: str, value: dict[str, Any]) -> None:
     """Write a file so that a reader sees all of it or nothing, and a crash of the machine does not lose it."""
     aside = f"{folder}/.{name}.new"
-    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
-        file.write(json.dumps(value, sort_keys=True).encode("ascii") + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, f"{folder}/{name}")
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(json.dumps(value, sort_keys=True).encode("ascii") + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, f"{folder}/{name}")
+    except OSError:  # half of it would stay, and take room on a full disk
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
     _sync(folder)
 
 

@@ -225,6 +225,8 @@ class Note(Document):
     commit: str
     """The record's, with the note."""
     pushed: bool
+    queued: bool
+    """The note is in this clone, and its remote does not have it yet: the command ends with 3, and `warning` says what delivers it."""
     warning: str
 
 

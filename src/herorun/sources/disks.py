@@ -1,4 +1,4 @@
-"""Room on disks: for the run's private folder here, and for output roots on paths of the machine where the job runs."""
+"""Room on disks: for the run's private folder and the record here, and for output roots on the machine where the job runs."""
 
 import os
 from datetime import datetime
@@ -24,7 +24,12 @@ def read_disks(place: Place, contract: Contract, store: Store) -> Disks:
 
 def _paths(place: Place, contract: Contract) -> list[str]:
     """Roots count where the job runs on this machine: elsewhere the same path is another disk."""
-    return [place.state, *(_roots(contract) if contract.scheduler.kind == "local" else [])]
+    clone = [place.repository] if place.repository and not _same_disk(place.state, place.repository) else []
+    return [place.state, *clone, *(_roots(contract) if contract.scheduler.kind == "local" else [])]
+
+
+def _same_disk(one: str, other: str) -> bool:
+    return _there(one).stat().st_dev == _there(other).stat().st_dev
 
 
 def _roots(contract: Contract) -> list[str]:
@@ -33,12 +38,16 @@ def _roots(contract: Contract) -> list[str]:
 
 
 def _room(path: str) -> Disk:
+    found = os.statvfs(_there(path))
+    inodes = found.f_favail if found.f_files else None
+    return Disk(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, inodes)
+
+
+def _there(path: str) -> Path:
     folder = Path(path)
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
-    found = os.statvfs(folder)
-    inodes = found.f_favail if found.f_files else None
-    return Disk(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, inodes)
+    return folder
 
 
 def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:

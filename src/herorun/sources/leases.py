@@ -1,5 +1,6 @@
 """Signs of life of whoever watches the run: the lease over time, and the loop's own heartbeat."""
 
+import contextlib
 import os
 from datetime import datetime
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 from herorun.core.canonical import canonical
 from herorun.core.contract import Contract
 from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, RecordLease
-from herorun.core.lease import PATH, Lease, read_lease
+from herorun.core.lease import PATH, Lease, is_held_by, read_lease
 from herorun.core.outside import parse_time, read_json
 from herorun.core.ports import Place, Store
+from herorun.system.clones import without_lost_clone
 from herorun.system.files import is_locked, lock_file, write_whole
 from herorun.system.git import Repository
 
@@ -34,8 +36,9 @@ def read_lease_seen(
 
 def _seen(place: Place, lease: Lease, modified: datetime | None, launcher: Launcher, now: Now) -> LeaseSeen:
     since = _unchanged_since(Path(place.state), lease, now.at)
-    mine = lease.owner == launcher.owner
-    return LeaseSeen(lease.owner, lease.slug, since, modified, mine, lease.fence, lease.beat)
+    held = without_lost_clone(lease, launcher.owner)
+    mine = is_held_by(held, launcher.owner, launcher.clone)
+    return LeaseSeen(lease.owner, lease.slug, since, modified, mine, lease.fence, lease.beat, held.clone)
 
 
 def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
@@ -46,8 +49,10 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
             return parse_time(told["since"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # never seen before, or unreadable: it is first seen now
-    if state.is_dir():
-        write_whole(state / SEEN, (canonical({"beat": beat, "since": now}) + "\n").encode())
+    with contextlib.suppress(OSError):  # a full disk: the beat counts as first seen now, at every look
+        if not state.is_dir():
+            return now
+        write_whole(state / SEEN, (canonical({"beat": beat, "since": now}) + "\n").encode(), spare=True)
     return now
 
 

@@ -105,7 +105,9 @@ def keep_metrics(place: Place, seen: object) -> str:
         return ""
     try:
         cache = Path(place.state) / CACHE
-        write_whole(cache, (canonical({"version": look.version, "state": look.state}) + "\n").encode())
+        write_whole(
+            cache, (canonical({"version": look.version, "state": look.state}) + "\n").encode(), spare=True
+        )
         _keep_rows(Writer(Path(place.state) / COLUMNS, look.source), look)
         del _looks[place.state]
     except (OSError, ValueError, HerorunError) as error:

@@ -58,7 +58,7 @@ def keep_own_log(place: Place, seen: object) -> None:
         begun = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         form = scrub_tree(plain(replace(log, scan=replace(log.scan, carry=b""), skipped=0)))
         kept = {"version": version, "carry": base64.b64encode(begun).decode(), "log": form}
-        write_whole(Path(place.state) / CACHE, (canonical(kept) + "\n").encode())
+        write_whole(Path(place.state) / CACHE, (canonical(kept) + "\n").encode(), spare=True)
 
 
 def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:

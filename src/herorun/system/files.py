@@ -3,22 +3,32 @@
 import contextlib
 import errno
 import fcntl
+import hashlib
 import os
+import re
+import socket
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
+from herorun.system.reserve import FULL, give_up_reserve, must_have_room
 
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
 
 
-def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Replace a file's content so that a reader sees all of the old or all of the new."""
+def write_whole(path: Path, data: bytes, mode: int = 0o600, spare: bool = False) -> None:
+    """Replace a file's content so that a reader sees all of the old or all of the new.
+
+    A `spare` file can be made again: it does not take the last room of a disk.
+    """
+    if spare:
+        must_have_room(path.parent)
     make_folders(path.parent, mode)
     aside = _aside(path)
     with _named(path):
-        _write_new(aside, data, mode)
+        _write_in_room(aside, data, mode, spare)
         try:
             os.replace(aside, path)
         except BaseException:
@@ -35,7 +45,7 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     make_folders(path.parent, mode)
     aside = _aside(path)
     with _named(path):
-        _write_new(aside, data, mode)
+        _write_in_room(aside, data, mode, False)
         try:
             _link(aside, path, data, mode)
         finally:
@@ -83,9 +93,50 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
         raise
 
 
+def _write_in_room(path: Path, data: bytes, mode: int, spare: bool) -> None:
+    """On a full disk once more in the room of the reserve, where it is not spare."""
+    try:
+        _write_new(path, data, mode)
+    except OSError as error:
+        if error.errno not in FULL or spare or not give_up_reserve(path.parent):
+            raise
+        _write_new(path, data, mode)
+
+
 def _aside(path: Path) -> Path:
     """Each writer has its own: threads share a process id, and so may two machines on one file system."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.new")
+    _sweep(path)
+    return path.with_name(f".{path.name}.{_node()}-{os.getpid()}-{os.urandom(4).hex()}.new")
+
+
+def _sweep(path: Path) -> None:
+    """Remove what writers of this file have left that were killed in the middle of it: their process is gone."""
+    mine = re.compile(rf"\.{re.escape(path.name)}\.{_node()}-(\d+)-[0-9a-f]{{8}}\.new")
+    with contextlib.suppress(OSError):
+        for name in os.listdir(path.parent):
+            left = mine.fullmatch(name) if name.endswith(".new") else None
+            if left and not _lives(int(left[1])):
+                path.with_name(name).unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # another user's
+    return True
+
+
+@cache
+def _node() -> str:
+    """Where process ids mean what they mean here: this start of this machine, and its space of process ids."""
+    told = [socket.gethostname()]
+    with contextlib.suppress(OSError):
+        told.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+        told.append(os.readlink("/proc/self/ns/pid"))
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:8]
 
 
 def sync_folder(path: Path) -> None:
@@ -111,8 +162,12 @@ def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Ite
         os.close(descriptor)
 
 
+class LockHeld(WrongUse):
+    """Another process of this machine is at work on it now, and may have ended in a moment."""
+
+
 def hold(path: Path, wait: float, what: str) -> int:
-    """Take a lock until the returned descriptor is closed; `WrongUse` if somebody else keeps it."""
+    """Take a lock until the returned descriptor is closed; `LockHeld` if somebody else keeps it."""
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + wait
@@ -123,7 +178,7 @@ def hold(path: Path, wait: float, what: str) -> int:
         except BlockingIOError:
             if time.monotonic() >= until:
                 os.close(descriptor)
-                raise WrongUse(
+                raise LockHeld(
                     f"{what} is at work on this machine (lock {path}). Wait for it, or stop it first."
                 ) from None
             time.sleep(0.05)
@@ -145,7 +200,11 @@ def is_locked(path: Path) -> bool:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a private file. A line that was cut off before it stays a line of its own."""
+    """Add one line to a private file that can be done without; it does not take the last room of a disk.
+
+    A line that was cut off before it stays a line of its own.
+    """
+    must_have_room(path.parent)
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with _named(path), os.fdopen(descriptor, "r+b") as file:

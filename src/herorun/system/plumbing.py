@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,10 +18,14 @@ from herorun.core.sealing.words import split_tag
 from herorun.system import voice
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner
+from herorun.system.litter import sweep
+from herorun.system.process import Answer
+from herorun.system.reserve import give_up_reserve
 from herorun.system.submodules import submodules
 
 # fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is compressed as always.
 _QUICK = ("pack.compression=1", "fastimport.unpackLimit=100")
+_FULL = (b"No space left on device", b"Out of diskspace", b"Disk quota exceeded")  # as git says it
 # The user's settings for pushes of their own would send tags and submodules after ours.
 _ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 
@@ -38,7 +43,7 @@ def commit_files(
     at: datetime,
 ) -> str:
     """Put files on top of `parent` and move `ref` there, only if `ref` is still at `parent`. Durable on return."""
-    stream = bytearray()
+    stream = bytearray(b"# %s\n" % _bytes(ref))  # a comment, by which a crash report is known as ours
     marks = {}
     for number, (path, data) in enumerate(files.items(), start=2):
         stream += b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(data), data)
@@ -54,13 +59,29 @@ def commit_files(
         stream += _bytes(f"M 100644 :{number} {_quoted(path)}\n")
     stream += b"\nget-mark :1\ndone\n"
     try:
-        asked = ("fast-import", "--quiet", "--done", "--date-format=raw")
-        answer = repository.git(*asked, stdin=bytes(stream), settings=_QUICK)
+        answer = _imported(repository, bytes(stream))
     except GitFailed as error:
         if b"Not updating" in error.answer.err:
             raise RefMoved(f"{ref} moved while it was written to.") from None
         raise
     return answer.text.strip().splitlines()[-1]
+
+
+def _imported(repository: Repository, stream: bytes) -> Answer:
+    """On a full disk once more, in the room of the reserve. What a failed import has left is removed."""
+    asked, since = ("fast-import", "--quiet", "--done", "--date-format=raw"), time.time()
+    try:
+        return repository.git(*asked, stdin=stream, settings=_QUICK)
+    except GitFailed as error:
+        sweep(repository.common, since)
+        full = any(word in error.answer.err for word in _FULL)
+        if not full or not give_up_reserve(repository.common):
+            raise
+    try:
+        return repository.git(*asked, stdin=stream, settings=_QUICK)
+    except GitFailed:
+        sweep(repository.common, since)
+        raise
 
 
 def _bytes(text: str) -> bytes:

@@ -32,6 +32,7 @@ from herorun.record import Record
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_whole
 from herorun.system.git import Repository
+from herorun.system.reserve import keep_reserve
 from herorun.workspace.launches import final_step, prior_launch, source_run
 from herorun.workspace.templates import template
 from herorun.workspace.watched import Watched
@@ -131,7 +132,7 @@ class Run(Watched):
     @cached_property
     def launcher(self) -> Launcher:
         name = self.repository.config("user.name") or host.user()
-        return Launcher(host.owner(), name, host.temporary_folder())
+        return Launcher(host.owner(), name, host.temporary_folder(), str(self.repository.main))
 
     @property
     def dri(self) -> str:
@@ -169,6 +170,7 @@ class Run(Watched):
         ignore = self.repository.main / ".herorun" / ".gitignore"
         if not ignore.exists():
             write_whole(ignore, b"*\n", 0o644)
+        keep_reserve(self.repository.main / ".herorun" / "reserve")
 
 
 def log_of(run: Run, instance: str) -> str:

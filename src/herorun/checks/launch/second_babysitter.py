@@ -2,7 +2,8 @@
 
 Why: two owners would each relaunch the run and write into one output root, over each other.
 Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there); if that machine is gone
-for good, see that nothing of it runs, then `herorun handoff RUN --take` here.
+for good, see that nothing of it runs, then `herorun handoff RUN --take` here. From another clone of the same machine, launch
+there; or end its babysitter, and `herorun handoff RUN --take` here.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
@@ -24,4 +25,7 @@ def second_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> V
         return failed(said, subject=watch.lease_owner)
     if watch.lease_owner != launcher.owner:
         return failed(f"{lease} is held by {watch.lease_owner}", subject=watch.lease_owner)
+    if watch.lease_clone and launcher.clone and watch.lease_clone != launcher.clone:
+        said = f"{lease} is held by {watch.lease_owner} in another clone, {watch.lease_clone}"
+        return failed(said, subject=watch.lease_owner)
     return passed(f"{launcher.owner} owns the run")

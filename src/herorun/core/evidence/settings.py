@@ -45,6 +45,7 @@ class Watch:
     here: bool = False  # a babysitter of this machine holds its lock
     lease_owner: str | None = None  # user@machine; None: nobody owns the output root; empty: unreadable
     lease_slug: str | None = None
+    lease_clone: str = ""  # on the owner's machine; empty: not known
 
 
 @dataclass(frozen=True)

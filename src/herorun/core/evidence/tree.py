@@ -110,3 +110,4 @@ class Launcher:
     owner: str
     user: str | None
     temporary: str = ""  # where this machine keeps temporary files, if its environment says so
+    clone: str = ""  # main work tree; empty where there is no repository

@@ -93,6 +93,7 @@ class LeaseSeen:
     mine: bool = True
     fence: int = 1
     beat: int = 0
+    clone: str = ""  # of the owner's machine; empty: not known
 
 
 @dataclass(frozen=True)

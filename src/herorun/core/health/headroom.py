@@ -13,6 +13,8 @@ from herorun.core.evidence import Disk, Disks
 from herorun.core.finding import Verdict, failed, passed
 
 DAY = timedelta(days=1)
+RESERVE = 4 << 20  # bytes that a clone keeps for its last words
+FULL = 2 * RESERVE  # bytes; a disk that has less is full, also right after the reserve was given up
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def room(disks: Disks, at: datetime, least: Room) -> list[Verdict]:
 def shortage(disks: Disks, path: str, at: datetime, least: Room) -> str:
     """What there is too little of, in words; empty where there is enough."""
     disk = disks.now[path]
-    if disk.free < least.bytes:
+    if disk.free < max(least.bytes, FULL):
         return f"{_size(disk.free)} of {_size(disk.total)} are free"
     if disk.inodes is not None and disk.inodes < least.inodes:
         return f"room for {disk.inodes} more files"

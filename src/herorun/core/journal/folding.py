@@ -87,7 +87,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case HandedOff():
             return replace(memory, handed=event)
         case Leased():
-            lease = Lease(event.owner, event.slug, event.fence, event.beat)
+            lease = Lease(event.owner, event.slug, event.fence, event.beat, event.clone)
             return replace(memory, lease=lease) if follows(lease, memory.lease) else memory
         case Sealed(ending=SealKind.MILESTONE):
             return replace(memory, milestones=(*memory.milestones, event))

@@ -1,0 +1,74 @@
+"""Room that is kept for the last words on a disk that is full.
+
+A file of a few MB lies beside the state folders of a clone. The first write there that finds no room gives it up and is
+tried again, so that the record, an alert and a relaunch still go through. Caches and the evidence for a replay never use
+it: they stop earlier.
+"""
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+from herorun.core.health.headroom import RESERVE
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+_reserves: set[Path] = set()  # those that this process knows of
+
+
+def keep_reserve(path: Path) -> None:
+    """Take the room as long as there is plenty; without it nothing is lost on a disk that has some."""
+    _reserves.add(path)
+    with contextlib.suppress(OSError):
+        if not path.exists() and room_at(path.parent) >= 4 * RESERVE:
+            _fill(path)
+
+
+def give_up_reserve(near: Path) -> bool:
+    """Make room on the disk that this path lies on; whether there was a reserve left."""
+    removed = [_removed(path) for path in list(_reserves) if _same_disk(path, near)]
+    return any(removed)
+
+
+def must_have_room(near: Path) -> None:
+    """ENOSPC where what can be made again would take the last room, which is for the record."""
+    free = room_at(near)
+    if free < RESERVE:
+        why = f"{free >> 10} KiB are free, which are left for the record"
+        raise OSError(errno.ENOSPC, why, str(near))
+
+
+def room_at(path: Path) -> int:
+    """Bytes that are free where it lies, or would be made."""
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    found = os.statvfs(path)
+    return found.f_bavail * found.f_frsize
+
+
+def _fill(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, RESERVE)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _removed(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _same_disk(reserve: Path, near: Path) -> bool:
+    while not near.exists() and near != near.parent:
+        near = near.parent
+    try:
+        return reserve.stat().st_dev == near.stat().st_dev
+    except OSError:
+        return False

@@ -1,0 +1,105 @@
+"""A full disk stops nothing that it need not: on a real small file system, where we may mount one."""
+
+import contextlib
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builders import NOON
+from herorun.core.health.headroom import RESERVE
+from herorun.system import reserve
+from herorun.system.files import write_whole
+from herorun.system.plumbing import commit_files
+from stories import CRASH, Story, note
+
+pytestmark = pytest.mark.thorough
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a small disk, and not in every container")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """To the last byte."""
+    path = folder / ".fill"
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        for size in (1 << 16, 1 << 9):
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(b"\0" * size)
+    return path
+
+
+def files_named(folder: Path, *beginnings: str) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.name.startswith(beginnings)]
+
+
+def test_a_crash_on_a_full_state_folder_is_recorded_told_and_relaunched(
+    story: Story, capsys: CAPTURE
+) -> None:
+    with small_disk(story.work / ".herorun", "64m") as state:
+        story.launched(CRASH)
+        assert (state / "reserve").stat().st_size == RESERVE
+        filling = fill(state)
+        capsys.readouterr()
+        story.tick()
+        said = capsys.readouterr().out
+        assert "the evidence of this tick is not kept, so it cannot be replayed" in said
+        alerts = {alert.check for alert in story.events("Decided")[-1].alerts if alert.firing}
+        assert {"full-disk", "crashed"} <= alerts
+        assert not (state / "reserve").exists()
+        assert [key for key in story.comments if key.startswith("escalate/full-disk")]
+        story.ended("tiny-2")
+        assert len(story.starts) == 2
+        assert files_named(state, ".exit.json") == []
+        filling.unlink()
+        story.tick()
+        assert (state / "reserve").exists()
+
+
+def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(story: Story) -> None:
+    """The crash reports of git, and its half-written packs, would keep a full disk full."""
+    with small_disk(story.home / "disk", "48m") as disk:
+        shutil.move(story.work, disk / "work")
+        story.work.symlink_to(disk / "work")
+        story.init()
+        run, before = story.run, len(story.lines)
+        run.prepare()
+        fill(disk)
+        run.record.append(note("full"))
+        assert len(story.lines) == before + 1
+        assert not (run.state.parent / "reserve").exists()
+        fill(disk)
+        with pytest.raises(Exception, match=r"No space left|Out of diskspace"):
+            commit_files(run.repository, "refs/herorun/other", None, {"a": os.urandom(1 << 16)}, "x", NOON)
+        left = files_named(disk, "tmp_pack_", "tmp_obj_", "fast_import_crash_")
+        assert left == []
+
+
+def test_what_can_be_made_again_leaves_the_last_room(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "6m") as disk:
+        (disk / "most").write_bytes(b"x" * (3 << 20))
+        with pytest.raises(OSError, match="left for the record") as raised:
+            write_whole(disk / "cache", b"x", spare=True)
+        assert raised.value.errno == errno.ENOSPC
+        write_whole(disk / "words", b"x")
+
+
+def test_the_reserve_is_taken_only_where_there_is_plenty(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "12m") as disk:
+        reserve.keep_reserve(disk / "reserve")
+        assert not (disk / "reserve").exists()
