@@ -207,7 +207,7 @@ def test_the_words_of_a_row() -> None:
     )
     assert progress_words(glance) == "██████       4600/9200 2h33m left"
     assert pace_words(glance) == "48.2k tokens_per_second 96%"
-    assert checkpoint_words(glance) == "step 4500, 12m34s ago"
+    assert checkpoint_words(glance) == "step 4500, 12m ago"
     assert (
         tick_words(glance, at) == "in 42s" and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
     )

@@ -69,6 +69,7 @@ class TestOverSsh(StoreSuite):
 class TestOnABox:
     """What the wire could spoil."""
 
+    test_digest = StoreSuite.test_a_digest_changes_with_the_content_and_not_with_the_size_alone
     test_bytes = StoreSuite.test_what_was_created_reads_back
     test_listing = StoreSuite.test_entries_are_the_names_with_sizes_and_times
     test_refusal = StoreSuite.test_an_existing_file_is_refused_and_left

@@ -118,7 +118,7 @@ def state_words(glance: Glance) -> str:
 
 
 def seen_words(glance: Glance, at: datetime, short: bool = False) -> str:
-    """How old everything but the state is: `4m ago`; short: `4m`."""
+    """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
     if glance.seen is None:
         return "-"
     return f"{say_span(at - glance.seen)}{'' if short else ' ago'}"
@@ -154,7 +154,7 @@ def _slow(glance: Glance) -> bool:
 
 
 def checkpoint_words(glance: Glance, short: bool = False) -> str:
-    """`step 4500, 12m34s ago`; short: its age."""
+    """`step 4500, 12m ago`; short: its age."""
     if glance.checkpoint_step is None:
         return "-"
     if glance.checkpoint_age is None:
