@@ -15,11 +15,13 @@ from herorun.core.evidence import (
     ChannelState,
     Checkpoints,
     CodeChange,
+    CodeFlags,
     Container,
     ContractDrift,
     DataFound,
     Disk,
     Disks,
+    Environment,
     Excursion,
     FinalStep,
     Gaps,
@@ -118,6 +120,7 @@ def a_plan(
     beside: Iterable[Candidate] = (),
     history: History | None = None,
     config: Mapping[str, Any] | None = None,
+    environment: Environment | None = None,
 ) -> Plan:
     """The plan that these make, as `launch` makes it."""
     sources = Sources("sha256:c0de", config or {"seed": 7}, "config.toml", "runs/tiny.toml")
@@ -128,6 +131,7 @@ def a_plan(
         Checkpoints(tuple(own)),
         StartSiblings(tuple(beside)),
         history or History(initialised=True),
+        environment=environment or Environment(),
     )
 
 
@@ -249,6 +253,8 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         DataFound(),
         PrintedPatterns(),
         Installed("python"),
+        Environment(),
+        CodeFlags(),
         Offered(),
         OtherRoots(),
         TrackerEnvironment(),

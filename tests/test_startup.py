@@ -129,7 +129,10 @@ def test_the_library_imports_nothing_until_it_is_asked(tmp_path: Path) -> None:
 
 def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
     modules = imported("import herorun; herorun.check_in()", tmp_path / "modules")
-    admission = {f"herorun.core.admission{each}" for each in ("", ".comparing", ".items")}
+    admission = {
+        f"herorun.core.admission{each}"
+        for each in ("", ".comparing", ".devices", ".environment", ".hardware", ".items")
+    }
     assert ours(modules) == {"herorun", "herorun.checkin", "herorun.core", *admission}
     assert foreign(modules) == set()
     assert not modules & {"subprocess", "socket", "asyncio", "urllib.request", "dataclasses", "inspect"}

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from herorun.core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused
+from herorun.core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused, seen_devices
 
 EXIT_REFUSED = 78
 READING = 2.0  # seconds for which an admission is tried again that is there and cannot be read
@@ -38,13 +38,16 @@ def check_in(
     output_root: str | os.PathLike[str] | None = None,
     tracker_id: str | None = None,
     loaded: str | os.PathLike[str] | None = UNSAID,
+    devices: Any = None,
     required: bool = False,
 ) -> dict[str, Any] | None:
     """Compare this process with its admission, and return the receipt.
 
     Pass what the script really uses: its resolved `config` (nested tables, dataclasses, namespaces or models), the
     `output_root` that it writes to, the `tracker_id` that it reports under, and the checkpoint that it `loaded`
-    (None: from scratch). What is not passed is read from the command line, the environment and the config files, or said to be unseen.
+    (None: from scratch), and the `devices` that it trains on: `jax.devices()`, or `{"accelerator": "H100", "count": 8}`.
+    What is not passed is read from the command line, the environment, the config files, and JAX or torch where the
+    script has started them; or it is said to be unseen.
 
     Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns None; with
     `required=True` it refuses. A difference raises `Refused` (exit code 78).
@@ -56,7 +59,7 @@ def check_in(
             _refuse([Item("admission", FAIL, "required, and there is none in the environment")])
         return None
     admission = _read(path)
-    presented = _present(admission, config, output_root, tracker_id, loaded)
+    presented = _present(admission, config, output_root, tracker_id, loaded, devices)
     items = compare(admission, presented)
     receipt = _receipt(admission, items, presented)
     if rank() == 0 or refused(items):
@@ -109,6 +112,7 @@ def _present(
     output_root: str | os.PathLike[str] | None,
     tracker_id: str | None,
     loaded: str | os.PathLike[str] | None,
+    devices: Any,
 ) -> Presented:
     from herorun.core.first_party import strays
 
@@ -137,7 +141,25 @@ def _present(
         modules_seen=modules,
         modules_elsewhere=elsewhere,
         packages=_versions(admission.get("packages") or {}),
+        devices=seen_devices(devices, sys.modules, os.environ),
+        environment=_environment(),
     )
+
+
+def _environment() -> dict[str, str]:
+    """As this process was given it: what the script itself has set since is code, and was reviewed as such.
+
+    A process that was forked, or whose system does not tell, shows it as it is now.
+    """
+    now = dict(os.environ)
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            pairs = [part.partition(b"=") for part in file.read().split(b"\0") if part]
+    except OSError:
+        return now
+    given = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    same = given.get("HERORUN_ADMISSION") == now.get("HERORUN_ADMISSION")
+    return given if same else now
 
 
 def _loaded() -> dict[str, str]:

@@ -18,7 +18,7 @@ SOURCES = str(Path(__file__).parents[2] / "src")
 JOB = """\
 import json, os, sys
 import herorun
-told = json.loads(os.environ.get("TOLD", "{}"))
+told = json.loads(sys.stdin.read() or "{}")
 receipt = herorun.check_in(**told)
 print(json.dumps({"receipt": receipt, "heavy": sorted({"pydantic", "click", "git", "rich"} & set(sys.modules))}))
 """
@@ -67,11 +67,12 @@ class Admitted:
         if code:
             place = code.parent / "admission.json"
             place.write_text(json.dumps({**admission, "code": str(code)}))
-        least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(place), "TOLD": json.dumps(told)}
+        least = {**admission["environment"]["values"], "HERORUN_ADMISSION": str(place)}
         done = subprocess.run(
             [*(SUBMITTED if main else ()), *(argv or ARGV)],
             cwd=code or admission["code"],
             env={**least, **(env or {})},
+            input=json.dumps(told),
             capture_output=True,
             text=True,
             check=False,
@@ -118,6 +119,7 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={"PYTHONPATH": SOURCES},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
@@ -233,21 +235,22 @@ def test_without_an_admission_it_says_one_line_and_goes_on(home: Path) -> None:
     script = home / "train.py"
     script.write_text(JOB)
     argv = [sys.executable, "-S", str(script)]
-    done = subprocess.run(argv, env={"PYTHONPATH": SOURCES}, capture_output=True, text=True, check=False)
+    env = {"PYTHONPATH": SOURCES}
+    done = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)
     assert (done.returncode, json.loads(done.stdout)["receipt"]) == (0, None)
     assert done.stderr == (
         "herorun: no admission in the environment (HERORUN_ADMISSION); this run is not governed.\n"
     )
-    required = {"PYTHONPATH": SOURCES, "TOLD": '{"required": true}'}
-    refused = subprocess.run(argv, env=required, capture_output=True, text=True, check=False)
+    required = '{"required": true}'
+    refused = subprocess.run(argv, env=env, input=required, capture_output=True, text=True, check=False)
     assert (refused.returncode, refused.stdout) == (78, "")
 
 
 @pytest.mark.thorough
 def test_a_refused_job_is_not_relaunched_and_the_reason_is_told(story: Story) -> None:
     """The whole way: the job's own exit code and receipt, seen by the babysitter."""
-    (story.work / "train.py").write_text(JOB)
-    env = {"PYTHONPATH": SOURCES, "TOLD": '{"tracker_id": "other"}'}
+    (story.work / "train.py").write_text("import herorun\nherorun.check_in(tracker_id='other')\n")
+    env = {"PYTHONPATH": SOURCES}
     story.sign(command={"argv": ARGV, "env": env})
     story.launched()
     assert [story.tick(), story.tick()] == [1, 1]

@@ -71,7 +71,8 @@ def checked_in(story: Story, config: str) -> int:
     aside = story.home / "admission.json"
     aside.write_text(json.dumps({**told, "output_root": str(story.home)}))
     words = f"import json, herorun; herorun.check_in(config=json.loads({config!r}), output_root={str(story.home)!r})"
-    env = {"HERORUN_ADMISSION": str(aside), "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    sources = str(Path(__file__).parents[2] / "src")
+    env = {"PYTHONPATH": sources, **told["environment"]["values"], "HERORUN_ADMISSION": str(aside)}
     done = subprocess.run([sys.executable, "-c", words], env=env, capture_output=True, check=False)
     return done.returncode
 

@@ -78,6 +78,7 @@ LAUNCHING = Launching(
     given_up=GivenUp(2, NOON, ((f"{ROOT}/step-9", "then"),), "a spike"),
     facts={"Discards": "7 steps"},
     adopts=Adopted("job-1", NOON - EVERY),
+    secrets={"HF_TOKEN": "5a17:d19e57"},
 )
 LAUNCHED = Launched(
     NOON + EVERY,

@@ -569,35 +569,40 @@ def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path,
     assert [to for to in others if to != os.getcwd() and to != str(rig.code)] == [str(jobs / "tiny-1.lock")]
 
 
-def test_what_would_mislead_the_job_is_not_inherited(rig: Rig, monkeypatch) -> None:
+def test_what_nobody_planned_is_not_inherited(rig: Rig, monkeypatch) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    monkeypatch.setenv("XLA_FLAGS", "--of-this-shell")
     monkeypatch.setenv("GIT_DIR", "/elsewhere")
     monkeypatch.setenv("GIT_TOKEN_OF_MINE", "x")
     monkeypatch.setenv("HERORUN_START", "/old/step-7")
-    monkeypatch.setenv("ORDINARY", "kept")
-    script = 'echo "${GIT_DIR-} ${HERORUN_START-} $ORDINARY $PYTHONUNBUFFERED ${GIT_TOKEN_OF_MINE-}"'
-    rig.run(rig.job(script, secrets=("GIT_TOKEN_OF_MINE",)))
-    assert rig.tail("tiny-1") == "  kept 1 x\n"
+    monkeypatch.setenv("ORDINARY", "new")
+    script = 'echo "${GIT_DIR-}|${HERORUN_START-}|${XLA_FLAGS-}|${ORDINARY-}|$PYTHONUNBUFFERED|${GIT_TOKEN_OF_MINE-}|$PLANNED"'
+    rig.run(rig.job(script, secrets=("GIT_TOKEN_OF_MINE",), env={"PLANNED": "p"}))
+    assert rig.tail("tiny-1") == "||||1|x|p\n"
 
 
-SHOW = 'echo "$PATH|${VIRTUAL_ENV-}|${PYTHONPATH-}|${ORDINARY-}|${OMP_NUM_THREADS-}|${HERORUN_UNATTENDED-}"'
+SHOW = (
+    'echo "$PATH|${VIRTUAL_ENV-}|${PYTHONPATH-}|${OMP_NUM_THREADS-}|${https_proxy-}|${HERORUN_UNATTENDED-}"'
+)
 
 
 def test_a_relaunch_gets_the_environment_of_the_launch(rig: Rig, jobs: Path, monkeypatch) -> None:
     ours = f"{rig.code}:{os.environ['PATH']}"
     monkeypatch.setenv("PATH", ours)
     monkeypatch.setenv("VIRTUAL_ENV", "/venv")
-    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setenv("https_proxy", "http://ada:secret-1234@proxy:3128")
     monkeypatch.delenv("PYTHONPATH", raising=False)
     rig.run(rig.job(SHOW))
     monkeypatch.setenv("HERORUN_UNATTENDED", "1")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.delenv("VIRTUAL_ENV")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    monkeypatch.setenv("ORDINARY", "new")
-    rig.run(rig.job(SHOW, number=2))
-    rig.run(rig.job(SHOW, number=3))
-    assert rig.tail("tiny-2") == rig.tail("tiny-3") == f"{ours}|/venv||new|8|\n"
+    rig.run(rig.job(SHOW, number=2, env={"OMP_NUM_THREADS": "8"}))
+    rig.run(rig.job(SHOW, number=3, env={"OMP_NUM_THREADS": "8"}))
+    assert "secret-1234" not in (jobs / "environment.json").read_text()
+    shown = f"{ours}|/venv||8|http://ada:secret-1234@proxy:3128|\n"
+    assert rig.tail("tiny-2") == rig.tail("tiny-3") == shown
 
 
 def test_a_later_launch_by_hand_is_the_one_that_counts(rig: Rig, monkeypatch) -> None:

@@ -9,6 +9,7 @@ from builders import MINUTE, NOON, a_contract
 from herorun.core.contract import ContractFile
 from herorun.core.evidence import (
     Checkpoints,
+    Environment,
     Nothing,
     Now,
     Snapshot,
@@ -56,6 +57,7 @@ def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none
         given = {**run.given(run.record.memory()), Snapshot: snapshot}
         tree = WorkTree(str(run.repository.resolve("HEAD")))
         rest = {WorkTree: tree, Checkpoints: Checkpoints(), StartSiblings: StartSiblings()}
+        rest |= {Environment: Environment()}
         return gather([Plan], {Sources: read_sources, Plan: read_plan}, {**given, **rest})[Plan]
 
     assert planned(Nothing("clean")).patch.value is None

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from builders import NOON, a_contract
+from builders import NOON, a_contract, a_plan
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
+    Environment,
     Nothing,
     TrackerAlert,
     TrackerAlerts,
@@ -86,23 +87,25 @@ def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(tmp_path: Path) ->
 def test_another_tracker_takes_nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_RUN_ID", "other")
 
-    assert isinstance(read_tracker_environment(a_contract()), Nothing)
+    assert isinstance(read_tracker_environment(a_contract(), a_plan()), Nothing)
 
 
-def test_a_local_job_inherits_what_is_here_and_the_contract_wins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WANDB_RUN_ID", "here")
-    monkeypatch.setenv("WANDB_PROJECT", "here")
-    monkeypatch.setenv("WANDB_API_KEY", "of nobody's concern")
+def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WANDB_RUN_ID", "of this shell, and not of the plan")
+    contract = tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"})
+    shell = Environment({"WANDB_RUN_ID": "here", "WANDB_PROJECT": "here"})
 
-    found = read_tracker_environment(tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"}))
+    found = read_tracker_environment(contract, a_plan(contract, environment=shell))
 
     assert found == TrackerEnvironment({"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"})
 
 
-def test_a_job_elsewhere_gets_what_is_passed_on_by_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WANDB_RUN_ID", "here")
+def test_a_secret_is_passed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_ENTITY", "named")
+    contract = tracked("slurm", secrets=["WANDB_ENTITY"])
 
-    found = read_tracker_environment(tracked("slurm", secrets=["WANDB_ENTITY"]))
+    found = read_tracker_environment(contract, a_plan(contract))
 
     assert found == TrackerEnvironment({"WANDB_ENTITY": "named"})

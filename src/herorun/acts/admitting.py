@@ -1,19 +1,22 @@
 """The admission: what check-in compares with, written before the job is submitted."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.admission import sealed
+from herorun.core.admission import salted, sealed
 from herorun.core.canonical import canonical, plain
 from herorun.core.code.impact import of_impact
+from herorun.core.config.classes import environment_classes
 from herorun.core.contract import Contract, Impact
-from herorun.core.evidence import ImportClosure, WorkTree
+from herorun.core.environment import NEVER, SHELL, TRAINERS
+from herorun.core.evidence import CodeFlags, ImportClosure, WorkTree
 from herorun.core.first_party import code_roots
 from herorun.core.plan import Plan, TrackerRun
-from herorun.core.ports import Submission
+from herorun.core.ports import Scheduler, Submission
 from herorun.core.requirements import exact_versions
 from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gather import gather
@@ -49,11 +52,45 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "start": start.path if start else None,
         "roots": code_roots(submission.argv, plan.cwd.value, names),
         "packages": exact_versions(plan.packages.value),
+        "environment": _environment(run, plan, code),
+        "hardware": plan.hardware.value,
         "files": file_digests(code, that_train(run, plan, code, names)),
     }
     path = run.state / "admissions" / submission.instance / "admission.json"
     write_whole(path, (canonical(admission) + "\n").encode())
     return path
+
+
+def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
+    """Of the secrets that travel from here, what tells another value; one that the cluster has is out of sight."""
+    if getattr(run.scheduler, "secrets_road", None) is not None:
+        return {}
+    return {
+        name: salted(os.environ[name], os.urandom(8).hex())
+        for name in plan.secrets.value
+        if name in os.environ
+    }
+
+
+def _environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
+    """What check-in compares the job's environment with. A plan of an earlier version holds the contract's part alone."""
+    from_shell = SHELL in plan.env.source
+    flags = _gathered(run, plan, code, CodeFlags)
+    known = dict.fromkeys(plan.secrets.value, "") | salted_secrets(run, plan)
+    return {
+        "values": _sealed(plan.env.value),
+        "secrets": known,
+        "flags": sorted(flags.names) if from_shell and isinstance(flags, CodeFlags) else [],
+        "watched": TRAINERS if from_shell else [],
+        "ignored": (*NEVER, *_own(run), "PYTHONUNBUFFERED"),
+        "classes": environment_classes(run.contract.config),
+        "whole": from_shell and bool(getattr(run.scheduler, "whole_environment", False)),
+    }
+
+
+def _own(run: Run) -> tuple[str, ...]:
+    """What the scheduler sets in a job by itself."""
+    return tuple(getattr(run.scheduler, "sets", ()))
 
 
 def _metrics_file(tracker: TrackerRun) -> str | None:
@@ -78,12 +115,18 @@ def _sealed_words(argv: Sequence[str]) -> list[str]:
 
 def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:
     """The files that can change the training; all of them where nobody can tell what the command imports."""
+    closure = _gathered(run, plan, code, ImportClosure)
+    if not isinstance(closure, ImportClosure):
+        return names
+    return of_impact(names, run.contract.code.impact, closure.files, Impact.BLOCK)
+
+
+def _gathered(run: Run, plan: Plan, code: str, kind: Any) -> Any:
+    """Evidence about the exported code, and not about the checkout."""
     given = {
         Repository: replace(run.repository, top=Path(code)),
         Contract: run.contract,
         WorkTree: WorkTree(plan.code_commit),
+        Scheduler: run.scheduler,
     }
-    closure = gather([ImportClosure], discover.sources(), given)[ImportClosure]
-    if not isinstance(closure, ImportClosure):
-        return names
-    return of_impact(names, run.contract.code.impact, closure.files, Impact.BLOCK)
+    return gather([kind], discover.sources(), given)[kind]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
+from herorun.acts.admitting import salted_secrets
 from herorun.acts.announcing import announce, give_up, tell_of_retention
 from herorun.acts.launch_order import Order
 from herorun.acts.leasing import take_lease
@@ -17,9 +18,19 @@ from herorun.acts.snapshots import admitted_snapshot, keep_snapshot, kept_diff
 from herorun.acts.submitting import ALONE, company, submit
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
+from herorun.core.environment import of_plan
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Launched, Launching
-from herorun.core.evidence import Checkpoints, History, Job, Nothing, Sourced, StartSiblings, WorkTree
+from herorun.core.evidence import (
+    Checkpoints,
+    Environment,
+    History,
+    Job,
+    Nothing,
+    Sourced,
+    StartSiblings,
+    WorkTree,
+)
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan
@@ -145,6 +156,7 @@ def _new_intent(run: Run, order: Order) -> Launching:
         order.given_up,
         order.facts,
         order.adopts,
+        salted_secrets(run, order.plan),
     )
     run.record.append(launching, files=_kept_files(run, order.plan))
     return launching
@@ -254,7 +266,13 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
         code_tree(run.repository, source, launching.contract_file), config, told, launching.contract_file
     )
     nothing = (Checkpoints(), StartSiblings(), History())
-    plan = make_plan(contract, WorkTree(commit), sources, *nothing, snapshot)
+    shell = Environment(of_plan(launching.plan["env"]["value"]))
+    plan = make_plan(contract, WorkTree(commit), sources, *nothing, snapshot, shell)
+    plan = replace(
+        plan,
+        env=Sourced(plan.env.value, str(launching.plan["env"]["source"])),
+        bundle=_admitted_bundle(plan.bundle, launching),
+    )
     start = launching.plan["start"]
     point = read(StartPoint, start["value"]) if start["value"] else None
     plan = replace(plan, start=Sourced(point, str(start["source"])))
@@ -263,6 +281,14 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
             f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its digest differs. A person must launch."
         )
     return plan
+
+
+def _admitted_bundle(bundle: Sourced[str | None], launching: Launching) -> Sourced[str | None]:
+    """The contract names it, and the record says what it held: the launch gate compares that with what it holds now."""
+    recorded = launching.plan["bundle"]
+    name, value = bundle.value, recorded["value"]
+    held = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
+    return Sourced(value, str(recorded["source"])) if held else bundle
 
 
 def dirty_words(findings: list[Finding], plan: Plan) -> str:

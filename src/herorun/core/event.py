@@ -52,6 +52,7 @@ class Launching:
     given_up: GivenUp | None = None  # of a rollback: what it rules out, once the instance was launched
     facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice, before it
     adopts: Adopted | None = None  # nothing is submitted: the job runs already
+    secrets: Mapping[str, str] = field(default_factory=dict)  # name -> salted digest; those that are set here
 
     @property
     def key(self) -> str:

@@ -1,17 +1,16 @@
-"""The environment that a job of this machine gets: that of the launch, and of later launches by hand.
+"""The environment that a job of this machine gets: what the plan holds, the secrets that it names, and what a program
+needs to run here at all. Nothing else of the submitting shell is passed on.
 
-What decides which programs and libraries run (PATH and the like) is written down at each submission by a person, in the
-private file `environment.json` beside the jobs. A relaunch by the babysitter, which cron may have started with a bare
-PATH and which says `HERORUN_UNATTENDED=1`, gets those variables as they were written down, and no others of their kind.
-Everything else, secrets above all, is inherited from the process that submits and is never written down.
+What a program needs here (`MACHINE`: PATH and the like) is written down at each submission by a person, in the private
+file `environment.json` beside the jobs. A relaunch by the babysitter, which cron may have started with a bare PATH and
+which says `HERORUN_UNATTENDED=1`, gets those variables as they were written down, and no others of their kind.
 """
 
 import json
 import os
-import re
-from collections.abc import Mapping
 from pathlib import Path
 
+from herorun.core.environment import admissible, is_machines, looks_secret
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.outside import read_json
 from herorun.core.ports import Submission
@@ -19,61 +18,44 @@ from herorun.schedulers._asked import secret_values
 from herorun.system.files import write_whole
 
 _FILE = "environment.json"
-_KEPT = re.compile(
-    r"PATH|VIRTUAL_ENV|LD_LIBRARY_PATH|PYTHONPATH|HOME|USER|LANG|TMPDIR"
-    r"|(?:CONDA|LC|CUDA|XLA|NCCL|OMP)_\w+|\w+_NUM_THREADS"
-)
-_SECRET = re.compile(r"TOKEN|SECRET|PASS|CREDENTIAL|AUTH|KEY", re.IGNORECASE)
-# What an outer job, a git hook or the babysitter leaves in the environment would mislead this job.
-_OWN = (
-    "HERORUN_START",
-    "HERORUN_INSTANCE",
-    "HERORUN_ADMISSION",
-    "HERORUN_ATTEMPT",
-    "HERORUN_CODE",
-    "HERORUN_MAIN_PID",
-    "HERORUN_UNATTENDED",
-)
 
 
 def environment(submission: Submission, admission: str, jobs: Path) -> dict[str, str]:
-    """What the job gets: the launch's environment without what would mislead it, and the submission's on top."""
-    secret_values(submission)  # a missing one is said before anything starts
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if name in submission.secrets or not (name.startswith("GIT_") or name in _OWN)
-    }
+    """What the job gets: the machine's part, the submission's on top, and the secrets by name."""
+    secrets = secret_values(submission)  # a missing one is said before anything starts
     return {
-        **_as_launched(inherited, submission.secrets, jobs),
+        **_of_machine(jobs),
         "PYTHONUNBUFFERED": "1",
         **submission.env,
+        **secrets,
         "HERORUN_INSTANCE": submission.instance,
         "HERORUN_ADMISSION": admission,
         "HERORUN_ATTEMPT": "1",
     }
 
 
-def _as_launched(inherited: Mapping[str, str], secrets: tuple[str, ...], jobs: Path) -> dict[str, str]:
-    """The inherited variables, those that matter as a person had them; where nothing is written down, as they are."""
+def _of_machine(jobs: Path) -> dict[str, str]:
+    """As a person had it at the last launch by hand; where nothing is written down, as it is here."""
     recorded = _recorded(jobs / _FILE) if os.environ.get("HERORUN_UNATTENDED") == "1" else None
+    here = machine_environment()
     if recorded is None:
-        return dict(inherited)
-    others = {name: value for name, value in inherited.items() if name in secrets or not _is_kept(name)}
-    return {**recorded, **others}
+        return here
+    return {**{name: value for name, value in here.items() if looks_secret(name, value)}, **recorded}
+
+
+def machine_environment() -> dict[str, str]:
+    """What a program needs to run on this machine; a proxy's address may hold a password."""
+    return {name: value for name, value in os.environ.items() if is_machines(name)}
 
 
 def keep_environment(submission: Submission, jobs: Path) -> None:
     """Write down what a later relaunch must have too; by a person always, unattended only where nothing is yet."""
     if os.environ.get("HERORUN_UNATTENDED") == "1" and (jobs / _FILE).exists():
         return
-    kept = {n: v for n, v in os.environ.items() if _is_kept(n) and n not in submission.secrets}
+    kept = {n: v for n, v in machine_environment().items() if not looks_secret(n, v)}
+    kept = {name: value for name, value in kept.items() if name not in submission.secrets}
     text = json.dumps(kept, sort_keys=True)  # ASCII: odd bytes of a path travel as surrogates
     write_whole(jobs / _FILE, text.encode("ascii") + b"\n", 0o600)
-
-
-def _is_kept(name: str) -> bool:
-    return bool(_KEPT.fullmatch(name)) and not _SECRET.search(name)
 
 
 def _recorded(path: Path) -> dict[str, str] | None:
@@ -86,4 +68,9 @@ def _recorded(path: Path) -> dict[str, str] | None:
             f"{path}, the environment of the launch, cannot be read: {in_words(error)}. Delete it, and launch by hand."
         ) from None
     table = told if isinstance(told, dict) else {}
-    return {str(name): str(value) for name, value in table.items() if _is_kept(name)}
+    # A file of an earlier version holds variables of trainers too, which the plans of its time did not.
+    return {
+        str(name): str(value)
+        for name, value in table.items()
+        if is_machines(str(name)) or admissible(str(name))
+    }

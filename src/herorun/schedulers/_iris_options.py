@@ -2,11 +2,13 @@
 
 import re
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from herorun.core.admission.hardware import tpu
 from herorun.core.contract import Duration
+from herorun.core.evidence import Offered
 from herorun.schedulers._words import long_argument, word_of
 
 OURS = {
@@ -136,3 +138,32 @@ class Options(BaseModel):
         if sum(each is not None for each in (self.cluster, self.config, self.controller_url)) != 1:
             raise ValueError("say exactly one of cluster, config and controller_url")
         return self
+
+
+_GPU = re.compile(r"(?:(?P<hosts>\d+):)?(?P<kind>[A-Za-z][\w-]*?)(?:x(?P<count>\d+))?")
+
+
+def asked_of(options: Options) -> Offered:
+    """The hardware that the options name, as keys of `[hardware]`: the job's own, else what is held for its children."""
+    places = {"region": (options.zone,) if options.zone else options.region}
+    limit = options.time_limit.total_seconds() if options.time_limit else None
+    known = {**_accelerators(options), **{name: told for name, told in places.items() if told}}
+    why = (
+        "" if "accelerator" in known else "the options name no accelerator: a child of the job asks for them"
+    )
+    return Offered(known, limit, why)
+
+
+def _accelerators(options: Options) -> dict[str, Any]:
+    words = [options.tpu or options.gpu or "", *options.reserve]
+    told = next((word for word in words if word), "")
+    slice_of = tpu(told.rpartition(":")[2])
+    if slice_of:
+        many = int(told.partition(":")[0]) if ":" in told else 1
+        size = {"count": slice_of.chips * many} if slice_of.chips else {}
+        return {"accelerator": told.rpartition(":")[2], **size, **({"topology": told} if many == 1 else {})}
+    found = _GPU.fullmatch(told)
+    if not found:
+        return {}
+    hosts = int(found["hosts"] or 1) if found["hosts"] else options.replicas or 1
+    return {"accelerator": found["kind"], "count": int(found["count"] or 1) * hosts}

@@ -40,9 +40,14 @@ class Launcher:
         words: Sequence[str],
         timeout: float = 0,
         folder: str | None = None,
-        more: Mapping[str, str] | None = None,
+        whole: Mapping[str, str] | None = None,
     ) -> Answer:
-        env = {"NEMO_EVALUATOR_TELEMETRY_LEVEL": "0", **os.environ, "NO_COLOR": "1", **(more or {})}
+        """`whole` is the environment to ask with: that of a submission, of which evaluations get what they name."""
+        env = {
+            "NEMO_EVALUATOR_TELEMETRY_LEVEL": "0",
+            **(os.environ if whole is None else whole),
+            "NO_COLOR": "1",
+        }
         env["NEMO_EVALUATOR_EXEC_DB_FILE"] = str(self.db)
         with tempfile.TemporaryDirectory(prefix="herorun-nel-") as top:
             argv = ["sh", "-c", _PRIVATE, f"{top}/nel", *self._options.program, *words]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from herorun.core.admission.hardware import tpu
 from herorun.core.errors import CouldNotLook
 from herorun.schedulers._ray_answers import Record, time_of
 
@@ -86,8 +87,22 @@ def unplaced(told: Any, driver: str) -> str:
     return f"runs without its whole allocation: {len(waiting)} of {len(groups)} placement groups wait (unsatisfied resources)"
 
 
-def hardware_of(nodes: Iterable[Node], stated: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Keys of `[hardware]` that the cluster can speak of, and why others are not told."""
+def _asked(resources: Iterable[str]) -> dict[str, Any]:
+    """What the entrypoint's own resources name: `accelerator_type:H100`, or the head of a TPU slice."""
+    for name in resources:
+        kind = name.removeprefix("accelerator_type:")
+        head = tpu(name.removeprefix("TPU-").removesuffix("-head")) if name.startswith("TPU-") else None
+        if head and head.chips:
+            return {"accelerator": head.kind, "count": head.chips}
+        if kind != name:
+            return {"accelerator": kind.removeprefix("TPU-").lower() if kind.startswith("TPU-") else kind}
+    return {}
+
+
+def hardware_of(
+    nodes: Iterable[Node], stated: Mapping[str, Any], resources: Iterable[str] = ()
+) -> tuple[dict[str, Any], str]:
+    """Keys of `[hardware]` that the options and the cluster can speak of, and why others are not told."""
     alive = [node.total for node in nodes if node.alive]
     kinds = sorted(
         {name.partition(":")[2] for total in alive for name in total if name.startswith("accelerator_type:")}
@@ -96,6 +111,9 @@ def hardware_of(nodes: Iterable[Node], stated: Mapping[str, Any]) -> tuple[dict[
     known: dict[str, Any] = {}
     if len(kinds) == 1:
         known["accelerator"] = kinds[0]
+    known |= _asked(resources)
+    if "count" in known:
+        return known, ""
     wanted = stated.get("count")
     there = max(counts.values())
     if wanted is not None and there >= wanted:

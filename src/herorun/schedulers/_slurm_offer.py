@@ -34,12 +34,17 @@ def _partition(text: str, name: str | None) -> dict[str, str]:
 
 
 def _hardware(options: Options) -> dict[str, Any]:
-    """`gpus` counts the whole job's, `gres` each node's."""
+    """`gpus` counts the whole job's, `gres` and `--gpus-per-node` each node's, `--gpus-per-task` each task's."""
     each = [part.removeprefix("gpu:") for part in (options.gres or "").split(",") if part.startswith("gpu:")]
-    found = _GPUS.fullmatch(options.gpus or (each[0] if each else ""))
+    further = dict(argument.removeprefix("--").partition("=")[::2] for argument in options.arguments)
+    node, task = further.get("gpus-per-node", ""), further.get("gpus-per-task", "")
+    found = _GPUS.fullmatch(options.gpus or (each[0] if each else "") or node or task)
     if not found:
         return {}
     nodes = 1 if options.gpus else options.nodes or 1
+    if not (options.gpus or each or node):
+        each_node = nodes * int(further.get("ntasks-per-node") or 1)
+        nodes = int(further.get("ntasks") or each_node)
     return {"count": int(found["count"]) * nodes, **({"accelerator": found["kind"]} if found["kind"] else {})}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from herorun.core.environment import MACHINE
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.outside import read_json
 from herorun.core.ports import Submission
@@ -47,6 +48,7 @@ def order_of(
     return {
         "request": request,
         "environment": {**request["env"], **told},
+        "machine": list(MACHINE),
         "folder": folder,
         "tmux": tmux,
         "grace": grace,
@@ -71,6 +73,7 @@ def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
         f"argv:    {shlex.join(request['argv'])}",
         *(f"env:     {key}={shlex.quote(value)}" for key, value in sorted(order["environment"].items())),
         f"secrets: {names} (by standard input)",
+        f"further: of the box's own environment {' '.join(order['machine'])}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import fnmatch
 import hashlib
 import json
 import os
@@ -29,8 +30,7 @@ from herorun.schedulers._ssh_look import facts, is_there, lives, locked, look, r
 BLOCK = 1 << 20  # bytes of an archive that are read at once
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
 LOOK = 0.01  # seconds between two looks for the start
-# What the login and the road bring would mislead the job; its own language is not that of our commands.
-_NOT_PASSED_ON = re.compile(r"SSH_.*|TMUX|TMUX_PANE|LC_ALL|OLDPWD|SHLVL|_|GIT_.*|HERORUN_.*")
+_NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
 _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")
 
 
@@ -126,7 +126,11 @@ def _write(path: str, data: bytes, mode: int = 0o600) -> None:
 def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
     """Under tmux, else in a session of its own; either outlives the connection. How, comes back."""
     folder, name = order["folder"], order["request"]["instance"]
-    base = {key: value for key, value in os.environ.items() if not _NOT_PASSED_ON.fullmatch(key)}
+    base = {
+        key: value
+        for key, value in os.environ.items()
+        if key != _NOT_PASSED_ON and any(fnmatch.fnmatchcase(key, glob) for glob in order["machine"])
+    }
     inner = {
         "order": {
             "request": order["request"],

@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
-from herorun.core.evidence import Job
+from herorun.core.evidence import Job, Offered
+from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job, taken_after
@@ -21,6 +22,7 @@ from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._iris_ask import USAGE, CommandLine
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_options import Options as Options
+from herorun.schedulers._iris_options import asked_of
 from herorun.schedulers._iris_rows import (
     Listing,
     Row,
@@ -65,6 +67,7 @@ class Iris:
 
     everywhere = True
     reach = "cluster"
+    sets = ("IRIS_*", "*_VISIBLE_DEVICES", "TPU_*", "JAX_PLATFORMS")  # in each job, by itself
     secrets_road = "the environment of the Iris cluster's jobs"
 
     def __init__(self, options: Options, folder: Path) -> None:
@@ -103,6 +106,10 @@ class Iris:
         seen = copy(self)
         seen._sight = None if look.told.partial else look
         return seen
+
+    def offers(self, plan: Plan) -> Offered:
+        """What the job itself asks for; a child of it may ask for its own."""
+        return asked_of(self._options)
 
     def _search(self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime) -> Search:
         try:

@@ -2,7 +2,7 @@
 
 Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock `<state>/jobs/<instance>.lock` is held
 from the moment of the submission until neither supervisor nor job is left. The kernel frees it, however they end.
-Secrets travel by inheritance: the job gets the environment of the submitter (see `_environment`).
+The job gets what the plan holds, the secrets that it names, and what a program needs here (see `_environment`).
 """
 
 import contextlib
@@ -46,6 +46,7 @@ class Local:
     """The scheduler `local`."""
 
     everywhere = False  # it knows the jobs of its own state folder, and of no other
+    whole_environment = True  # nothing but herorun sets a variable of the job
 
     def __init__(self, options: Options, jobs: Path) -> None:
         self._options = options

@@ -13,13 +13,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from shlex import join
 
+from herorun.core.admission.environment import is_any
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.evidence import Job
+from herorun.core.evidence import Job, Offered
+from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job
-from herorun.schedulers._asked import must_be_instance
+from herorun.schedulers._asked import must_be_instance, secret_values
+from herorun.schedulers._environment import machine_environment
 from herorun.schedulers._nel_ask import refusal
+from herorun.schedulers._nel_hardware import asked_of
 from herorun.schedulers._nel_jobs import Asked, NelJobs
 from herorun.schedulers._nel_judge import Part, judge
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
@@ -33,21 +37,31 @@ from herorun.schedulers._nel_sight import Sight, of_runs
 from herorun.system.clock import now
 from herorun.system.files import locked
 
+# What nel itself needs, to reach its containers, its registry and its Slurm.
+_LAUNCHERS = ("NEMO_EVALUATOR_*", "NEL_*", "DOCKER_*", "SSH_AUTH_SOCK", "SSH_AGENT_PID")
+
+
+def _of_launcher() -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if is_any(name, _LAUNCHERS)}
+    return {**machine_environment(), **own}
+
 
 def connect(options: Options, place: Place) -> "Nel":
     folder = options.folder or f"{place.output_root.rstrip('/')}/nel"
     if not folder.startswith("/"):
         raise WrongUse(f"nel cannot write to {place.output_root}: say [scheduler] folder, an absolute path.")
-    return Nel(options, Path(place.state).absolute() / "nel", folder.rstrip("/"))
+    return Nel(options, Path(place.state).absolute() / "nel", folder.rstrip("/"), place.repository)
 
 
 class Nel(NelJobs):
     """The scheduler `nel`."""
 
     everywhere = False  # nel's list of jobs is on this machine
+    sets = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")  # its containers and Slurm allot the devices
 
-    def __init__(self, options: Options, folder: Path, outputs: str) -> None:
+    def __init__(self, options: Options, folder: Path, outputs: str, repository: str = "") -> None:
         super().__init__(options, folder)
+        self._repository = repository
         self._options, self._folder, self._outputs = options, folder, outputs
         self._sight: Sight | None = None
 
@@ -108,6 +122,10 @@ class Nel(NelJobs):
         seen._sight = look
         return seen
 
+    def offers(self, plan: Plan) -> Offered:
+        """What the configuration's `execution` asks for, with the overrides of the command line."""
+        return asked_of(self._repository, plan)
+
     def live(self, slug: str) -> tuple[Job, ...]:
         self._nel.must_be_there()
         whole = re.compile(rf"{re.escape(self._outputs)}/({re.escape(slug)}-[0-9]+)/?")
@@ -152,12 +170,7 @@ class Nel(NelJobs):
         """Looks before and after."""
         instance = must_be_instance(submission.instance)
         words = self._words(submission)
-        missing = [name for name in submission.secrets if not os.environ.get(name)]
-        if missing:
-            raise WrongUse(
-                f"{instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
-                "or take it out of [command] secrets."
-            )
+        secret_values(submission)  # a missing one is said before anything starts
         where = Path(code, submission.cwd)
         if not (where / words[2]).is_file():
             raise WrongUse(f"{instance} was not submitted: there is no {where / words[2]}.")
@@ -192,7 +205,8 @@ class Nel(NelJobs):
     def _run(self, submission: Submission, words: list[str], where: str, admission: str) -> None:
         within = self._options.submit_within.total_seconds()
         try:
-            answer = self._nel.ask(words, within, where, self._env(submission, admission))
+            whole = {**_of_launcher(), **self._env(submission, admission), **secret_values(submission)}
+            answer = self._nel.ask(words, within, where, whole)
         except CouldNotLook as error:
             self._must_be_taken(submission.instance, error)
             return

@@ -44,6 +44,14 @@ class Ray:
 
     everywhere = True
     reach = "cluster"
+    sets = (
+        "RAY_*",
+        "*_VISIBLE_DEVICES",
+        "TPU_VISIBLE_CHIPS",
+        "TPU_PROCESS_*",
+        "TPU_CHIPS_*",
+        "OMP_NUM_THREADS",
+    )  # in each job, by itself
     secrets_road = "the environment of the Ray cluster"
 
     def __init__(self, options: Options, notes: Notes) -> None:
@@ -227,7 +235,7 @@ class Ray:
 
     def offers(self, plan: Plan) -> Offered:
         """What the cluster has of the stated hardware. It knows no time limit."""
-        hardware, partial = hardware_of(self._look().nodes, plan.hardware.value)
+        hardware, partial = hardware_of(self._look().nodes, plan.hardware.value, self._options.resources)
         return Offered(hardware, partial=partial)
 
     # --- the cluster ------------------------------------------------------------------------------

@@ -72,6 +72,15 @@ MONTH = timedelta(days=30)  # so long ago a job that has ended is looked for
 class Slurm:
     """The scheduler `slurm`."""
 
+    sets = (
+        "SLURM_*",
+        "SBATCH_*",
+        "SPANK_*",
+        "*_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
+        "ZE_AFFINITY_MASK",
+    )  # in each job, by itself
+
     def __init__(self, options: Options, place: Place, road: Road) -> None:
         self._options = options
         timeout = options.timeout.total_seconds()

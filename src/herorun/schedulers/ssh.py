@@ -62,6 +62,7 @@ class Ssh:
 
     everywhere = True  # the box gives every machine the same answers
     reach = "ssh"
+    whole_environment = True  # nothing but herorun sets a variable of the job
 
     def __init__(self, options: Options) -> None:
         self._options = options

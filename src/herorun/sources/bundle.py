@@ -1,38 +1,80 @@
-"""The source bundle: an archive that `git archive` made of a commit says which in its first header."""
+"""The source bundle: what it holds, file by file, beside what the commit holds."""
 
 import re
 
-from herorun.core.contract import Contract
-from herorun.core.evidence import Bundle, Nothing
+from herorun.core.contract import Contract, ContractFile
+from herorun.core.evidence import Bundle, BundleContent, Nothing
+from herorun.core.plan import Plan
 from herorun.core.ports import Store
+from herorun.system.archives import Listed, archive_files, files_digest, without_folder
 from herorun.system.git import Repository
+from herorun.system.submodules import all_entries
 
-_COMMIT = re.compile(r"(?:git:)?([0-9a-f]{7,64})")
-_ARCHIVE = (".tar", ".tar.gz", ".tgz")
+ARCHIVING = 600.0  # seconds; a partial clone fetches what it lacks
+_TREE = re.compile(r"tree:(sha256:[0-9a-f]{64})")
+_ARCHIVE = (".tar", ".tar.gz", ".tgz", ".zip")
 
 
-def read_bundle(contract: Contract, repository: Repository, store: Store) -> Bundle | Nothing:
-    """`git:<sha>`, or the path or URL of an archive; a relative path is relative to the repository's top."""
+def read_bundle_content(
+    contract: Contract, repository: Repository, store: Store, file: ContractFile
+) -> BundleContent | Nothing:
+    """`tree:sha256:<digest>`, or the path or URL of an archive; a relative path is relative to the repository's top.
+
+    The contract's own file is left out: it names the bundle, so that no bundle could hold the right one.
+    """
     name = contract.runtime.bundle
     if name is None:
         return Nothing("the contract names no source bundle")
-    named = _COMMIT.fullmatch(name)
-    if named:
-        return Bundle(name, named[1])
+    if named := _TREE.fullmatch(name):
+        return BundleContent(name, named[1])
     if not name.endswith(_ARCHIVE):
-        return Bundle(name)
+        return BundleContent(name)
     path = name if "://" in name or name.startswith("/") else str(repository.top / name)
-    return Bundle(name, _commit_of(repository, store.read(path)))
+    head = repository.resolve("HEAD") or ""
+    files = archive_files(store.read(path), _algorithm(head))
+    files = without_folder(files, [row[2] for row in repository.entries(head)])
+    files.pop(file.path, None)
+    return BundleContent(name, files_digest(files), files)
 
 
-def _commit_of(repository: Repository, archive: bytes) -> str | None:
-    """As `git get-tar-commit-id` reads it: a global pax header's comment. None: the archive does not say."""
-    if archive[:2] == b"\x1f\x8b":
-        import gzip
+def read_bundle(
+    content: BundleContent, plan: Plan, repository: Repository, file: ContractFile
+) -> Bundle | Nothing:
+    """The bundle against the plan: its content now and then, and each file against the commit's."""
+    admitted = str(plan.bundle.value or "")
+    if content.files is None:
+        return Bundle(content.name, content.identity, admitted)
+    rows = {path: (mode, oid) for mode, oid, path in all_entries(repository, plan.code_commit)}
+    rows.pop(file.path, None)
+    here = dict(content.files)
+    wrong = {path for path in rows.keys() | here.keys() if not _same(here.get(path), rows.get(path))}
+    if wrong:  # attributes may let `git archive` leave files out, or write them otherwise
+        archived = _archived(repository, plan.code_commit)
+        own = {path for _, _, path in repository.entries(plan.code_commit)}
+        wrong -= {path for path in wrong if path in archived and _same(here.get(path), archived[path])}
+        wrong -= {path for path in wrong - here.keys() if path not in archived and path in own}
+    return Bundle(
+        content.name,
+        content.identity,
+        admitted,
+        compared=len(rows),
+        extra=tuple(sorted(path for path in wrong if path not in rows)),
+        missing=tuple(sorted(path for path in wrong if path not in here)),
+        changed=tuple(sorted(path for path in wrong if path in rows and path in here)),
+    )
 
-        try:
-            archive = gzip.decompress(archive)
-        except (OSError, EOFError) as error:
-            raise OSError(f"the bundle is no whole gzip file: {error}") from None
-    answer = repository.git("get-tar-commit-id", stdin=archive[:1024], ok=(0, 1, 128))
-    return answer.text.strip() or None if answer.code == 0 else None
+
+def _algorithm(commit: str) -> str:
+    return "sha256" if len(commit) == 64 else "sha1"
+
+
+def _same(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
+    """A zip may tell no modes."""
+    if one is None or other is None:
+        return one is other
+    return one[1] == other[1] and (one[0] == other[0] or "" in (one[0], other[0]))
+
+
+def _archived(repository: Repository, commit: str) -> Listed:
+    answer = repository.git("archive", "--format=tar", commit, timeout=ARCHIVING)
+    return archive_files(answer.out, _algorithm(commit))

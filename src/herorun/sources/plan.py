@@ -2,7 +2,17 @@
 
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import WrongUse
-from herorun.core.evidence import Checkpoints, History, Nothing, Snapshot, StartSiblings, WorkTree
+from herorun.core.evidence import (
+    BundleContent,
+    Checkpoints,
+    Environment,
+    History,
+    Nothing,
+    Snapshot,
+    StartSiblings,
+    Unavailable,
+    WorkTree,
+)
 from herorun.core.plan import Plan, Sources, make_plan
 from herorun.system.git import Repository
 from herorun.system.resolved import code_tree, resolved_config
@@ -33,5 +43,7 @@ def read_plan(
     siblings: StartSiblings,
     history: History,
     snapshot: Snapshot | Nothing,
+    environment: Environment,
+    bundle: BundleContent | Nothing | Unavailable,
 ) -> Plan:
-    return make_plan(contract, tree, sources, checkpoints, siblings, history, snapshot)
+    return make_plan(contract, tree, sources, checkpoints, siblings, history, snapshot, environment, bundle)

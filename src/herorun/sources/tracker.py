@@ -8,6 +8,7 @@ from dataclasses import replace
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerAlerts, TrackerEnvironment, TrackerIdentity
 from herorun.core.identity.intent import is_wandb
+from herorun.core.plan import Plan
 from herorun.core.ports import Tracker
 from herorun.core.scrub import scrub
 
@@ -50,15 +51,12 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
     return TrackerAlerts(tuple(said)[-MOST_ALERTS:])
 
 
-def read_tracker_environment(contract: Contract) -> TrackerEnvironment | Nothing:
-    """As the job gets it: of `[command] env`, of the secrets by name, and of this process where the job inherits that."""
+def read_tracker_environment(contract: Contract, plan: Plan) -> TrackerEnvironment | Nothing:
+    """As the job gets it: of the plan's environment, and of the secrets by name."""
     if not is_wandb(contract.tracker.kind):
         return Nothing(f"the tracker {contract.tracker.kind} takes nothing from the environment")
-    inherits = contract.scheduler.kind == "local"
-    passed_on = {
-        name: value
-        for name, value in os.environ.items()
-        if name in CLIENT_VARIABLES and (inherits or name in contract.command.secrets)
-    }
-    stated = {name: value for name, value in contract.command.env.items() if name in CLIENT_VARIABLES}
-    return TrackerEnvironment(dict(sorted({**passed_on, **stated}.items())))
+    secrets = {name: os.environ[name] for name in contract.command.secrets if name in os.environ}
+    passed_on = {**plan.env.value, **secrets}
+    return TrackerEnvironment(
+        {name: passed_on[name] for name in sorted(passed_on) if name in CLIENT_VARIABLES}
+    )

@@ -27,11 +27,17 @@ class Inside:
 
 def all_files(repository: Repository, commit: str) -> list[str]:
     """Every file of a commit, those of its submodules included."""
+    return [path for _, _, path in all_entries(repository, commit)]
+
+
+def all_entries(repository: Repository, commit: str) -> list[tuple[str, str, str]]:
+    """The same as `(mode, object, path)`."""
     rows = repository.entries(commit)
-    names = [path for mode, _, path in rows if mode != _GITLINK]
+    found = [row for row in rows if row[0] != _GITLINK]
     for inside in submodules(repository, commit, [row for row in rows if row[0] == _GITLINK]):
-        names += [f"{inside.path}/{path}" for mode, _, path in _rows(inside) if mode != _GITLINK]
-    return names
+        below = (row for row in _rows(inside) if row[0] != _GITLINK)
+        found += [(mode, oid, f"{inside.path}/{path}") for mode, oid, path in below]
+    return found
 
 
 def submodules(

@@ -61,7 +61,7 @@ def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     if not known:
         return NOT_LAUNCHED
     last = max(known, key=lambda launching: launching.number)
-    return PriorLaunch(last.instance, _values(last), last.adopts is not None)
+    return PriorLaunch(last.instance, _values(last), last.adopts is not None, last.secrets)
 
 
 def _values(launching: Launching) -> dict[str, Any]:

@@ -1,23 +1,49 @@
 """bundle-mismatch."""
 
-from builders import COMMIT, answer
+from dataclasses import replace
+
+from builders import COMMIT, a_plan, answer
 from herorun.checks.launch.bundle_mismatch import bundle_mismatch
-from herorun.core.evidence import Bundle
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import Bundle, Sourced
+
+GOOD = Bundle("code.tar", "code.tar sha256:1", "code.tar sha256:1", 3)
 
 
 def test_a_run_without_a_bundle_is_not_asked() -> None:
     assert answer(bundle_mismatch).outcome == "n/a"
 
 
-def test_a_bundle_of_the_commit_passes() -> None:
-    assert answer(bundle_mismatch, Bundle("code.tar", COMMIT)).outcome == "pass"
-    assert answer(bundle_mismatch, Bundle("git:abc", COMMIT[:9])).outcome == "pass"
+def test_a_bundle_of_the_commits_files_passes() -> None:
+    assert answer(bundle_mismatch, GOOD).outcome == "pass"
 
 
-def test_a_bundle_of_another_commit_fails() -> None:
-    verdict = answer(bundle_mismatch, Bundle("code.tar", "0" * 40))
+def test_each_file_that_differs_is_named() -> None:
+    verdict = answer(
+        bundle_mismatch, replace(GOOD, changed=("train.py",), extra=("x.py",), missing=("y.py",))
+    )
+
     assert (verdict.outcome, verdict.subject) == ("fail", "code.tar")
+    assert verdict.message == (
+        f"code.tar differs from commit {COMMIT:.9}: 1 changed (train.py); 1 extra (x.py); 1 missing (y.py)"
+    )
+    assert verdict.details == ("changed: train.py", "extra: x.py", "missing: y.py")
 
 
-def test_a_bundle_that_does_not_say_is_unknown() -> None:
-    assert answer(bundle_mismatch, Bundle("code.tar")).outcome == "unknown"
+def test_at_a_relaunch_the_content_is_that_which_was_admitted() -> None:
+    verdict = answer(bundle_mismatch, replace(GOOD, identity="code.tar sha256:2"))
+
+    assert (verdict.outcome, bundle_mismatch.at_relaunch) == ("fail", AtRelaunch.BLOCK)
+    assert verdict.message == "the content of code.tar is now sha256:2, and sha256:1 was admitted"
+
+
+def test_a_named_code_tree_is_compared() -> None:
+    plan = replace(a_plan(), code_tree=Sourced("sha256:c0de", ""))
+
+    assert answer(bundle_mismatch, Bundle("tree:sha256:c0de"), plan).outcome == "pass"
+    assert answer(bundle_mismatch, Bundle("tree:sha256:dead"), plan).outcome == "fail"
+
+
+def test_a_bundle_that_nobody_can_read_is_unknown() -> None:
+    assert answer(bundle_mismatch, Bundle("git:abc")).outcome == "unknown"
+    assert answer(bundle_mismatch, Bundle("image-7")).outcome == "unknown"

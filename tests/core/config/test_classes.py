@@ -166,7 +166,10 @@ def test_the_shipped_class(key, kind):
     ("name", "kind"),
     [
         ("NCCL_DEBUG", OP),
-        ("XLA_FLAGS", OP),
+        ("XLA_FLAGS", T),
+        ("XLA_FLAGS.xla_gpu_deterministic_ops", T),
+        ("XLA_FLAGS.xla_dump_to", OP),
+        ("PYTHONPATH", None),
         ("PYTHONHASHSEED", OP),
         ("TORCH_CPP_LOG_LEVEL", OP),
         ("WANDB_TAGS", C),

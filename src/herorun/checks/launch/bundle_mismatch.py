@@ -1,22 +1,58 @@
-"""The source bundle was not made from the commit that would be launched.
+"""The source bundle does not hold what the commit holds, or no longer what was admitted.
 
-Why: where a bundle or an archive is what really runs, the commit in the logbook is a story unless the two agree.
-Fix: make the bundle anew with `git archive` of that commit (the commit, not its tree: only then it says which), and
-name it in `[runtime] bundle`; or name the commit as "git:<sha>".
+Why: where an archive is what really runs, the commit in the logbook says nothing unless the two agree file by file: one
+file that was appended, or a bundle that was made again at the same path, trains other code under the same name.
+Fix: make the bundle again with `git archive` of that commit, and name its path in `[runtime] bundle`; for one that
+herorun cannot read, name its files' digest as "tree:sha256:...": preflight prints it as the code tree.
 """
 
-from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import Bundle, WorkTree
-from herorun.core.finding import Verdict, failed, passed, unknown
+from collections.abc import Iterator
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import Bundle
+from herorun.core.finding import Verdict, failed, few, passed, unknown
+from herorun.core.plan import Plan
+
+MOST = 50  # files that are named
 
 
-@check(Gate.LAUNCH, Response.BLOCK)
-def bundle_mismatch(bundle: Bundle, tree: WorkTree) -> Verdict:
-    if bundle.commit is None:
-        return unknown(f"{bundle.name} does not say which commit it was made from", subject=bundle.name)
-    if not tree.commit.startswith(bundle.commit):
-        return failed(
-            f"{bundle.name} was made from {bundle.commit:.9}, and HEAD is {tree.commit:.9}",
-            subject=bundle.name,
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
+def bundle_mismatch(bundle: Bundle, plan: Plan) -> Verdict:
+    name, commit = bundle.name, plan.code_commit
+    if " " in bundle.admitted and bundle.identity != bundle.admitted:
+        digests = (
+            f"{bundle.identity.rpartition(' ')[2]}, and {bundle.admitted.rpartition(' ')[2]} was admitted"
         )
-    return passed(f"{bundle.name} was made from {tree.commit:.9}", subject=bundle.name)
+        return failed(f"the content of {name} is now {digests}", *_named(bundle), subject=name)
+    if bundle.compared is None:
+        return _by_digest(bundle, plan)
+    details = list(_named(bundle))
+    if details:
+        return failed(
+            f"{name} differs from commit {commit:.9}: {'; '.join(_counted(bundle))}",
+            *details[:MOST],
+            subject=name,
+        )
+    return passed(f"{name} holds the {bundle.compared} files of {commit:.9}, byte for byte", subject=name)
+
+
+def _by_digest(bundle: Bundle, plan: Plan) -> Verdict:
+    if not bundle.name.startswith("tree:"):
+        said = f"{bundle.name} is no archive that herorun can read, so its content cannot be compared with the commit's"
+        return unknown(said, subject=bundle.name)
+    tree = plan.code_tree.value
+    if bundle.name.removeprefix("tree:") == tree:
+        return passed(f"{bundle.name} is the code tree of {plan.code_commit:.9}", subject=bundle.name)
+    return failed(f"{bundle.name} is not the code tree of {plan.code_commit:.9}, {tree}", subject=bundle.name)
+
+
+def _kinds(bundle: Bundle) -> dict[str, tuple[str, ...]]:
+    return {"changed": bundle.changed, "extra": bundle.extra, "missing": bundle.missing}
+
+
+def _counted(bundle: Bundle) -> Iterator[str]:
+    return (f"{len(paths)} {kind} ({few(paths)})" for kind, paths in _kinds(bundle).items() if paths)
+
+
+def _named(bundle: Bundle) -> Iterator[str]:
+    return (f"{kind}: {path}" for kind, paths in _kinds(bundle).items() for path in paths)

@@ -4,6 +4,9 @@ Why: a wrong slice type or count never co-schedules, or trains with another mesh
 Fix: mend the scheduler's options or `[hardware]`, so that both say the same.
 """
 
+from typing import Any
+
+from herorun.core.admission.hardware import same_accelerator, same_count, same_topology
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Offered
@@ -18,10 +21,31 @@ def hardware_mismatch(contract: Contract, offered: Offered) -> list[Verdict]:
     if not both:
         why = offered.partial or "the scheduler tells nothing that [hardware] states"
         return [not_applicable(why)]
-    return [_one(name, stated[name], offered.hardware[name]) for name in both]
+    kind = str(stated.get("accelerator") or offered.hardware.get("accelerator") or "")
+    return [_one(name, stated[name], offered.hardware[name], kind) for name in both]
 
 
-def _one(name: str, stated: object, given: object) -> Verdict:
-    if str(stated).lower() == str(given).lower():
+def _one(name: str, stated: Any, given: Any, kind: str) -> Verdict:
+    """However the two spell it; what cannot be compared is said."""
+    same = _same(name, stated, given, kind)
+    if same is None:
+        return not_applicable(f"{name}: {given} cannot be compared with {stated}", subject=name)
+    if same:
         return passed(f"{name} is {given}, as stated", subject=name)
     return failed(f"{name} would be {given}, and the contract states {stated}", subject=name)
+
+
+def _same(name: str, stated: Any, given: Any, kind: str) -> bool | None:
+    match name:
+        case "accelerator":
+            return same_accelerator(str(stated), str(given))
+        case "count":
+            return same_count(stated, given, kind)
+        case "topology":
+            return same_topology(str(stated), str(given))
+    places = (
+        [str(place).lower() for place in given] if isinstance(given, (list, tuple)) else [str(given).lower()]
+    )
+    return all(
+        place == str(stated).lower() or place.startswith(f"{str(stated).lower()}-") for place in places
+    )

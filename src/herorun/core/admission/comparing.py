@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from herorun.core.admission.environment import compare_environment
+from herorun.core.admission.hardware import compare_hardware
 from herorun.core.admission.items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, sealed
 
 
 def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
     """Item by item. What cannot be seen is said; only a difference fails."""
+    argv = _argv(admission, presented)
     return [
-        _argv(admission, presented),
+        argv,
         _files(admission, presented),
         _config(admission, presented),
         _text("output-root", admission.get("output_root"), presented.output_root),
@@ -18,7 +21,15 @@ def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
         _code(admission, presented),
         _modules(admission, presented),
         *_packages(admission, presented),
+        *_environment(admission, presented, presented.main and argv.outcome == PASS),
+        *compare_hardware(admission.get("hardware") or {}, presented.devices),
     ]
+
+
+def _environment(admission: Mapping[str, Any], presented: Presented, direct: bool) -> list[Item]:
+    """An admission of an earlier version holds none."""
+    admitted = admission.get("environment")
+    return [] if admitted is None else [compare_environment(admitted, presented.environment, direct)]
 
 
 def refused(items: Iterable[Item]) -> list[Item]:

@@ -36,6 +36,8 @@ class Presented(NamedTuple):
     modules_seen: int = 0  # first-party modules that are loaded
     modules_elsewhere: Mapping[str, str] = {}  # those from outside the admitted tree -> their file
     packages: Mapping[str, str | None] | None = None  # admitted package -> version here, None: not installed
+    devices: Any = "not looked for"  # Devices, or why none are seen
+    environment: Mapping[str, str] | None = None  # as the process was given it, before the script changed it
 
 
 def sealed(value: Any) -> str:

@@ -74,6 +74,15 @@ def _fits(pattern: str, above: list[str], last: str) -> bool:
     return not dot or any(fnmatchcase(part, table) for part in above)
 
 
+def environment_classes(told: Config) -> list[tuple[str, bool]]:
+    """Globs of variables, the first that fits wins, and whether one of them steers the training."""
+    own = [*((glob, KeyClass.VOLATILE) for glob in told.volatile), *told.classes.items()]
+    named = [(glob.removeprefix("env."), kind) for glob, kind in own]
+    shipped = [(glob, kind) for kind, globs in ENVIRONMENT for glob in globs.split()]
+    steering = (KeyClass.TRAJECTORY, KeyClass.RESUME_BREAKING)
+    return [(glob, kind in steering) for glob, kind in (*named, *shipped)]
+
+
 def snake_parts(key: str) -> list[str]:
     """`trainer.perDevice-batch` -> trainer, per_device_batch."""
     return [_CAMEL.sub("_", part).replace("-", "_").lower() for part in key.replace("/", ".").split(".")]

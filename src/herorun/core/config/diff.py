@@ -12,6 +12,7 @@ from herorun.core.contract import Config, KeyClass
 
 _LATE = re.compile(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
 _START = "{start}"
+_HOLDS_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")  # of words as `--key=value`
 
 
 class Absent:
@@ -70,12 +71,21 @@ def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config)
     argv = before.get("argv") or ()
     yield from diff(command_keys(argv), command_keys(after.get("argv") or ()), told, "argv")
     yield from _resuming(before.get("resume_argv") or (), after.get("resume_argv") or (), argv, told)
-    yield from diff(before.get("env") or {}, after.get("env") or {}, told, "env")
+    yield from diff(_variables(before.get("env")), _variables(after.get("env")), told, "env")
     one, other = before.get("data") or {}, after.get("data") or {}
     for path in sorted(one.keys() | other.keys()):
         if one.get(path) != other.get(path):
             was, now = one.get(path, ABSENT), other.get(path, ABSENT)
             yield Change(f"data.{path}", was, now, KeyClass.TRAJECTORY)
+
+
+def _variables(env: Any) -> dict[str, Any]:
+    """An environment by meaning: where a variable holds flags, each of them is a key, and their order says nothing."""
+    table = env if isinstance(env, Mapping) else {}
+    return {
+        name: command_keys(str(value).split()) or value if name in _HOLDS_FLAGS else value
+        for name, value in table.items()
+    }
 
 
 def _resuming(before: Any, after: Any, argv: Any, told: Config) -> Iterator[Change]:

@@ -185,4 +185,8 @@ class Runtime(Table):
 
     container: str | None = Field(None, description="Image by digest.")
     packages: tuple[Name, ...] = Field((), description="PEP 508 requirements.")
-    bundle: str | None = Field(None, description="Source bundle identity.")
+    bundle: str | None = Field(
+        None,
+        description="Archive of the source that runs, as a path or URL (.tar, .tar.gz, .tgz, .zip), "
+        'or "tree:sha256:..." with the code tree that preflight prints.',
+    )

@@ -28,12 +28,65 @@ class Installed:
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """The source bundle that the contract names."""
+class Environment:
+    """What trainers read of the launching shell, as far as it may go into the plan."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)  # name -> why it is not passed on
+    changed_secrets: tuple[str, ...] = ()  # of `[command] secrets`: another value than at the last launch
+    whole: bool = False  # whether herorun sets the job's whole environment
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A variable of the environment that the training code names, and where it does first."""
 
     name: str
-    commit: str | None = None  # that it says it was made from; None: it does not say
-    digest: str | None = None
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.path}:{self.line})"
+
+
+@dataclass(frozen=True)
+class CodeFlags:
+    """What the import closure reads of its environment, apart from what machines and launchers set."""
+
+    flags: tuple[Flag, ...] = ()
+    here: Mapping[str, str] = field(default_factory=dict)  # those set in this shell, secrets masked
+    computed: tuple[str, ...] = ()  # `file:line` where the name of a variable is computed
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(flag.name for flag in self.flags)
+
+
+@dataclass(frozen=True)
+class BundleContent:
+    """What the source bundle that the contract names holds now, without the contract's own file."""
+
+    name: str
+    digest: str = ""  # of its files, whatever archive holds them; empty: it cannot be read
+    files: Mapping[str, tuple[str, str]] | None = None  # path -> mode, object, as git lists a commit
+
+    @property
+    def identity(self) -> str:
+        """What the plan keeps of it."""
+        return f"{self.name} {self.digest}" if self.files is not None else self.name
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The source bundle against the plan and the commit's files."""
+
+    name: str
+    identity: str = ""  # by its content now
+    admitted: str = ""  # by its content when it was planned
+    compared: int | None = None  # files of the commit; None: the bundle's own cannot be read
+    extra: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ class PriorLaunch:
     instance: str
     plan: Mapping[str, Any]
     adopted: bool = False  # the instance was not started by this plan; a relaunch of it would be
+    secrets: Mapping[str, str] = field(default_factory=dict)  # name -> salted digest
 
     @property
     def config(self) -> Mapping[str, Any]:

@@ -7,13 +7,27 @@ from typing import Any
 from herorun.core.config.diff import without_volatile
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
-from herorun.core.evidence import Checkpoints, History, Nothing, Snapshot, Sourced, StartSiblings, WorkTree
+from herorun.core.environment import SHELL
+from herorun.core.evidence import (
+    BundleContent,
+    Checkpoints,
+    Environment,
+    History,
+    Nothing,
+    Snapshot,
+    Sourced,
+    StartSiblings,
+    Unavailable,
+    WorkTree,
+)
 from herorun.core.finding import few
 from herorun.core.lineage import acceptable, decided_on
 from herorun.core.plan.parts import Patch, Retention, StartPoint, TrackerRun
 from herorun.core.plan.whole import Plan
 
 CLEAN = Nothing("the commit is run as it is")
+EMPTY = Environment()
+NO_BUNDLE = Nothing("no bundle was read")
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,8 @@ def make_plan(
     siblings: StartSiblings,
     history: History,
     snapshot: Snapshot | Nothing = CLEAN,
+    environment: Environment = EMPTY,
+    bundle: BundleContent | Nothing | Unavailable = NO_BUNDLE,
 ) -> Plan:
     said = sources.contract_path
     command, runtime = contract.command, contract.runtime
@@ -41,13 +57,13 @@ def make_plan(
         argv=Sourced(command.argv, said),
         resume_argv=Sourced(command.resume_argv, said),
         cwd=Sourced(command.cwd, said),
-        env=Sourced(command.env, said),
+        env=Sourced({**environment.values, **command.env}, f"{said}, and {SHELL}"),
         secrets=Sourced(command.secrets, said),
         commit=Sourced(tree.commit, "HEAD"),
         code_tree=Sourced(sources.code_tree, "the commit's file list"),
         patch=_patch(snapshot, said),
         in_place=Sourced(contract.code.in_place, said),
-        bundle=Sourced(runtime.bundle, said),
+        bundle=_bundle(bundle, runtime.bundle, said),
         container=Sourced(runtime.container, said),
         packages=Sourced(runtime.packages, said),
         data=Sourced(contract.data.manifests, said),
@@ -68,6 +84,15 @@ def make_plan(
         retention=_retention(contract, said),
         config=_config(contract, sources),
     )
+
+
+def _bundle(
+    content: BundleContent | Nothing | Unavailable, name: str | None, said: str
+) -> Sourced[str | None]:
+    """By its content, where that can be read: the same path may hold another one tomorrow."""
+    if not isinstance(content, BundleContent):
+        return Sourced(name, said)
+    return Sourced(content.identity, f"{said}, and its content")
 
 
 def _patch(snapshot: Snapshot | Nothing, said: str) -> Sourced[Patch | None]:

@@ -1,0 +1,54 @@
+"""A variable that the training code reads is set in the launching shell, and is not in the plan.
+
+Why: a flag such as `PACK=8` decides what is trained, stands in no commit, and is another one in the next shell; only
+what the plan holds reaches the job, so that the run would train without it.
+Fix: state it under `[command] env` in the contract, or as a name in `[command] secrets` if it is one; or unset it.
+"""
+
+from collections.abc import Iterator
+
+from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import CodeFlags, Environment, Flag
+from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub_tree
+
+
+@check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.SKIP)
+def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags) -> list[Verdict]:
+    """One answer for each flag that is set here and would not reach the job, and one that lists the rest."""
+    planned = {*plan.env.value, *plan.secrets.value}
+    unplanned = [flag for flag in flags.flags if flag.name in flags.here and flag.name not in planned]
+    failures = [_failed(flag, flags, environment) for flag in unplanned]
+    count = f"{len(flags.flags)} variable{'' if len(flags.flags) == 1 else 's'}"
+    more = " besides" if failures else ""
+    told = f"the code reads {count} of its environment; {len(plan.env.value)} are in the plan{more}"
+    return [*failures, passed(told, *_listed(plan, environment, flags), subject="environment")]
+
+
+def _failed(flag: Flag, flags: CodeFlags, environment: Environment) -> Verdict:
+    why = environment.withheld.get(flag.name, "state it in [command] env, or unset it")
+    return failed(
+        f"{flag} is {flags.here[flag.name]!r} in this shell, and is not in the plan, so the job would not get it: {why}",
+        subject=flag.name,
+    )
+
+
+def _listed(plan: Plan, environment: Environment, flags: CodeFlags) -> Iterator[str]:
+    """What reaches the training, what does not, and what the code reads."""
+    shown = scrub_tree(dict(plan.env.value))
+    for name, value in sorted(shown.items()):
+        other = flags.here.get(name, value)
+        differs = f"; this shell has {other!r}, which does not count" if other != value else ""
+        yield f"{name}={value}{differs}"
+    for name in plan.secrets.value:
+        changed = (
+            ", with another value than at the last launch" if name in environment.changed_secrets else ""
+        )
+        yield f"{name}, a secret, by name{changed}"
+    yield from (f"{name} is not passed on: {why}" for name, why in environment.withheld.items())
+    unset = [flag for flag in flags.flags if flag.name not in shown and flag.name not in flags.here]
+    if unset:
+        yield f"read and not set: {few([str(flag) for flag in unset], 20)}"
+    if flags.computed:
+        yield f"names of variables are computed at {few(list(flags.computed), 5)}"

@@ -1,0 +1,76 @@
+"""The accelerators that a job sees, by what it has imported already. Nothing is imported, and nothing is initialised.
+
+Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from herorun.core.admission.hardware import Devices
+
+_SIZES = (
+    "WORLD_SIZE",
+    "SLURM_NTASKS",
+    "SLURM_NNODES",
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "JAX_NUM_PROCESSES",
+)
+PASSED = "passed to check_in"
+
+
+def seen_devices(passed: Any, modules: Mapping[str, Any], environment: Mapping[str, str]) -> Devices | str:
+    """What was passed; else what JAX or torch tells where it has begun to use them; else why nothing is seen."""
+    try:
+        if passed is not None:
+            return _passed(passed)
+        if "jax" in modules:
+            return _of_jax(modules["jax"], modules.get("jax._src.xla_bridge"))
+        if "torch" in modules:
+            return _of_torch(modules["torch"], environment)
+    except Exception as error:  # a library's own objects may raise anything; it is no difference
+        return f"the devices could not be read: {error!r}"
+    return "neither JAX nor torch is imported yet: pass check_in(devices=...)"
+
+
+def _passed(passed: Any) -> Devices:
+    """`jax.devices()`, names, or `{"accelerator": "H100", "count": 8}`; a number is their count."""
+    if isinstance(passed, int):
+        return Devices((), (passed,), PASSED)
+    if isinstance(passed, Mapping):
+        kind, count = passed.get("accelerator"), passed.get("count")
+        return Devices((str(kind),) if kind else (), (int(count or 0),), PASSED)
+    names = _kinds(passed)
+    return Devices(tuple(dict.fromkeys(names)), (len(names),), PASSED)
+
+
+def _kinds(devices: Iterable[Any]) -> list[str]:
+    return [str(getattr(device, "device_kind", device)) for device in devices]
+
+
+def _of_jax(jax: Any, bridge: Any) -> Devices | str:
+    """Asking JAX for its devices for the first time would start its back end, before `jax.distributed` is set up."""
+    if bridge is not None and not getattr(bridge, "_backends", True):
+        return "JAX has not looked for its devices yet: pass check_in(devices=jax.devices())"
+    names = _kinds(jax.devices())
+    return Devices(tuple(dict.fromkeys(names)), (len(names),), "jax.devices()")
+
+
+def _of_torch(torch: Any, environment: Mapping[str, str]) -> Devices | str:
+    """The kind is told only where CUDA was started: asking would start it, which breaks a later fork."""
+    started = getattr(torch.cuda, "is_initialized", bool)()
+    local = int(torch.cuda.device_count())
+    names = [str(torch.cuda.get_device_name(number)) for number in range(local)] if started else []
+    spread = getattr(torch, "distributed", None)
+    known = bool(spread and spread.is_available() and spread.is_initialized())
+    size = int(spread.get_world_size()) if known and spread else _size(environment, "WORLD_SIZE")
+    if not local:
+        return Devices(("cpu",), (0,), "torch.cuda")
+    counts = (size, size * local) if size > 1 else (local,)  # a process for each device, or for each node
+    others = size <= 1 and any(_size(environment, name) > 1 for name in _SIZES)
+    return Devices(tuple(dict.fromkeys(names)), counts, "torch.cuda", others)
+
+
+def _size(environment: Mapping[str, str], name: str) -> int:
+    value = environment.get(name, "")
+    return int(value) if value.isdigit() else 1

@@ -1,0 +1,106 @@
+"""The environment that a job shows, beside the admitted one: variable by variable.
+
+Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from herorun.core.admission.items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
+
+ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
+_PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend
+MOST = 5  # variables that a message names
+
+
+def is_any(name: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
+
+
+def salted(value: str, salt: str) -> str:
+    """What is kept of a secret: whether another value is the same can be told, and nothing else."""
+    found = hashlib.pbkdf2_hmac("sha256", value.encode("utf-8", "surrogateescape"), salt.encode(), ROUNDS)
+    return f"{salt}:{found.hex()}"
+
+
+def is_salted(value: str, kept: str) -> bool:
+    return salted(value, kept.partition(":")[0]) == kept
+
+
+def compare_environment(admitted: Mapping[str, Any], shown: Mapping[str, str] | None, direct: bool) -> Item:
+    """Every admitted variable must be there as admitted; `direct`: no program stands between it and the scheduler."""
+    if shown is None:
+        return Item("environment", UNSEEN, "it could not be read")
+    values = admitted.get("values") or {}
+    wrong = [
+        message
+        for name, value in sorted(values.items())
+        if (message := _difference(name, value, shown.get(name)))
+    ]
+    secrets = admitted.get("secrets") or {}
+    wrong += [f"{name}, a secret, is not set" for name in sorted(secrets) if name not in shown]
+    more = _more(admitted, shown)
+    if direct:
+        wrong += [f"{name} is set, and is not in the plan" for name in more if _refuses(name, admitted)]
+    if wrong:
+        return Item("environment", FAIL, _few(wrong))
+    notes = [f"{name} is set, and is not in the plan" for name in more]
+    notes += [
+        f"{name}, a secret, has another value than when it was admitted"
+        for name, kept in sorted(secrets.items())
+        if kept and not is_salted(shown[name], str(kept))
+    ]
+    if notes:
+        return Item("environment", UNSEEN, _few(notes))
+    count = f"{len(values)} variable{'' if len(values) == 1 else 's'}"
+    return Item("environment", PASS, f"{count} as admitted, and no other that is read")
+
+
+def _difference(name: str, wanted: Any, value: str | None) -> str:
+    if value is None:
+        return f"{name} is not set, admitted {_short(wanted)}"
+    hidden = str(wanted).startswith(SEALED)
+    if (sealed(value) == wanted) if hidden else value == wanted:
+        return ""
+    if name in _PATHS and not hidden and _holds(value, str(wanted)):
+        return ""
+    return f"{name} is {'another secret than' if hidden else f'{_short(value)},'} admitted {_short(wanted)}"
+
+
+def _holds(value: str, wanted: str) -> bool:
+    """Whether the admitted folders are still searched, in their order: Ray and others add one of their own."""
+    found = iter(value.split(":"))
+    return all(part in found for part in wanted.split(":"))
+
+
+def _more(admitted: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
+    """What trainers or this code read, and nobody admitted; what the scheduler sets by itself is its own."""
+    values, secrets = admitted.get("values") or {}, admitted.get("secrets") or {}
+    watched, ignored = admitted.get("watched") or (), admitted.get("ignored") or ()
+    flags = admitted.get("flags") or ()
+    return sorted(
+        name
+        for name in shown
+        if name not in values and name not in secrets
+        if name in flags or (is_any(name, watched) and not is_any(name, ignored))
+    )
+
+
+def _refuses(name: str, admitted: Mapping[str, Any]) -> bool:
+    """What the code itself names, and, where herorun sets the whole environment, all else that can steer."""
+    if name in (admitted.get("flags") or ()):
+        return True
+    steers = next((steers for glob, steers in admitted.get("classes") or () if fnmatchcase(name, glob)), True)
+    return bool(admitted.get("whole") and steers)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _few(messages: list[str]) -> str:
+    rest = f"; and {len(messages) - MOST} more" if len(messages) > MOST else ""
+    return "; ".join(messages[:MOST]) + rest

@@ -1,0 +1,135 @@
+"""Accelerators by their kind and count, however a cluster, a contract or a library spells them.
+
+Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from herorun.core.admission.items import FAIL, PASS, UNSEEN, Item
+
+_TPU = re.compile(r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?")
+_TOPOLOGY = re.compile(r"\d+(?:x\d+)+")
+_WORDS = re.compile(r"[a-z0-9]+")
+_MODEL = re.compile(r"(?=.*[a-z])(?=.*\d)[a-z0-9]+")
+_MEMORY = re.compile(r"\d+g[bi]?b?")
+_ANY = {"gpu", "cuda", "rocm", "tpu", "nvidia", "amd", "accelerator"}
+_TWO_CORES = ("v2", "v3", "v4", "v5p")  # a type such as v5p-256 counts cores, two of a chip
+
+
+class Tpu(NamedTuple):
+    """`v5litepod-16` is v5e of 16 chips, `v5p-256` is v5p of 128; None where no size is told."""
+
+    kind: str
+    chips: int | None
+
+
+def tpu(text: str) -> Tpu | None:
+    """Of a type of the cloud's, or of the name that a library gives a device, such as "TPU v5 lite".
+
+    >>> tpu("v5litepod-16"), tpu("TPU v5"), tpu("v5p-256"), tpu("H100")
+    (Tpu(kind='v5e', chips=16), Tpu(kind='v5p', chips=None), Tpu(kind='v5p', chips=128), None)
+    """
+    found = _TPU.fullmatch(text.strip().lower())
+    if not found or not re.search(r"tpu|v\d", text.lower()):
+        return None
+    letter = {"litepod": "e", "lite": "e", None: "p" if found[1] == "5" else ""}.get(found[2], found[2] or "")
+    kind = f"v{found[1]}{letter}"
+    size = int(found[3]) if found[3] else None
+    return Tpu(kind, size // 2 if size and kind in _TWO_CORES else size)
+
+
+def same_accelerator(one: str, other: str) -> bool:
+    """Whether two names may stand for one kind: "NVIDIA H100 80GB HBM3" is an h100, and "gpu" may be any of them."""
+    first, second = tpu(one), tpu(other)
+    if first and second:
+        return first.kind == second.kind and _agree({first.chips} - {None}, {second.chips} - {None})
+    if first or second:
+        return "tpu" in (one.lower(), other.lower())
+    words, others = set(_WORDS.findall(one.lower())), set(_WORDS.findall(other.lower()))
+    if words == others or _any_gpu(words, others) or _any_gpu(others, words):
+        return True
+    return _agree(_memory(words), _memory(others)) and bool(_models(words) & _models(others))
+
+
+def _any_gpu(words: set[str], others: set[str]) -> bool:
+    return words <= _ANY - {"tpu"} and "cpu" not in others
+
+
+def _agree(one: set[Any], other: set[Any]) -> bool:
+    return not one or not other or one == other
+
+
+def _models(words: set[str]) -> set[str]:
+    return {word for word in words if _MODEL.fullmatch(word) and not _MEMORY.fullmatch(word)}
+
+
+def _memory(words: set[str]) -> set[str]:
+    return {word for word in words if _MEMORY.fullmatch(word)}
+
+
+def same_count(stated: Any, given: Any, accelerator: str) -> bool:
+    """A number, or the cores of chips that have two."""
+    kind = tpu(accelerator)
+    return bool(stated == given or (kind and kind.kind in _TWO_CORES and stated == 2 * given))
+
+
+def same_topology(stated: str, given: str) -> bool | None:
+    """None where the two are told in words that cannot be compared."""
+    if stated.lower() == given.lower():
+        return True
+    one, other = _chips(stated), _chips(given)
+    if one is None or other is None:
+        return None
+    return one == other and same_accelerator(stated, given) if tpu(stated) and tpu(given) else one == other
+
+
+def _chips(text: str) -> int | None:
+    if _TOPOLOGY.fullmatch(text.lower()):
+        return math.prod(int(part) for part in text.lower().split("x"))
+    kind = tpu(text)
+    return kind.chips if kind else None
+
+
+class Devices(NamedTuple):
+    """The accelerators that a job sees."""
+
+    kinds: tuple[str, ...]  # as its library names them; empty: it does not tell
+    counts: tuple[int, ...]  # how many they may be: a library does not tell how processes share them
+    source: str
+    others: bool = False  # whether processes that it cannot see may have more
+
+
+def compare_hardware(admitted: Mapping[str, Any], devices: Devices | str) -> list[Item]:
+    """Of `[hardware]`, accelerator and count; nothing where the contract states neither. A text says why nothing is seen."""
+    stated = {name: admitted[name] for name in ("accelerator", "count") if admitted.get(name) is not None}
+    if not stated:
+        return []
+    if isinstance(devices, str):
+        return [Item("hardware", UNSEEN, devices)]
+    wrong, unseen = [], []
+    kind = str(stated.get("accelerator", ""))
+    names = sorted(set(devices.kinds))
+    if kind and not names:
+        unseen.append(f"{devices.source} does not tell their kind")
+    if kind and any(not same_accelerator(_of_kind(kind), name) for name in names):
+        wrong.append(f"sees {', '.join(names)}, admitted {kind}")
+    count = stated.get("count")
+    if count is not None and not any(
+        same_count(count, seen, kind or "".join(names[:1])) for seen in devices.counts
+    ):
+        told = f"sees {devices.counts[0]} accelerators, admitted {count}"
+        (unseen if devices.others and devices.counts[0] < count else wrong).append(told)
+    if wrong:
+        return [Item("hardware", FAIL, f"{'; '.join(wrong)} ({devices.source})")]
+    if unseen:
+        return [Item("hardware", UNSEEN, "; ".join(unseen))]
+    return [Item("hardware", PASS, f"{devices.counts[0]} x {', '.join(names) or kind} ({devices.source})")]
+
+
+def _of_kind(stated: str) -> str:
+    """Without the size of a slice: a device is one chip of it."""
+    kind = tpu(stated)
+    return kind.kind if kind else stated

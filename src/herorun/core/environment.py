@@ -1,0 +1,110 @@
+"""Which variables of an environment reach the training: three documented lists, and nothing else.
+
+`TRAINERS` are read by trainers and their libraries: they are part of the plan. `MACHINE` is what a program needs to run
+on its machine at all: it is passed on, and is no part of the plan. `NEVER` belongs to one process or one image.
+"""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from herorun.core.admission.environment import is_any
+from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.secret.names import names_one
+
+
+def _globs(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+TRAINERS = _globs(
+    "XLA_* LIBTPU_* TPU_* JAX_* PJRT_* NCCL_* RCCL_* GLOO_* UCX_* FI_* "
+    "TORCH_* TORCHINDUCTOR_* TORCHDYNAMO_* PYTORCH_* CUDA_* CUBLAS_* CUBLASLT_* CUDNN_* NVTE_* NVSHMEM_* "
+    "NVIDIA_TF32_OVERRIDE NVIDIA_VISIBLE_DEVICES HIP_* HSA_* ROCR_* MIOPEN_* NEURON_* "
+    "TRITON_* FLASH_* MEGATRON_* DEEPSPEED_* ACCELERATE_* FSDP_* OMP_* KMP_* MKL_* OPENBLAS_* NUMEXPR_* "
+    "*_NUM_THREADS WANDB_* HF_* HUGGINGFACE_* TRANSFORMERS_* TOKENIZERS_* DATASETS_* TF_* TENSORSTORE_* "
+    "LEVANTER_* PYTHON*"
+)
+MACHINE = _globs(
+    "PATH HOME USER LOGNAME SHELL HOSTNAME LANG LANGUAGE LC_* TZ TERM TMPDIR TMP TEMP XDG_* "
+    "LD_LIBRARY_PATH LIBRARY_PATH VIRTUAL_ENV CONDA_* MAMBA_* MODULEPATH MODULESHOME LOADEDMODULES LMOD_* "
+    "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE "
+    "HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy "
+    "KRB5CCNAME CLOUDSDK_CONFIG GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT "
+    "AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE"
+)
+# Told to each process anew by a launcher, a shell or a scheduler: code may read them, and nobody plans them.
+LAUNCHERS = _globs(
+    "PWD OLDPWD SHLVL _ RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK NODE_RANK ROLE_* "
+    "MASTER_ADDR MASTER_PORT TORCHELASTIC_* OMPI_* PMI_* PMIX_* MPI_* SLURM_* SBATCH_* RAY_* IRIS_* "
+    "KUBERNETES_* HERORUN_* JAX_COORDINATOR_* JAX_PROCESS_ID JAX_NUM_PROCESSES JAX_LOCAL_DEVICE_IDS"
+)
+NEVER = _globs(
+    "WANDB_SERVICE WANDB_AGENT_* PYTHONSTARTUP PYTHON_BASIC_REPL PYTHONINSPECT *_VERSION TORCHELASTIC_* "
+    "JAX_COORDINATOR_* JAX_PROCESS_ID JAX_NUM_PROCESSES JAX_LOCAL_DEVICE_IDS"
+)
+SHELL = "the launching shell"
+
+
+def is_machines(name: str) -> bool:
+    """Whether a program needs it to run on its machine at all."""
+    return is_any(name, MACHINE)
+
+
+def admissible(name: str, sets: Iterable[str] = ()) -> bool:
+    """Whether a variable is one that trainers read, and that the scheduler does not set by itself."""
+    return is_any(name, TRAINERS) and not is_any(name, (*NEVER, *sets))
+
+
+def of_plan(recorded: Any) -> dict[str, str]:
+    """The variables that a record holds: never others than a launching shell could have given."""
+    told = recorded if isinstance(recorded, Mapping) else {}
+    return {str(name): str(value) for name, value in told.items() if admissible(str(name))}
+
+
+def from_shell(
+    shell: Mapping[str, str], secrets: Iterable[str], sets: Iterable[str], here: bool
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What goes into the plan, and what is not passed on although trainers read it, with the reason.
+
+    `here`: the job runs on this machine, so that a path of this machine means the same to it.
+    """
+    values, withheld = {}, {}
+    for name, value in sorted(shell.items()):
+        if not admissible(name, sets) or name in secrets:
+            continue
+        why = _withheld(name, value, here)
+        if why:
+            withheld[name] = why
+        else:
+            values[name] = value
+    return values, withheld
+
+
+def _withheld(name: str, value: str, here: bool) -> str:
+    if looks_secret(name, value):
+        return "a secret: name it in [command] secrets"
+    if "\n" in value or "\0" in value or not _is_text(value):
+        return "its value is no single line of text: state it in [command] env"
+    if not here and any(part.startswith(("/", "~")) for part in value.split(":")):
+        return "a path on this machine, and the job runs on another: state it in [command] env"
+    return ""
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether the record could not hold it as it stands."""
+    masked = scrub_tree({name: value}) != {name: value} or scrub(f"{name}={value}") != f"{name}={value}"
+    return masked or (names_one(name) and fnmatchcase(name, "*_API_KEY"))
+
+
+def is_told_by_others(name: str, sets: Iterable[str] = ()) -> bool:
+    """Whether machines, launchers or the scheduler set a variable, so that nobody plans its value."""
+    return is_any(name, (*MACHINE, *LAUNCHERS, *sets))

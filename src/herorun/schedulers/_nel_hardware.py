@@ -1,0 +1,47 @@
+"""The hardware that an evaluation asks for: the table `execution` of its configuration, and the overrides of it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from herorun.core.admission.hardware import tpu
+from herorun.core.config.files import merge, parse_config
+from herorun.core.config.values import flatten
+from herorun.core.errors import WrongUse, in_words
+from herorun.core.evidence import Offered
+from herorun.core.plan import Plan
+from herorun.schedulers._nel_options import config_and_overrides
+
+_GRES = re.compile(r"gpu:(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
+_SHAPE = re.compile(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")  # as Lepton names them: gpu.8xh100
+
+
+def asked_of(repository: str, plan: Plan) -> Offered:
+    """Keys of `[hardware]`; what the configuration takes from nel's own defaults is not known here."""
+    try:
+        name, overrides = config_and_overrides(plan.argv.value)
+        path = Path(repository, plan.cwd.value, name)
+        execution = parse_config(path.name, path.read_bytes()).get("execution") or {}
+    except (OSError, ValueError, WrongUse) as error:
+        return Offered(partial=f"the configuration of the evaluation could not be read: {in_words(error)}")
+    changed = merge(execution if isinstance(execution, dict) else {}, _overridden(overrides))
+    known = _hardware({key: str(value) for key, value in flatten(changed).items()})
+    return Offered(known, partial="" if known else "the configuration's `execution` names no accelerator")
+
+
+def _overridden(overrides: tuple[str, ...]) -> dict[str, Any]:
+    pairs = (word.lstrip("+").partition("=") for word in overrides)
+    return {key.removeprefix("execution."): value for key, _, value in pairs if key.startswith("execution.")}
+
+
+def _hardware(execution: dict[str, str]) -> dict[str, Any]:
+    nodes = int(execution.get("num_nodes", "1")) if execution.get("num_nodes", "1").isdigit() else 1
+    for value in execution.values():
+        if found := _GRES.fullmatch(value) or _SHAPE.fullmatch(value):
+            kind = {"accelerator": found["kind"]} if found["kind"] else {}
+            return {**kind, "count": int(found["count"]) * nodes}
+        slice_of = tpu(value)
+        if slice_of and slice_of.chips:
+            return {"accelerator": value, "count": slice_of.chips, "topology": value}
+    each = execution.get("gpus_per_node", "")
+    return {"count": int(each) * nodes} if each.isdigit() else {}

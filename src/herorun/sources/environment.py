@@ -1,0 +1,61 @@
+"""What of the launching shell reaches the training, and which variables the training code reads."""
+
+import os
+from pathlib import Path
+
+from herorun.core.admission import is_salted
+from herorun.core.code.environment_reads import environment_reads
+from herorun.core.contract import Contract
+from herorun.core.environment import from_shell, is_told_by_others
+from herorun.core.evidence import (
+    CodeFlags,
+    Environment,
+    Flag,
+    ImportClosure,
+    Nothing,
+    PriorLaunch,
+    Unavailable,
+)
+from herorun.core.ports import Scheduler
+from herorun.core.scrub import scrub_tree
+from herorun.system.git import Repository
+
+
+def read_environment(
+    contract: Contract, scheduler: Scheduler, prior: PriorLaunch | Nothing | Unavailable
+) -> Environment:
+    """Of this shell, what trainers read. A secret is only compared with what the record keeps of its last value."""
+    secrets = contract.command.secrets
+    here = getattr(scheduler, "reach", "here") == "here"
+    values, withheld = from_shell(os.environ, secrets, getattr(scheduler, "sets", ()), here)
+    kept = prior.secrets if isinstance(prior, PriorLaunch) else {}
+    changed = (
+        name
+        for name in secrets
+        if name in kept and name in os.environ and not is_salted(os.environ[name], kept[name])
+    )
+    whole = bool(getattr(scheduler, "whole_environment", False))
+    return Environment(values, withheld, tuple(changed), whole)
+
+
+def read_code_flags(repository: Repository, closure: ImportClosure, scheduler: Scheduler) -> CodeFlags:
+    """Of every file that the command names or imports; what machines and launchers set is left out."""
+    found: dict[str, Flag] = {}
+    computed: list[str] = []
+    sets = getattr(scheduler, "sets", ())
+    for path in sorted(closure.files):
+        reads = environment_reads(path, _content(Path(repository.top, path)))
+        for name, line in reads.named:
+            if not is_told_by_others(name, sets):
+                found.setdefault(name, Flag(name, path, line))
+        computed += [f"{path}:{line}" for line in reads.computed]
+    here = {name: os.environ[name] for name in sorted(found) if name in os.environ}
+    return CodeFlags(tuple(found[name] for name in sorted(found)), scrub_tree(here), tuple(computed))
+
+
+def _content(path: Path) -> bytes:
+    """Empty for what is no file here: the closure says what could not be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,96 @@
+"""What an archive holds, file by file, in the form in which git lists a commit."""
+
+import hashlib
+import io
+import posixpath
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+Listed = dict[
+    str, tuple[str, str]
+]  # path -> mode, object; a mode of "" is one that the archive does not tell
+_FILE, _PROGRAM, _LINK = "100644", "100755", "120000"
+_ODD = "special file"  # a device or a pipe: no commit holds one
+CHUNK = 1 << 20
+
+
+def archive_files(data: bytes, algorithm: str) -> Listed:
+    """Of a tar, gzipped or not, or a zip; where a name is there twice, the last one is what is unpacked.
+
+    `algorithm` is that of the repository's objects, sha1 or sha256. OSError where it is no whole archive.
+    """
+    try:
+        rows = _zip(data, algorithm) if data[:2] == b"PK" else _tar(data, algorithm)
+        return {_clean(path): (mode, oid) for path, mode, oid in rows}
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
+        raise OSError(f"the bundle is no whole archive: {error}") from None
+
+
+def without_folder(files: Listed, known: Iterable[str]) -> Listed:
+    """Without the one folder that `git archive --prefix` puts around everything; `known` are the paths of the commit."""
+    tops = {path.partition("/")[0] for path in files if "/" in path} | {p for p in files if "/" not in p}
+    (top,) = tops if len(tops) == 1 else ("",)
+    if not top or top in files or any(path.startswith(f"{top}/") for path in known):
+        return files
+    return {path.removeprefix(f"{top}/"): facts for path, facts in files.items()}
+
+
+def files_digest(files: Listed) -> str:
+    """Of the content alone: the same files have the same digest, whatever archive holds them."""
+    rows = sorted(
+        (path.encode("utf-8", "surrogateescape"), mode or _FILE, oid) for path, (mode, oid) in files.items()
+    )
+    text = b"\0".join(f"{mode} {oid} ".encode() + path for path, mode, oid in rows)
+    return "sha256:" + hashlib.sha256(text).hexdigest()
+
+
+def _clean(path: str) -> str:
+    """As the commit spells it; what leads out of the folder, or is absolute, keeps its odd name."""
+    return path if path.startswith("/") or ".." in path.split("/") else posixpath.normpath(path)
+
+
+def _tar(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as tar:
+        for member in tar:
+            if member.isdir():
+                continue
+            if member.issym():
+                yield (
+                    member.name,
+                    _LINK,
+                    _object(member.linkname.encode("utf-8", "surrogateescape"), algorithm),
+                )
+                continue
+            content = tar.extractfile(member) if member.isreg() or member.islnk() else None
+            if content is None:
+                yield member.name, _ODD, ""
+                continue
+            size = content.seek(0, io.SEEK_END)
+            content.seek(0)
+            mode = _PROGRAM if member.mode & stat.S_IXUSR else _FILE
+            yield member.name, mode, _streamed(content, size, algorithm)  # type: ignore[arg-type]
+
+
+def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            if member.is_dir():
+                continue
+            bits = member.external_attr >> 16
+            mode = _LINK if stat.S_ISLNK(bits) else _PROGRAM if bits & stat.S_IXUSR else _FILE if bits else ""
+            with archive.open(member) as content:
+                yield member.filename, mode, _streamed(content, member.file_size, algorithm)  # type: ignore[arg-type]
+
+
+def _streamed(content: BinaryIO, size: int, algorithm: str) -> str:
+    found = hashlib.new(algorithm, f"blob {size}\0".encode(), usedforsecurity=False)
+    while chunk := content.read(CHUNK):
+        found.update(chunk)
+    return found.hexdigest()
+
+
+def _object(data: bytes, algorithm: str) -> str:
+    return _streamed(io.BytesIO(data), len(data), algorithm)

@@ -1,0 +1,57 @@
+"""A flag of the code that is set here and is not in the plan."""
+
+from builders import a_contract, a_plan, answers
+from herorun.checks.launch.unplanned_environment import unplanned_environment
+from herorun.core.check import AtRelaunch
+from herorun.core.evidence import CodeFlags, Environment, Flag
+from herorun.core.finding import Outcome
+
+PACK = Flag("PACK", "train.py", 3)
+SET = CodeFlags((PACK, Flag("UNSET", "train.py", 9)), {"PACK": "8"}, ("train.py:12",))
+
+
+def test_a_flag_that_only_the_shell_knows_blocks_and_is_named():
+    failure, rest = answers(unplanned_environment, SET)
+
+    assert (failure.outcome, failure.subject) == (Outcome.FAIL, "PACK")
+    assert "PACK (train.py:3) is '8' in this shell" in failure.message
+    assert "[command] env" in failure.message
+    assert rest.outcome is Outcome.PASS
+    assert rest.details == (
+        "read and not set: UNSET (train.py:9)",
+        "names of variables are computed at train.py:12",
+    )
+
+
+def test_a_flag_of_the_contract_passes_and_another_value_here_is_told():
+    contract = a_contract(command={"env": {"PACK": "4"}})
+
+    (verdict,) = answers(unplanned_environment, SET, contract, a_plan(contract))
+
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.details[0] == "PACK=4; this shell has '8', which does not count"
+
+
+def test_a_secret_goes_by_name():
+    flags = CodeFlags((Flag("WANDB_API_KEY", "train.py", 3),), {"WANDB_API_KEY": "[scrubbed]"})
+    withheld = Environment(withheld={"WANDB_API_KEY": "a secret: name it in [command] secrets"})
+    contract = a_contract(command={"secrets": ["WANDB_API_KEY"]})
+
+    failure, _ = answers(unplanned_environment, flags, withheld)
+    changed = Environment(changed_secrets=("WANDB_API_KEY",))
+    (named,) = answers(unplanned_environment, flags, changed, contract, a_plan(contract))
+
+    assert failure.outcome is Outcome.FAIL and "[command] secrets" in failure.message
+    assert named.details == ("WANDB_API_KEY, a secret, by name, with another value than at the last launch",)
+
+
+def test_what_is_passed_on_and_what_is_not_is_listed():
+    shell = Environment({"XLA_FLAGS": "--a"}, {"HF_HOME": "a path on this machine"})
+
+    (verdict,) = answers(unplanned_environment, shell, a_plan(environment=shell))
+
+    assert verdict.details == ("XLA_FLAGS=--a", "HF_HOME is not passed on: a path on this machine")
+
+
+def test_the_shell_of_a_relaunch_is_not_asked():
+    assert unplanned_environment.at_relaunch is AtRelaunch.SKIP

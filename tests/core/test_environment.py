@@ -1,0 +1,78 @@
+"""Which variables of a shell reach the training."""
+
+from pathlib import Path
+
+import pytest
+
+from herorun.core.environment import (
+    MACHINE,
+    NEVER,
+    TRAINERS,
+    admissible,
+    from_shell,
+    is_machines,
+    is_told_by_others,
+    of_plan,
+)
+
+TOKEN = "0123456789abcdef0123456789abcdef01234567"
+SHELL = {
+    "XLA_FLAGS": "--a",
+    "HF_HOME": "/data/hf",
+    "WANDB_API_KEY": TOKEN,
+    "PACK": "8",
+    "PATH": "/usr/bin",
+    "JAX_PROCESS_ID": "3",
+    "CUDA_VISIBLE_DEVICES": "0,1",
+    "SLURM_JOB_ID": "7",
+    "LD_PRELOAD": "/evil.so",
+}
+
+
+def test_of_a_shell_only_what_trainers_read_goes_into_the_plan():
+    values, withheld = from_shell(SHELL, (), (), here=True)
+
+    assert values == {"XLA_FLAGS": "--a", "HF_HOME": "/data/hf", "CUDA_VISIBLE_DEVICES": "0,1"}
+    assert withheld == {"WANDB_API_KEY": "a secret: name it in [command] secrets"}
+
+
+def test_a_path_of_this_machine_means_nothing_on_another():
+    values, withheld = from_shell(SHELL, ("WANDB_API_KEY",), ("*_VISIBLE_DEVICES",), here=False)
+
+    assert values == {"XLA_FLAGS": "--a"}
+    assert list(withheld) == ["HF_HOME"]
+
+
+@pytest.mark.parametrize("value", ["two\nlines", "odd \udcff bytes", "a\0b"])
+def test_what_no_record_could_hold_is_withheld(value):
+    values, withheld = from_shell({"XLA_FLAGS": value}, (), (), here=True)
+
+    assert (values, list(withheld)) == ({}, ["XLA_FLAGS"])
+
+
+def test_a_record_gives_no_variable_that_a_shell_could_not():
+    recorded = {"XLA_FLAGS": "--a", "LD_PRELOAD": "/evil.so", "PYTHONSTARTUP": "/evil.py", "PATH": "/evil"}
+
+    assert of_plan(recorded) == {"XLA_FLAGS": "--a"}
+    assert of_plan(None) == {}
+
+
+@pytest.mark.parametrize("name", ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH"])
+def test_what_a_program_needs_at_all_is_the_machines(name):
+    assert is_machines(name) and is_told_by_others(name) and not admissible(name)
+
+
+@pytest.mark.parametrize("name", ["HERORUN_START", "SLURM_JOB_ID", "RAY_ADDRESS", "RANK", "GIT_DIR", "PACK"])
+def test_nothing_else_is_passed_on(name):
+    assert not is_machines(name) and not admissible(name)
+
+
+def test_what_the_scheduler_sets_by_itself_is_not_planned():
+    assert admissible("CUDA_VISIBLE_DEVICES")
+    assert not admissible("CUDA_VISIBLE_DEVICES", ("*_VISIBLE_DEVICES",))
+
+
+def test_the_lists_are_documented():
+    page = (Path(__file__).parents[2] / "docs" / "schedulers.md").read_text()
+
+    assert [glob for glob in (*TRAINERS, *MACHINE, *NEVER) if f"`{glob}`" not in page] == []
