@@ -3,7 +3,8 @@
 import re
 
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.evidence import Bundle, BundleContent, Nothing
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Bundle, BundleContent, Nothing, Unavailable
 from herorun.core.plan import Plan
 from herorun.core.ports import Store
 from herorun.system.archives import Listed, archive_files, files_digest, without_folder
@@ -38,12 +39,14 @@ def read_bundle_content(
 
 
 def read_bundle(
-    content: BundleContent, plan: Plan, repository: Repository, file: ContractFile
+    content: BundleContent, plan: Plan | Unavailable, repository: Repository, file: ContractFile
 ) -> Bundle | Nothing:
     """The bundle against the plan: its content now and then, and each file against the commit's."""
-    admitted = str(plan.bundle.value or "")
+    if isinstance(plan, Unavailable):
+        raise CouldNotLook(plan.why, root=plan.root)
+    admitted, tree = str(plan.bundle.value or ""), plan.code_tree.value
     if content.files is None:
-        return Bundle(content.name, content.identity, admitted)
+        return Bundle(content.name, plan.code_commit, tree, content.identity, admitted)
     rows = {path: (mode, oid) for mode, oid, path in all_entries(repository, plan.code_commit)}
     rows.pop(file.path, None)
     here = dict(content.files)
@@ -55,6 +58,8 @@ def read_bundle(
         wrong -= {path for path in wrong - here.keys() if path not in archived and path in own}
     return Bundle(
         content.name,
+        plan.code_commit,
+        tree,
         content.identity,
         admitted,
         compared=len(rows),

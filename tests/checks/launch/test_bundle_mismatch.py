@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from builders import COMMIT, a_plan, answer
+from builders import COMMIT, answer
 from herorun.checks.launch.bundle_mismatch import bundle_mismatch
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import Bundle, Sourced
+from herorun.core.evidence import Bundle
 
-GOOD = Bundle("code.tar", "code.tar sha256:1", "code.tar sha256:1", 3)
+GOOD = Bundle("code.tar", COMMIT, "sha256:c0de", "code.tar sha256:1", "code.tar sha256:1", 3)
 
 
 def test_a_run_without_a_bundle_is_not_asked() -> None:
@@ -38,10 +38,8 @@ def test_at_a_relaunch_the_content_is_that_which_was_admitted() -> None:
 
 
 def test_a_named_code_tree_is_compared() -> None:
-    plan = replace(a_plan(), code_tree=Sourced("sha256:c0de", ""))
-
-    assert answer(bundle_mismatch, Bundle("tree:sha256:c0de"), plan).outcome == "pass"
-    assert answer(bundle_mismatch, Bundle("tree:sha256:dead"), plan).outcome == "fail"
+    assert answer(bundle_mismatch, Bundle("tree:sha256:c0de", COMMIT, "sha256:c0de")).outcome == "pass"
+    assert answer(bundle_mismatch, Bundle("tree:sha256:dead", COMMIT, "sha256:c0de")).outcome == "fail"
 
 
 def test_a_bundle_that_nobody_can_read_is_unknown() -> None:

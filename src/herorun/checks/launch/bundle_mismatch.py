@@ -11,21 +11,20 @@ from collections.abc import Iterator
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Bundle
 from herorun.core.finding import Verdict, failed, few, passed, unknown
-from herorun.core.plan import Plan
 
 MOST = 50  # files that are named
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
-def bundle_mismatch(bundle: Bundle, plan: Plan) -> Verdict:
-    name, commit = bundle.name, plan.code_commit
+def bundle_mismatch(bundle: Bundle) -> Verdict:
+    name, commit = bundle.name, bundle.commit
     if " " in bundle.admitted and bundle.identity != bundle.admitted:
         digests = (
             f"{bundle.identity.rpartition(' ')[2]}, and {bundle.admitted.rpartition(' ')[2]} was admitted"
         )
         return failed(f"the content of {name} is now {digests}", *_named(bundle), subject=name)
     if bundle.compared is None:
-        return _by_digest(bundle, plan)
+        return _by_digest(bundle)
     details = list(_named(bundle))
     if details:
         return failed(
@@ -36,14 +35,15 @@ def bundle_mismatch(bundle: Bundle, plan: Plan) -> Verdict:
     return passed(f"{name} holds the {bundle.compared} files of {commit:.9}, byte for byte", subject=name)
 
 
-def _by_digest(bundle: Bundle, plan: Plan) -> Verdict:
+def _by_digest(bundle: Bundle) -> Verdict:
     if not bundle.name.startswith("tree:"):
         said = f"{bundle.name} is no archive that herorun can read, so its content cannot be compared with the commit's"
         return unknown(said, subject=bundle.name)
-    tree = plan.code_tree.value
-    if bundle.name.removeprefix("tree:") == tree:
-        return passed(f"{bundle.name} is the code tree of {plan.code_commit:.9}", subject=bundle.name)
-    return failed(f"{bundle.name} is not the code tree of {plan.code_commit:.9}, {tree}", subject=bundle.name)
+    if bundle.name.removeprefix("tree:") == bundle.tree:
+        return passed(f"{bundle.name} is the code tree of {bundle.commit:.9}", subject=bundle.name)
+    return failed(
+        f"{bundle.name} is not the code tree of {bundle.commit:.9}, {bundle.tree}", subject=bundle.name
+    )
 
 
 def _kinds(bundle: Bundle) -> dict[str, tuple[str, ...]]:

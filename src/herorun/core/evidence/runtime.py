@@ -81,6 +81,8 @@ class Bundle:
     """The source bundle against the plan and the commit's files."""
 
     name: str
+    commit: str = ""  # that would be run
+    tree: str = ""  # digest of that commit's files
     identity: str = ""  # by its content now
     admitted: str = ""  # by its content when it was planned
     compared: int | None = None  # files of the commit; None: the bundle's own cannot be read
