@@ -336,3 +336,9 @@ def test_what_cannot_be_used_is_named(line: bytes, why: str) -> None:
 def test_a_step_below_zero_is_no_step() -> None:
     with pytest.raises(Unusable, match="a negative step"):
         parse_row(b'{"step": -5, "loss": 2.0}')
+
+
+@pytest.mark.parametrize("step", ["1" + "0" * 15 + "1", "9" * 400, '"' + "9" * 20 + '"'])
+def test_a_step_that_no_training_reaches_gives_no_row(step: str) -> None:
+    with pytest.raises(Unusable, match="a step beyond"):
+        parse_row(b'{"step": %s, "train/loss": 2.0}' % step.encode())

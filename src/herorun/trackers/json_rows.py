@@ -12,6 +12,7 @@ from herorun.core.ports import Row
 
 STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
 TIME_KEYS = ("timestamp", "_timestamp")
+MOST_STEPS = 10**15
 _EARLIEST = 1e8  # seconds: a smaller number counts from some other start than 1970
 _MILLISECONDS = 1e11
 _NON_FINITE = {
@@ -83,6 +84,8 @@ def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
         if isinstance(value, int) and not isinstance(value, bool):
             if value < 0:
                 raise Unusable("a negative step")
+            if value > MOST_STEPS:
+                raise Unusable(f"a step beyond {MOST_STEPS:,}, which no training reaches")
             return key, value
     raise Unusable("no step")
 
