@@ -95,6 +95,22 @@ def test_a_page_that_is_there_stays_as_people_left_it(story: Story) -> None:
     assert (page.read_text(), page.stat().st_mtime_ns) == before
 
 
+def test_a_page_from_before_is_adopted_and_not_called_created(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    page = story.state / "issue.md"
+    text = page.read_text()
+    git(story.work, "update-ref", "-d", "refs/herorun/record/tiny")
+    git(story.origin, "update-ref", "-d", "refs/heads/herorun/tiny")
+    capsys.readouterr()
+    assert story.init() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        f"adopted issue {page}" in lines
+        and [line for line in lines if line.startswith("created issue")] == []
+    )
+    assert page.read_text() == text
+
+
 def test_before_the_record_is_begun_no_page_is_opened(story: Story) -> None:
     reopen(story.run)
     assert not (story.work / ".herorun").exists()

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from builders import (
     MINUTE,
     NOON,
+    a_contract,
     a_crashed_job,
     a_job,
     a_receipt,
@@ -21,8 +23,10 @@ from builders import (
 from core.story import Story, actions, firing, written
 from herorun.core.alert import Alert, State
 from herorun.core.check import Gate
-from herorun.core.contract import Recovery
+from herorun.core.contract import Contract, Recovery
+from herorun.core.deciding import decided
 from herorun.core.evidence import (
+    Checkpoints,
     Gaps,
     Job,
     JobState,
@@ -304,3 +308,26 @@ def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():
     assert symptom.endswith(
         "Before it, learning-rate-jump: learning rate 0.0001 before and 0.0016 after the resume at step 121"
     )
+
+
+@pytest.mark.parametrize(("every", "entry"), [(timedelta(), True), (timedelta(hours=1), False)])
+def test_each_quiet_tick_has_an_entry_or_one_an_hour_sums_them_up(every, entry):
+    story = Story(Policy(quiet_every=every))
+    (quiet,) = story.ticks([{}])
+    memory = replace(story.memory, last_summary=NOON - 15 * MINUTE)
+
+    assert quiet.actions == [] and quiet.alerts == {}
+    assert bool(decided(quiet, healthy(Gate.HEALTH), memory, []).summary) is entry
+
+
+def test_a_store_that_was_read_before_the_rows_is_looked_at_twice():
+    """A job of three seconds: its rows are read when its checkpoints were not there yet."""
+    behind = {
+        Contract: a_contract(checkpoints={"permanent_every": 10, "temporary_every": None}),
+        Checkpoints: Checkpoints(),
+    }
+    first, second = Story().ticks([behind, behind])
+    names = ("late-checkpoints", "stalled-checkpoints")
+
+    assert [first.alerts[name, "tiny-1"].state for name in names] == [State.PENDING] * 2
+    assert [second.alerts[name, "tiny-1"].state for name in names] == [State.FIRING] * 2

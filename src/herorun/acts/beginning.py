@@ -21,6 +21,7 @@ class Begun:
     created: tuple[str, ...]
     issue: str
     warning: str
+    adopted: tuple[str, ...] = ()  # what was there before
 
 
 def begin(run: Run) -> Begun:
@@ -33,11 +34,13 @@ def begin(run: Run) -> Begun:
         if known:
             reopen(run)
             return Begun((), known.issue, run.record.push().why)
+        adopted = run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
         issue = run.issue.open(_issue(run), run.contract.issue.labels)
         run.record.append(Initialised(now(), run.slug, _contract_lines(run, issue), issue))
         pushed = run.record.push()
     logbook = f"{run.record.logbook_path} on branch {run.record.branch}"
-    return Begun((logbook, f"issue {issue}"), issue, pushed.why)
+    page = f"issue {issue}"
+    return Begun((logbook, *(() if adopted else (page,))), issue, pushed.why, (page,) if adopted else ())
 
 
 def reopen(run: Watched) -> None:

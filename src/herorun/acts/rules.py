@@ -1,6 +1,6 @@
 """What the babysitter of a run judges by, and where what its ticks saw is kept."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun import __version__
@@ -29,6 +29,7 @@ def rules_of(run: Watched) -> Rules:
         run.contract.tracker.resume != "never",
         run.contract.checkpoints.milestones,
         run.contract.budget.rate,
+        timedelta() if run.contract.logbook.quiet == "each" else timedelta(hours=1),
     )
     return Rules(run.health_checks, policy, run.waivers, run.limits)
 

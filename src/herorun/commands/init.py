@@ -52,6 +52,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     if not path.exists():
         create_whole(path, draft.encode())
         created: tuple[str, ...] = (str(path),)
+        adopted: tuple[str, ...] = ()
         next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
     else:
         opened = open_run(run, Path(start))
@@ -63,7 +64,8 @@ def command(start: str, run: str, as_json: bool) -> int:
             raise WrongUse(f"{path} is still as it was written: fill it in, commit and push it first.")
         keys, advice = advised(opened)
         begun = begin(opened)
-        created, next_step = begun.created, f"Next: `herorun preflight {run}`."
+        created, adopted = begun.created, begun.adopted
+        next_step = f"Next: `herorun preflight {run}`."
         told |= {
             "slug": opened.slug,
             "logbook": opened.record.logbook_path,
@@ -75,10 +77,12 @@ def command(start: str, run: str, as_json: bool) -> int:
             "advice": advice,
         }
     if as_json:
-        screen.show_json({**told, "created": list(created)})
+        screen.show_json({**told, "created": list(created), "adopted": list(adopted)})
         return 0
     for made in created:
         click.echo(f"created {made}")
+    for name in adopted:
+        click.echo(f"adopted {name}")
     if not created:
         click.echo(f"{told['slug']} is initialised already: logbook {told['logbook']}, issue {told['issue']}")
     if told["warning"]:

@@ -15,7 +15,6 @@ from herorun.core.recovery.ending import Ending
 from herorun.core.recovery.ends import end_to_record, saved_to_record
 from herorun.core.tick import Tick
 
-QUIET = 3600.0  # seconds between two quiet lines in the logbook
 INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done to a job begin
 
 
@@ -92,9 +91,9 @@ def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn
 
 
 def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:
-    """At most one line an hour while nothing happens; a turn that says something else needs none."""
+    """At most one line in `quiet_every` while nothing happens; a tick that says something else needs none."""
     since = memory.last_summary or (memory.current.started if memory.current else None)
-    if seen.actions or seen.alerts or since is None or (seen.at - since).total_seconds() < QUIET:
+    if seen.actions or seen.alerts or since is None or seen.at - since < seen.quiet_every:
         return ""
     return f"{progress_of(evidence)}, nothing to report since {since:%Y-%m-%d %H:%M} UTC"
 

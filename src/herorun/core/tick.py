@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -53,6 +53,7 @@ class Tick:
     awaited: tuple[
         Awaited, ...
     ] = ()  # evidence that is missing of a run that is to be called healthy or finished
+    quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ def tick(
         wake,
         settled,
         (*proof.awaited, *overdue(evidence, findings)),
+        rules.policy.quiet_every,
     )
 
 

@@ -40,6 +40,8 @@ class Init(Document):
     """Keys of the resolved config that differ from one reading to the next."""
     advice: str
     created: Sequence[str]
+    adopted: Sequence[str]
+    """What was there before, as an issue that the contract names."""
 
 
 class Preflight(Document):

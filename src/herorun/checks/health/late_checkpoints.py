@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import PositiveFloat
 
-from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict
@@ -23,7 +23,8 @@ class Limits(Patience):
     intervals: PositiveFloat = 1.5
 
 
-@check(Gate.HEALTH, Response.WARN, topic=Topic.CHECKPOINTS)
+# The store is read beside the rows, so a short job can have saved since: a second look must see it too.
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.CHECKPOINTS)
 def late_checkpoints(
     job: Job, contract: Contract, checkpoints: Checkpoints, metrics: Metrics, history: History, limits: Limits
 ) -> Verdict:

@@ -1,7 +1,7 @@
 """The tables of who is told, and where the record is kept."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
@@ -26,6 +26,10 @@ class Logbook(Table):
     )
     remote: Remote | None = Field(
         None, description="Remote of the record; [code] remote where it is not given."
+    )
+    quiet: Literal["hourly", "each"] = Field(
+        "hourly",
+        description="Ticks with nothing to report: one entry an hour sums them up, or each has its own.",
     )
 
 

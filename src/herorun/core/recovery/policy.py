@@ -30,6 +30,7 @@ class Policy:
     resumable: bool = True  # not so under `[tracker] resume = "never"`: it goes on only as another run
     milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
     rate: float | None = None  # money for one accelerator-hour
+    quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
 
     @property
     def hourly_cost(self) -> str:
