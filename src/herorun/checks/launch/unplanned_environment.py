@@ -20,9 +20,8 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
     planned = {*plan.env.value, *plan.secrets.value}
     unplanned = [flag for flag in flags.flags if flag.name in flags.here and flag.name not in planned]
     failures = [_failed(flag, flags, environment) for flag in unplanned]
-    count = f"{len(flags.flags)} variable{'' if len(flags.flags) == 1 else 's'}"
-    more = " besides" if failures else ""
-    told = f"the code reads {count} of its environment; {len(plan.env.value)} are in the plan{more}"
+    reads = few([str(flag) for flag in flags.flags], 5) or "nothing that herorun can see"
+    told = f"of its environment the code reads {reads}; the plan holds {len(plan.env.value)}"
     return [*failures, passed(told, *_listed(plan, environment, flags), subject="environment")]
 
 
