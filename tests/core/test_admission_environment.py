@@ -1,0 +1,78 @@
+"""The environment that a job shows, against the admitted one."""
+
+from typing import Any
+
+import pytest
+
+from herorun.core.admission import salted, sealed
+from herorun.core.admission.environment import compare_environment, is_salted
+
+ADMITTED: dict[str, Any] = {
+    "values": {"PACK": "8", "XLA_FLAGS": "--a", "PYTHONPATH": "/code"},
+    "secrets": {"HF_TOKEN": salted("secret", "5a")},
+    "flags": ["PACK", "MODE"],
+    "watched": ["XLA_*", "JAX_*", "NCCL_*", "PYTHON*"],
+    "ignored": ["PYTHONUNBUFFERED"],
+    "classes": [["NCCL_*", False]],
+    "whole": True,
+}
+SHOWN = {"PACK": "8", "XLA_FLAGS": "--a", "PYTHONPATH": "/code", "HF_TOKEN": "secret", "HOME": "/root"}
+
+
+def outcome(*changes: tuple[str, str | None], direct: bool = True, **admitted: Any) -> tuple[str, str]:
+    shown = {name: value for name, value in {**SHOWN, **dict(changes)}.items() if value is not None}
+    item = compare_environment({**ADMITTED, **admitted}, shown, direct)
+    return item.outcome, item.message
+
+
+def test_what_was_admitted_passes():
+    assert outcome() == ("pass", "3 variables as admitted, and no other that is read")
+    assert outcome(("PYTHONUNBUFFERED", "1"), ("ORDINARY", "1"))[0] == "pass"
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_another_value_and_a_missing_one_refuse_behind_a_launcher_too(direct):
+    assert outcome(("PACK", "1"), direct=direct) == ("fail", "PACK is '1', admitted '8'")
+    assert outcome(("XLA_FLAGS", None), direct=direct) == ("fail", "XLA_FLAGS is not set, admitted '--a'")
+
+
+def test_a_folder_more_to_import_from_is_a_launchers_own():
+    assert outcome(("PYTHONPATH", "/package:/code"))[0] == "pass"
+    assert outcome(("PYTHONPATH", "/elsewhere"))[0] == "fail"
+
+
+def test_a_flag_of_the_code_that_nobody_admitted_refuses_everywhere():
+    assert outcome(("MODE", "x"), whole=False) == ("fail", "MODE is set, and is not in the plan")
+    assert outcome(("MODE", "x"), direct=False)[0] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "expected"),
+    [("JAX_ENABLE_X64", True, "fail"), ("JAX_ENABLE_X64", False, "unknown"), ("NCCL_DEBUG", True, "unknown")],
+)
+def test_another_variable_that_trainers_read(name, whole, expected):
+    assert outcome((name, "1"), whole=whole)[0] == expected
+
+
+def test_a_secret_must_be_there_and_another_value_is_told():
+    assert outcome(("HF_TOKEN", None)) == ("fail", "HF_TOKEN, a secret, is not set")
+    found, message = outcome(("HF_TOKEN", "rotated"))
+    assert found == "unknown" and "another value" in message and "rotated" not in message
+    assert outcome(secrets={"HF_TOKEN": ""})[0] == "pass"  # the cluster has it: its value was never seen
+
+
+def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():
+    values = {**ADMITTED["values"], "KEY": sealed("s3cret")}
+    found, message = outcome(("KEY", "other"), values=values)
+
+    assert found == "fail" and "other" not in message.replace("another", "")
+    assert outcome(("KEY", "s3cret"), values=values)[0] == "pass"
+
+
+def test_one_that_could_not_be_read_is_unknown():
+    assert compare_environment(ADMITTED, None, True).outcome == "unknown"
+
+
+def test_a_salted_digest_tells_no_value():
+    assert salted("a", "1") != salted("a", "2") and is_salted("a", salted("a", "1"))
+    assert not is_salted("b", salted("a", "1"))
