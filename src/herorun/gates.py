@@ -91,13 +91,13 @@ def ask_seal(run: Run, sealing: Sealing, wanted: Sequence[Any] = (), given: Evid
     return _ask(run, Gate.SEAL, asked, wanted, {**(given or {}), Sealing: sealing})
 
 
-def ask_relaunch(run: Run, given: Evidence) -> Report:
+def ask_relaunch(run: Run, given: Evidence, deadline: float = DEADLINE) -> Report:
     """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked.
 
     It is enforced in every `[policy] mode`: nobody reads what an unattended launch would only print.
     """
     asked = [check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP]
-    report = _ask(run, Gate.LAUNCH, asked, (), given)
+    report = _ask(run, Gate.LAUNCH, asked, (), given, deadline=deadline)
     forgiven = {c.name for c in asked if c.at_relaunch is AtRelaunch.WARN}
     counted = [
         finding
@@ -116,11 +116,12 @@ def _ask(
     wanted: Sequence[Any],
     given: Evidence,
     mode: Mode = Mode.ENFORCE,
+    deadline: float = DEADLINE,
 ) -> Report:
     at = now()
     needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *wanted]
     known = {**run.given(run.record.memory()), Now: Now(at), **given}
-    evidence = gather(needs, discover.sources(), known, DEADLINE)
+    evidence = gather(needs, discover.sources(), known, deadline)
     findings = _judge(run, gate, checks, evidence, at)
     by_name = {check.name: check for check in checks}
     return Report(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)

@@ -126,9 +126,9 @@ def test_under_resume_never_it_goes_on_only_as_another_run(story: Story, capsys:
     story.launched(CRASH)
     for words in (BACK, ("relaunch", SLUG, "--no-babysit")):
         answer = ask(story, capsys, *words)
-        assert answer.code == 1 and f"`herorun fork {SLUG} NEW`" in answer.err
+        assert answer.code == 1 and 'resume is "never"' in answer.err
     story.tick()
     assert len(story.starts) == 1
     page = (story.state / "issue.md").read_text()
-    assert f"`herorun fork {SLUG} NEW`" in page
+    assert f"`herorun fork {SLUG} tiny-2 --from 2 --reason " in page
     assert story.run.record.memory().ends["tiny-1"].state is JobState.FAILED

@@ -130,8 +130,8 @@ def test_a_numeric_veto_outlives_its_alert(story: Story, capsys: pytest.CaptureF
     capsys.readouterr()
     story.herorun("status", SLUG)
     told = capsys.readouterr().out
-    assert "asked      relaunch? (veto): `herorun launch tiny`, or `deny`" in told
-    assert "next       herorun launch tiny" in told and "approve" not in told
+    assert "asked      relaunch? (veto): `herorun rollback tiny --to 2`, or `deny`" in told
+    assert "next       herorun rollback tiny --to 2\n" in told and "approve" not in told
 
 
 @pytest.mark.thorough

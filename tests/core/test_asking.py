@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from herorun import cli
-from herorun.core.asking import Way, choices, command_of
+from herorun.core.asking import Way, command_of
 
 
 @pytest.mark.parametrize("way", list(Way))
 def test_every_choice_is_a_command_that_there_is(way: Way) -> None:
-    words = shlex.split(command_of(way, "tiny", "stalled-steps[tiny-1]"))
+    words = shlex.split(command_of(way, "tiny", "stalled-steps[tiny-1]", 100))
     told = CliRunner().invoke(cli.herorun, [words[1], "--help"])
     assert told.exit_code == 0
     assert all(word in told.output for word in words if word.startswith("--"))
@@ -20,10 +20,3 @@ def test_every_choice_is_a_command_that_there_is(way: Way) -> None:
 def test_an_odd_subject_cannot_leave_its_word() -> None:
     command = command_of(Way.ACK, "tiny", "full-disk[$(reboot) '; `x`]")
     assert shlex.split(command) == ["herorun", "ack", "tiny", "full-disk[$(reboot) '; `x`]"]
-
-
-def test_one_choice_a_line() -> None:
-    assert choices([Way.APPROVE, Way.DENY], "tiny").splitlines() == [
-        "- `herorun approve tiny`: yes: it goes on at the next tick",
-        "- `herorun deny tiny`: no: it stays as it is",
-    ]

@@ -1,12 +1,14 @@
 """Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun may act."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from herorun.acts.ordering import Told, begun, nobody_watches, order, push_warning
 from herorun.core.alert import Alert
-from herorun.core.asking import command_of
+from herorun.core.asking import Way
+from herorun.core.check import Check
 from herorun.core.contract import Recovery
+from herorun.core.decide import trouble_began
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.journal import Memory
@@ -50,12 +52,17 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
     return () if current.name in memory.answers and not _asked_anew(memory) else tuple(asked)
 
 
-def way_on(run: Run, questions: Sequence[str]) -> str:
-    """The command that goes on from these questions: no yes makes a relaunch of what only a person may launch."""
+def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Way, ...]:
+    """What a person can do about a run that is down: an answer where one is asked for, else a start from where its
+    numbers were sound."""
+    questions = open_questions(memory)
+    numbers = bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
+    if not questions:
+        return (Way.ROLLBACK,) if numbers else (Way.RELAUNCH,)
     kinds = [key.rpartition("/")[2] for key in questions]
     observed = run.contract.babysit.recovery is Recovery.OBSERVE
-    asked = Doubt(next((kind for kind in kinds if kind in FINAL), kinds[0]), "", observed)
-    return command_of(asked.ways[0], run.slug)
+    kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
+    return Doubt(kind, "", observed, numbers=numbers and kind == "veto").ways
 
 
 def _asked_anew(memory: Memory) -> bool:
@@ -82,8 +89,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> Told:
         )
     if yes and final:
         raise Blocked(
-            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: choose code and "
-            f"checkpoint yourself, and `herorun launch {run.slug}`."
+            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: "
+            f"`herorun status {run.slug}` shows the command that continues it."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if not yes:

@@ -1,16 +1,17 @@
 """What a person does to the job: stop it, relaunch it. A relaunch comes only after the end is confirmed."""
 
 import time
-from datetime import timedelta
 
 from herorun.acts.launch import start_watch
 from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
+from herorun.acts.proposing import Proposer
 from herorun.acts.turn import must_be_launched
+from herorun.core.asking import Way
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
-from herorun.core.event import Intended, Ordered, Word
+from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unsure
 from herorun.core.recovery.ending import Cause
@@ -19,7 +20,6 @@ from herorun.system.files import locked
 from herorun.workspace import Run, Watched
 
 STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
-AGAIN = timedelta(minutes=10)  # the same words within it are the same order, said again after an interruption
 
 
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
@@ -149,9 +149,9 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
 def _may_be_relaunched(run: Run, name: str) -> None:
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
+        (way,) = Proposer(run, run.record.memory()).proposals((Way.ROLLBACK,))
         raise Blocked(
-            f"{name} ended in numeric trouble, which is never relaunched: go back with "
-            f"`herorun rollback {run.slug} --to STEP`, or name an earlier checkpoint in [start] and launch."
+            f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` ({way.effect})."
         )
 
 
@@ -173,10 +173,4 @@ def ordered_before(run: Watched, word: Word, name: str) -> bool:
 
 
 def just_ordered(run: Watched, word: Word, about: tuple[str, ...], reason: str) -> bool:
-    """The very same order, moments ago: whoever was interrupted after it was done types it again."""
-
-    def same(each: Ordered) -> bool:
-        words = (each.word, each.about, each.by, each.reason)
-        return words == (word, about, person(run), reason) and now() - each.at < AGAIN
-
-    return any(same(each) for each in run.record.memory().orders)
+    return run.record.memory().just_ordered(word, about, person(run), reason, now())

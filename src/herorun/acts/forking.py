@@ -10,10 +10,10 @@ import tomli_w
 
 from herorun import discover
 from herorun.acts.beginning import begin
-from herorun.acts.going_back import target_of
 from herorun.acts.launch import Launch, launch
 from herorun.acts.ordering import Told
 from herorun.acts.posting import record_link, say
+from herorun.acts.rollback_target import target_of
 from herorun.acts.submitting import Say, unsaid
 from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words

@@ -47,7 +47,7 @@ def begun(run: Run) -> Memory:
 
 
 def person(run: Watched) -> str:
-    return run.launcher.user or run.launcher.owner
+    return run.person
 
 
 def order(

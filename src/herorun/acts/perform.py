@@ -12,14 +12,18 @@ from herorun import discover
 from herorun.acts.leasing import take_in_time
 from herorun.acts.pictures import with_pictures
 from herorun.acts.posting import deliver, intent_to_say
+from herorun.acts.proposing import Proposer, as_markdown
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
+from herorun.acts.uncontracted import JobRun
 from herorun.core.asking import QUESTION_WAYS, Reason
 from herorun.core.check import Gate
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, back_off
 from herorun.core.deciding import reason_of
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.evidence import Evidence, Metrics
+from herorun.core.journal import Memory
 from herorun.core.news import is_digest
 from herorun.core.paging import urgency
 from herorun.core.ports import Post
@@ -27,7 +31,7 @@ from herorun.core.recovery.choice import not_relaunched
 from herorun.core.render import worded
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
-from herorun.workspace import Watched
+from herorun.workspace import Run, Watched
 
 
 @dataclass(frozen=True)
@@ -38,30 +42,48 @@ class Performed:
     why: str = ""
 
 
-def intents(run: Watched, actions: Sequence[Action], at: datetime) -> list[Intended]:
-    """What is journalled together with the decision, so that no crash in between loses a word of it."""
-    return [_intent(run, action, at) for action in actions]
+def intents(
+    run: Watched, actions: Sequence[Action], at: datetime, memory: Memory, seen: Evidence
+) -> list[Intended]:
+    """What is journalled together with the decision, so that no crash in between loses a word of it. `memory` is as it
+    will be with that decision."""
+    proposer = _proposer(run, memory, seen)
+    return [_intent(run, action, at, proposer) for action in actions]
 
 
-def _intent(run: Watched, action: Action, at: datetime) -> Intended:
+def _proposer(run: Watched, memory: Memory, seen: Evidence) -> Proposer | None:
+    """Rows that were read are not read again, or what ended among them would be lost to the next tick."""
+    rows = {Metrics: seen[Metrics]} if Metrics in seen else {}
+    return Proposer(run, memory, rows) if isinstance(run, Run) else None
+
+
+def _intent(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
     """With a channel beyond the issue, also what the DRI is told by it."""
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     matters = urgency(action, checks) if run.channels.all else None
-    return replace(_words(run, action, at), page=matters or "")
+    return replace(_words(run, action, at, proposer), page=matters or "")
 
 
-def _words(run: Watched, action: Action, at: datetime) -> Intended:
+def _options(run: Watched, asked: Escalate, proposer: Proposer | None) -> str:
+    if proposer is None:
+        assert isinstance(run, JobRun)
+        return run.answers(asked.ways, asked.about)
+    relaunch = asked.key.startswith(not_relaunched("", "").rstrip("/"))
+    return as_markdown(proposer.proposals(asked.ways, asked.about, asked.before, relaunch))
+
+
+def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
             told = intent_to_say(run, key, worded(title), worded(why), lines, at, edits, anew)
             return with_pictures(run, told) if is_digest(key) else told
-        case Escalate(key, title, why, edits, reason, ways, about):
+        case Escalate(key, title, why, edits, reason):
             asked = (
                 f"{run.contract.dri or run.launcher.user or 'unknown'}: your decision is needed ({reason})."
             )
             asked += f" Stop, says the contract, when: {signed}" if (signed := run.contract.stop_when) else ""
-            asked = f"{asked}\n\n{run.answers(ways, about)}"
+            asked = f"{asked}\n\n{_options(run, action, proposer)}"
             lines = {
                 "Status": title,
                 "Evidence": why,
@@ -80,7 +102,7 @@ def perform(run: Watched, action: Action) -> Performed:
     if action.key in memory.done:
         return Performed(action)
     if action.key not in memory.intended:
-        run.record.append(_intent(run, action, now()))
+        run.record.append(_intent(run, action, now(), _proposer(run, memory, {})))
     intended = run.record.memory().intended[action.key]
     try:
         match action:

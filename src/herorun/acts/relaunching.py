@@ -18,7 +18,7 @@ from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub
-from herorun.gates import Report, ask_relaunch
+from herorun.gates import DEADLINE, Report, ask_relaunch
 from herorun.gather import gather
 from herorun.system.snapshot import MEGABYTE, take_snapshot
 from herorun.workspace import Run, Watched
@@ -41,8 +41,9 @@ def relaunch(run: Watched, instance: str, why: str) -> str:
     ordered = memory.rollback_ordered
     if ordered is not None:
         raise Blocked(
-            f"{ordered.by} ordered a rollback ({ordered.about[-1]}), which was interrupted: give that order again, or "
-            f"`herorun relaunch {run.slug}` to go on from the newest checkpoint instead."
+            f"{ordered.by} ordered a rollback, which was interrupted: repeat it with "
+            f"`herorun rollback {run.slug} --to {ordered.about[-1].rpartition('/')[2]}`, or "
+            f"`herorun relaunch {run.slug}` to start from the newest checkpoint instead."
         )
     admitted = admitted_plan(run, memory.launchings[instance])
     plan = resumed(run, memory, admitted)
@@ -63,12 +64,8 @@ class Again:
 def start_again(run: Run, plan: Plan, again: Again) -> str:
     """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none of its candidates."""
     memory = run.record.memory()
-    if plan.in_place.value:
-        must_stand(run, plan)
-    history = memory.history
-    if again.given_up is not None:
-        history = replace(history, given_up=(*history.given_up, again.given_up))
-    report = ask_relaunch(run, {Plan: plan, History: history})
+    ruled_out = (again.given_up,) if again.given_up else ()
+    report = gate_of(run, plan, ruled_out, {History: memory.history})
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
         mend = f"`herorun explain {report.blocking[0].check}` says how to mend it"
@@ -86,12 +83,24 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
     return start_instance(run, order).instance
 
 
+def gate_of(
+    run: Run, plan: Plan, given_up: tuple[GivenUp, ...], given: Evidence, deadline: float = DEADLINE
+) -> Report:
+    """What the launch gate answers to starting by this plan, where so much is given up; it starts nothing."""
+    if plan.in_place.value:
+        must_stand(run, plan)
+    history = given[History]
+    assert isinstance(history, History)
+    history = replace(history, given_up=(*history.given_up, *given_up))
+    return ask_relaunch(run, {**given, Plan: plan, History: history}, deadline)
+
+
 def must_be_resumable(run: Run) -> None:
     """Under `resume = "never"` a run goes on only as another one, with an identity and a root of its own."""
     if run.contract.tracker.resume == "never":
         raise Blocked(
-            f'[tracker] resume is "never", so {run.slug} is not gone on with under its id: `herorun fork {run.slug} NEW` '
-            "begins a new run from one of its checkpoints."
+            f'[tracker] resume is "never", so {run.slug} never continues under its id: fork a new run from one of its '
+            f"checkpoints; `herorun status {run.slug}` shows the command."
         )
 
 

@@ -5,23 +5,25 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.acts.answering import open_questions, way_on
+from herorun.acts.answering import open_questions, ways_on
 from herorun.acts.babysitter import is_lost, last_heartbeat
-from herorun.acts.by_hand import just_ordered
 from herorun.acts.glancing import glance_of, stage_of
 from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
+from herorun.acts.proposing import Proposer
 from herorun.acts.sealed import at_the_end, progress_at_seal
 from herorun.acts.turn import Turn, judge
 from herorun.acts.turn_json import alert_json, awaited_json, other_json
 from herorun.core.alert import Alert, State
+from herorun.core.asking import Way
 from herorun.core.canonical import timestamp
 from herorun.core.check import Check, Gate
+from herorun.core.decide import trouble_began
+from herorun.core.deciding import decided
 from herorun.core.durations import say_span
-from herorun.core.event import Word
-from herorun.core.evidence import Evidence, LeaseSeen
+from herorun.core.evidence import Evidence, LeaseSeen, Metrics
 from herorun.core.glance import Glance
-from herorun.core.journal import Memory
+from herorun.core.journal import Memory, fold
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RunHealth, exit_code
@@ -101,7 +103,7 @@ def standing_of(
         "actions": [],
         "other": other_json(evidence),
         **facts,
-        "next": _next(run, seen.run.value),
+        "next": _next(run, seen.run.value, fold([decided(seen, evidence, memory, ())], memory), evidence),
         "glance": glance.as_json(),
     }
     return told, evidence, glance
@@ -126,7 +128,7 @@ def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str,
         glance = at_the_end(run, memory, glance)
     quiet = {"run": glance.run, "monitor": "fresh", "progress": progress_at_seal(memory, glance)}
     empty: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
-    told = {**quiet, **empty, **facts, "next": _next(run, ""), "glance": glance.as_json()}
+    told = {**quiet, **empty, **facts, "next": _next(run, "", memory, {}), "glance": glance.as_json()}
     return told, {}, glance
 
 
@@ -168,10 +170,14 @@ def _standing(run: Watched, drift: str, doubts: Sequence[str]) -> dict[str, Any]
     }
 
 
-def _next(run: Run, health: str) -> str:
-    """The command that comes next; empty while there is nothing to do but to watch."""
+def _next(run: Run, health: str, ahead: Memory, seen: Evidence) -> str:
+    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the memory with what
+    this look has seen."""
+    proposer = Proposer(run, ahead, {Metrics: seen[Metrics]} if Metrics in seen else {})
     if health == RunHealth.DOWN:
-        return _up_again(run)
+        return _up_again(run, proposer)
+    if ahead.ledger.taints and health != RunHealth.FINISHED and not ahead.sealed:
+        return proposer.proposals((Way.STOP_AND_ROLLBACK,))[0].command
     commands = {
         "not initialised": f"herorun init {run.slug}",
         "initialised": f"herorun preflight {run.slug}",
@@ -190,29 +196,21 @@ def _watched_again(run: Run) -> str:
     return f"herorun babysit {run.slug}" if _is_lost(run) else ""
 
 
-def _up_again(run: Run) -> str:
+def _up_again(run: Run, proposer: Proposer) -> str:
     """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
-    memory = run.record.memory()
-    if questions := open_questions(memory):
-        return way_on(run, questions)
+    memory = proposer.memory
     name = memory.current.name if memory.current else ""
     answer = memory.answers.get(name)
     settled = name in memory.stopped or (
         answer is not None and not answer.yes
     )  # a person's word: it stays down
     watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
-    if watched and not settled and not memory.ledger.paused(now()):
+    waits = watched and not settled and not memory.ledger.paused(now()) and not memory.ledger.taints
+    if waits and not open_questions(memory):
         return ""
-    return f"herorun relaunch {run.slug}{_anew(run, name)}"
-
-
-def _anew(run: Run, name: str) -> str:
-    """The very same order, moments ago, would count as the one before: so that what is told to be typed does it."""
-    launching = run.record.memory().launchings.get(name)
-    origin = launching.relaunch_of if launching else None
-    if origin and just_ordered(run, Word.RELAUNCH, (origin,), ""):
-        return f' --reason "{name} ended too"'
-    return ""
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    first = trouble_began(memory.alerts.values(), checks)
+    return proposer.proposals(ways_on(run, memory, checks), before=first)[0].command
 
 
 def status_code(told: Mapping[str, Any]) -> int:

@@ -36,7 +36,7 @@ from herorun.core.evidence import (
     Triage,
     Unfinished,
 )
-from herorun.core.journal import Memory
+from herorun.core.journal import Memory, fold
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
 from herorun.core.ports import Scheduler
@@ -281,13 +281,15 @@ def _journal(
     """
     kept = keep(evidence)
     told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
+    decision = decided(seen, evidence, known.memory, actions)
+    ahead = fold([decision], known.memory)
     metrics = evidence.get(Metrics)
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
     run.record.append(
         Observed(seen.at, __version__, told, digests(kept), gaps, known.newest, known.lines, rows),
-        decided(seen, evidence, known.memory, actions),
+        decision,
         *checked_in(seen, evidence, known.memory),
-        *intents(run, to_intend(actions, run.record.memory()), seen.at),
+        *intents(run, to_intend(actions, run.record.memory()), seen.at, ahead, evidence),
     )
     return _kept_beside(run, seen, kept, evidence)
 

@@ -1,7 +1,7 @@
 """What a person is asked: why it is theirs to decide, and what they can do, as commands to copy."""
 
 import shlex
-from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -27,7 +27,8 @@ class Way(StrEnum):
     ROLLBACK = "rollback --to STEP"
     STOP_AND_ROLLBACK = "rollback --to STEP --stop-first"
     LAUNCH = "launch"
-    FORK = "fork"
+    PREFLIGHT = "preflight"
+    FORK = "fork --from STEP"
     TAKE = "handoff --take"
 
 
@@ -37,27 +38,32 @@ _EFFECTS = {
     Way.DENY: "no: it stays as it is",
     Way.ACK: "it is known: do not say it again",
     Way.STOP: "stop the job",
-    Way.RELAUNCH: "start it again from its newest complete checkpoint",
-    Way.STOP_AND_RELAUNCH: "stop the job and start it again from its newest complete checkpoint",
-    Way.ROLLBACK: "go back to the checkpoint of a step before the trouble; with `--dry-run` it only says what that costs",
-    Way.STOP_AND_ROLLBACK: "stop the job and go back to the checkpoint of a step before the trouble; with `--dry-run` it only says what that costs",
-    Way.LAUNCH: "launch anew, with the code and the checkpoint of your choice",
-    Way.FORK: "go on as a new run, with an identity and a root of its own",
+    Way.PREFLIGHT: "see what stands in the way of a launch with the code and the checkpoint of your choice",
     Way.TAKE: "watch it from this machine",
 }
 
 
-def command_of(way: Way, slug: str, about: str = "") -> str:
-    """What to type. `about` names the alert that is taken note of.
+@dataclass(frozen=True)
+class Proposal:
+    """A command that works now, and what it does."""
+
+    command: str
+    effect: str
+
+
+def proposal(way: Way, slug: str, about: str = "") -> Proposal:
+    """Of a way whose command needs no checkpoint."""
+    return Proposal(command_of(way, slug, about), _EFFECTS[way])
+
+
+def command_of(way: Way, slug: str, about: str = "", step: int | None = None) -> str:
+    """What to type. `about` names the alert that is acknowledged, or the new run of a fork.
 
     >>> command_of(Way.ACK, "grug", "stalled-steps[grug-1]")
     "herorun ack grug 'stalled-steps[grug-1]'"
+    >>> command_of(Way.STOP_AND_ROLLBACK, "grug", step=100)
+    'herorun rollback grug --to 100 --stop-first'
     """
     verb, *flags = way.value.split()
-    named = ["NEW"] if way is Way.FORK else [about] if way is Way.ACK and about else []
-    return shlex.join(["herorun", verb, slug, *named, *flags])
-
-
-def choices(ways: Iterable[Way], slug: str, about: str = "") -> str:
-    """One choice a line, as Markdown that can be read as plain text too."""
-    return "\n".join(f"- `{command_of(way, slug, about)}`: {_EFFECTS[way]}" for way in ways)
+    named = [about] if about and way in (Way.FORK, Way.ACK) else []
+    return shlex.join(["herorun", verb, slug, *named, *(str(step) if f == "STEP" else f for f in flags)])

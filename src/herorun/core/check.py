@@ -112,6 +112,11 @@ class Check:
     always: bool = False  # in every `[policy] mode`: to go on would do harm that nobody can undo
     asks: Reason | None = None  # what of a person, where it escalates
 
+    @property
+    def about_numbers(self) -> bool:
+        """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical instability."""
+        return self.vetoes_relaunch and self.topic in (Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC)
+
     def __call__(self, *evidence: Any) -> Verdict | Sequence[Verdict]:
         return self.ask(*evidence)
 

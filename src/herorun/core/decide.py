@@ -38,6 +38,7 @@ class Escalate:
     reason: Reason = Reason.JUDGEMENT
     ways: tuple[Way, ...] = (Way.ACK,)
     about: str = ""  # the alert that can be taken note of
+    before: int | None = None  # the first step of the trouble, where the data names one
 
 
 @dataclass(frozen=True)
@@ -161,23 +162,18 @@ def _asked(
     if check.response is Response.RELAUNCH:
         reason, ways = (found.reason, found.ways) if found else (check.reason, (Way.RELAUNCH,))
     elif case.live or case.ending is None:
-        again = (Way.STOP_AND_ROLLBACK, Way.FORK) if _numbers(check) else (Way.STOP_AND_RELAUNCH,)
+        again = (Way.STOP_AND_ROLLBACK, Way.FORK) if check.about_numbers else (Way.STOP_AND_RELAUNCH,)
         reason, ways = check.reason, (Way.STOP, *again)
     else:
-        reason, ways = check.reason, (Way.ROLLBACK, Way.FORK) if _numbers(check) else (Way.RELAUNCH,)
-    return Escalate(key, title, why, edits, reason, (Way.ACK, *ways), name)
+        reason, ways = check.reason, (Way.ROLLBACK, Way.FORK) if check.about_numbers else (Way.RELAUNCH,)
+    return Escalate(key, title, why, edits, reason, (Way.ACK, *ways), name, alert.steps and alert.steps[0])
 
 
 def trains_on(alert: Alert, check: Check, policy: Policy, case: Case) -> str:
     """What a job costs that nothing stops although its numbers went wrong; empty for every other alert."""
-    if not case.live or not _numbers(check) or alert.check in policy.stop_on:
+    if not case.live or not check.about_numbers or alert.check in policy.stop_on:
         return ""
     return f". The job goes on: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
-
-
-def _numbers(check: Check) -> bool:
-    """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical instability."""
-    return check.vetoes_relaunch and check.topic in (Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC)
 
 
 def _again(
@@ -268,7 +264,8 @@ def _intervention(
     if found := doubt(alerts, checks, policy, ledger, case.ending, now):
         key = not_relaunched(ledger.instance, found.kind)
         title, told = f"{ledger.instance} is not relaunched", f"{why}. {found.why}"
-        return [Escalate(key, title, told, reason=found.reason, ways=found.ways)]
+        first = trouble_began(alerts, checks) if found.numbers else None
+        return [Escalate(key, title, told, reason=found.reason, ways=found.ways, before=first)]
     if now < due_at(min(alert.since for alert in calls), ledger, case.ending):
         return []
     if node := _node_first(policy, ledger, case):
@@ -317,6 +314,12 @@ def back_off(tries: int, cadence: timedelta) -> timedelta:
     """Doubling from one cadence, at most half an hour or one cadence."""
     doubled: timedelta = cadence * 2 ** (min(tries, 20) - 1)
     return min(doubled, max(timedelta(minutes=30), cadence))
+
+
+def trouble_began(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> int | None:
+    """The first bad step in the data of what fires about the numbers; None where none names one."""
+    numeric = (a for a in alerts if a.firing and a.steps and checks[a.check].about_numbers)
+    return min((alert.steps[0] for alert in numeric if alert.steps), default=None)
 
 
 def _named(alert: Alert) -> str:

@@ -1,6 +1,5 @@
 """One run in one repository, and everything of it, opened only when it is used."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 from herorun import discover
 from herorun.adopted import WithAdopted, jobs_by_id
-from herorun.core.asking import Way, choices
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import Contract, ContractFile, parse_contract
 from herorun.core.errors import WrongUse
@@ -121,10 +119,6 @@ class Run(Watched):
     def health_checks(self) -> tuple[Check, ...]:
         """What the babysitter asks."""
         return discover.checks(Gate.HEALTH)
-
-    def answers(self, ways: Sequence[Way], about: str = "") -> str:
-        """What a person can do, as commands to copy."""
-        return choices(ways, self.slug, about)
 
     def lock(self, name: str) -> Path:
         return lock_file(self.repository.common, self.slug, name)

@@ -1,13 +1,11 @@
 """What the babysitter watches, and how: a run of a repository, or a job without a contract."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.asking import Way
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
@@ -55,6 +53,11 @@ class Watched(ABC):
         """Who is responsible, labelled where it is only inferred."""
 
     @property
+    def person(self) -> str:
+        """Who types here."""
+        return self.launcher.user or self.launcher.owner
+
+    @property
     @abstractmethod
     def waivers(self) -> tuple[Waiver, ...]:
         """What was signed for, and so speaks no more."""
@@ -63,10 +66,6 @@ class Watched(ABC):
     @abstractmethod
     def health_checks(self) -> tuple[Check, ...]:
         """What the babysitter asks."""
-
-    @abstractmethod
-    def answers(self, ways: Sequence[Way], about: str = "") -> str:
-        """What a person can do, as commands to copy."""
 
     @abstractmethod
     def lock(self, name: str) -> Path:

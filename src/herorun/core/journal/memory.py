@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.alert import Alert, AlertId
@@ -24,6 +24,7 @@ from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health
 
+AGAIN = timedelta(minutes=10)  # the same words within it are the same order, said again after an interruption
 PRUNE = "prune/"  # begins the keys of deletions: `prune/<plan>/<path>`
 
 
@@ -113,6 +114,11 @@ class Memory:
             past=self.past,
             taints=tuple(self.health.open.values()),
         )
+
+    def just_ordered(self, word: Word, about: tuple[str, ...], by: str, reason: str, now: datetime) -> bool:
+        """The very same order, moments ago: whoever was interrupted after it was done types it again."""
+        same = [o for o in self.orders if (o.word, o.about, o.by, o.reason) == (word, about, by, reason)]
+        return any(now - each.at < AGAIN for each in same)
 
     @property
     def stopped(self) -> dict[str, str]:

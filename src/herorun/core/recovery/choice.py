@@ -34,14 +34,15 @@ class Doubt:
     why: str
     observed: bool = False  # the contract lets nobody but a person act
     reason: Reason = Reason.JUDGEMENT
+    numbers: bool = False  # what is trained went wrong: an earlier checkpoint is needed
 
     @property
     def ways(self) -> tuple[Way, ...]:
         """What a person can answer."""
         if self.kind == "never":
             return (Way.FORK, Way.DENY)
-        if self.kind == "numeric":
-            return (Way.ROLLBACK, Way.LAUNCH, Way.DENY)
+        if self.kind == "numeric" or self.numbers:
+            return (Way.ROLLBACK, Way.FORK, Way.LAUNCH, Way.DENY)
         if self.observed:
             return (Way.RELAUNCH, Way.DENY)
         return (Way.LAUNCH, Way.DENY) if self.final else QUESTION_WAYS
@@ -99,7 +100,9 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
         return []
     reason = next((checks[name].reason for name in vetoes if name in checks), Reason.JUDGEMENT)
     names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
-    return [Doubt("veto", f"Held back by {', '.join(names) or 'what was seen before'}.", reason=reason)]
+    why = f"Held back by {', '.join(names) or 'what was seen before'}."
+    numbers = any(checks[name].about_numbers for name in vetoes if name in checks)
+    return [Doubt("veto", why, reason=reason, numbers=numbers)]
 
 
 def _by_contract(policy: Policy) -> list[Doubt]:

@@ -1,0 +1,134 @@
+"""Every command that a person is proposed works when it is typed, and does what was proposed."""
+
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from herorun.core.event import Word
+from stories import CRASH, SLUG, WAIT, Story, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+BUG = 'echo "Traceback (most recent call last):\n  File \\"/work/train.py\\", line 7, in <module>\nTypeError: x" >&2; exit 1'
+NAN = 'echo "{\\"step\\": 3, \\"train/loss\\": NaN}" >> "$root/metrics.jsonl"'
+FINITE = 'for s in 4 5 6 7 8 9 10 11 12 13; do echo "{\\"step\\": $s, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"; done'
+SAVED = "save 15"
+
+
+def _scene(words: str, **contract: object) -> Callable[[Story], None]:
+    def play(story: Story) -> None:
+        story.begin(**{"final_step": 40, **contract})
+        story.order("tiny-1", words)
+        assert story.init() == 0 and story.launch() == 0
+        if words.endswith(WAIT):
+            story.reaches(2 if words == WAIT else 3)
+        else:
+            story.ended()
+        story.tick()
+
+    return play
+
+
+NEVER_AGAIN = {"babysit": {"budgets": {"unknown": 0}}}
+SCENES: dict[str, Callable[[Story], None]] = {
+    "it is not finite and trains on": _scene(f"{NAN}; {SAVED}; {WAIT}"),
+    "it was not finite and crashed": _scene(f"{NAN}; {SAVED}; {CRASH}"),
+    "it is finite again and was killed": _scene(f"{NAN}; {FINITE}; {SAVED}; {CRASH}"),
+    "all that it saved is tainted": _scene(
+        f"{NAN}; {SAVED}; {CRASH}", babysit={"thresholds": {"not-finite": {"margin": 100}}}
+    ),
+    "its budget is spent": _scene(CRASH, **NEVER_AGAIN),
+    "a person is to be asked": _scene(CRASH, babysit={"recovery": "ask"}),
+    "the babysitter only observes": _scene(CRASH, babysit={"recovery": "observe"}),
+    "a bug in the code": _scene(BUG),
+    "it never continues under its id": _scene(CRASH, tracker={"resume": "never"}),
+    "nothing was saved": _scene(f'rm -r "$root/step-2"; {CRASH}'),
+    "it was stopped by hand": _scene("kill -TERM $$; sleep 5"),
+}
+
+
+@contextmanager
+def playing(scene: str) -> Iterator[Story]:
+    with tempfile.TemporaryDirectory(
+        prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True
+    ) as folder:
+        story = Story(Path(folder).resolve())
+        SCENES[scene](story)
+        try:
+            yield story
+        finally:
+            story.end()
+
+
+def proposed(story: Story, capsys: CAPTURE) -> list[str]:
+    """In the issue, and as the next command of `status`."""
+    page = (story.state / "issue.md").read_text()
+    status = ask(story, capsys, "status", SLUG).out
+    found = re.findall(r"^- `(herorun [^`]+)`: ", page, re.MULTILINE)
+    return list(dict.fromkeys([*found, *re.findall(r"^  next       (herorun .+)$", status, re.MULTILINE)]))
+
+
+def does_it(story: Story, command: str, capsys: CAPTURE) -> None:
+    """Type it, and look whether what was proposed came about."""
+    _, verb, *words = shlex.split(command)
+    alerts = story.run.record.memory().alerts
+    capsys.readouterr()
+    code = story.herorun(verb, *words)
+    out, err = capsys.readouterr()
+    memory = story.run.record.memory()
+    assert code == 0 or verb == "preflight", (command, err)
+    match verb:
+        case "rollback":
+            step = words[words.index("--to") + 1]
+            assert story.starts[-1] == f"tiny-2 {story.root}/step-{step}"
+        case "relaunch":
+            assert story.starts[-1].startswith("tiny-2 ")
+        case "fork":
+            assert (story.work / "runs" / f"{words[1]}.toml").exists()
+        case "ack":
+            assert [a for a in alerts.values() if a.check in words[1] and a.key in memory.acked]
+        case "stop":
+            story.ended()
+            assert memory.stopped
+        case "approve":
+            story.tick()
+            assert story.starts[-1].startswith("tiny-2 ")
+        case "deny":
+            assert memory.orders[-1].word is Word.DENY
+        case "preflight":
+            assert "Findings" in out
+        case _:
+            raise AssertionError(f"nobody looks what {command} does")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_proposed_command_does_what_was_proposed(scene: str, capsys: CAPTURE) -> None:
+    with playing(scene) as story:
+        first, *others = proposed(story, capsys)
+        does_it(story, first, capsys)
+    for command in others:
+        with playing(scene) as story:
+            does_it(story, command, capsys)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("scene", "command"),
+    [
+        ("it is not finite and trains on", "herorun rollback tiny --to 2 --stop-first"),
+        ("it was not finite and crashed", "herorun rollback tiny --to 2"),
+        ("it is finite again and was killed", "herorun rollback tiny --to 2"),
+        ("all that it saved is tainted", "herorun preflight tiny"),
+        ("nothing was saved", "herorun preflight tiny"),
+    ],
+)
+def test_status_proposes_what_continues_it(scene: str, command: str, capsys: CAPTURE) -> None:
+    with playing(scene) as story:
+        assert command in proposed(story, capsys)
+        assert f"  next       {command}\n" in ask(story, capsys, "status", SLUG).out
