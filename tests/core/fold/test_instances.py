@@ -118,3 +118,28 @@ def test_a_learning_rate_that_goes_on_moving_is_no_jump():
 
     gone = told([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
     assert gone.rate_before is None
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize("first_look", [0, 160])
+def test_rows_of_a_discarded_lineage_tell_nothing_of_the_present_one(timed, first_look):
+    """NaN from step 122 to the end of the first instance; the second does the steps since 120 again, and they are sound."""
+    old = at(curve(*[2.0] * 121, *[math.nan] * 60), NOON)
+    new = at(curve(*[2.0] * 7, first=120), LATER)
+    boundaries = (TWO[0], Boundary("tiny-2", LATER, 120, len(old)))
+    rows = [*old, *new] if timed else untimed([*old, *new])
+    seen = LATER + HOUR
+
+    state = fold_rows(MetricsState(), rows[:first_look], NAMES, seen, boundaries=boundaries)
+    metrics = summarise(fold_rows(state, rows[first_look:], NAMES, seen, boundaries=boundaries))
+    assert (metrics.instance, metrics.step) == ("tiny-2", 127)
+    assert metrics.non_finite == ()
+    assert metrics.of("spike", "elevated", "drift", "diverged") == ()
+
+
+def test_what_was_not_finite_before_the_step_that_the_next_one_started_from_is_of_its_lineage():
+    old = at(curve(*[2.0] * 100, *[math.nan] * 10, *[2.0] * 40), NOON)
+    rows = [*old, *at(curve(*[2.0] * 7, first=120), LATER)]
+
+    (excursion,) = told(rows).non_finite
+    assert (excursion.first_step, excursion.open) == (101, False)

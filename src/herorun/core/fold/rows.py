@@ -84,6 +84,8 @@ def _take(
     if begins:
         _end_attempt(state)
     if newest and (relaunched or begins or not before):
+        if before and follows:
+            _end_instance(state, newest.start)
         state.instance = newest.instance
 
 
@@ -133,6 +135,17 @@ def _end_attempt(state: MetricsState) -> None:
     state.skips = finite.Skips(often=state.skips.often)
     state.wall.began = None
     state.begun = False
+
+
+def _end_instance(state: MetricsState, start: int | None) -> None:
+    """What an instance's own rows showed is not told of the next one, which does those steps again.
+
+    Up to the start of the next one the lineage is the same: values that were not finite there went into its weights.
+    """
+    for watch in state.watches():
+        watch.streak = None
+        same = [e for e in watch.closed if start is not None and e.first_step <= start]
+        watch.closed = [excursion for excursion in same if excursion.kind == "not-finite"]
 
 
 def summarise(state: MetricsState, names: Names) -> Metrics | None:
