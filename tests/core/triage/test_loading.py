@@ -75,10 +75,8 @@ def followed(*lines: str) -> OwnLog:
 def test_each_trainers_own_words(line: str, loads: str) -> None:
     said = log_of("step 1", line).loading
 
-    assert loads in [each.loads for each in said]
+    assert said[-1].loads == loads  # a line that finds none and goes on from scratch comes to the latter
     assert all(each.line == 2 for each in said)
-    if loads != "none":
-        assert said[-1].loads == loads or said[0].loads == loads
 
 
 @pytest.mark.parametrize(
