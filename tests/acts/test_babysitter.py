@@ -96,15 +96,16 @@ def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureF
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     told = json.loads(heart.read_text())
     heart.write_text(json.dumps({**told, "at": "2026-01-01T00:00:00Z"}))
-    capsys.readouterr()
-    story.herorun("status", SLUG, "--json")
-    assert json.loads(capsys.readouterr().out)["babysitter"].startswith("monitor stale: ")
+    seen = ask(story, capsys, "status", SLUG, "--json")
+    assert seen.document["babysitter"].startswith("monitor stale: ")
+    assert (seen.code, seen.document["monitor"], seen.document["run"]) == (3, "stale", "healthy")
     heart.write_text(
         json.dumps({**told, "next": told["at"]})
     )  # a loop was to look again, and none holds the lock
     seen = ask(story, capsys, "status", SLUG, "--json").document
     assert seen["babysitter"].startswith("gone, last heartbeat ")
     assert seen["next"] == f"herorun babysit {SLUG}"
+    assert seen["monitor"] == "stale"
     heart.write_text("{torn")
     assert last_heartbeat(story.run) is None
 

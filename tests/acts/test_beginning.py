@@ -156,3 +156,91 @@ def test_a_contract_that_nobody_filled_in_begins_no_record(story: Story, capsys:
     assert story.herorun("init", "another") == 2
     assert "is still as it was written: fill it in" in capsys.readouterr().err
     assert git(story.work, "for-each-ref", "refs/herorun/record/another") == ""
+
+
+# --- what the head says of the contract -----------------------------------------------------------------
+
+KEYED = "[trainer]\nseed = 7\nnum_train_steps = 4\n"
+
+
+def head(story: Story) -> str:
+    return story.run.record.logbook().partition("\n## Launched Instances")[0]
+
+
+def test_an_uncommitted_contract_begins_no_record(story: Story, capsys: CAPTURE) -> None:
+    path = story.work / "runs" / "tiny.toml"
+    path.write_text(path.read_text() + "\n# an afterthought\n")
+    answer = ask(story, capsys, "init", SLUG)
+    assert answer.code == 2 and "runs/tiny.toml is not committed as it stands" in answer.err
+    assert story.run.record.tip is None and not (story.state / "issue.md").exists()
+    story.publish()
+    assert story.init() == 0
+
+
+def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: CAPTURE) -> None:
+    story.sign(final_step="trainer.num_train_stepz")
+    answer = ask(story, capsys, "init", SLUG)
+    assert answer.code == 2 and "trainer.num_train_stepz is missing in config.toml" in answer.err
+    assert story.run.record.tip is None
+
+
+def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(story: Story) -> None:
+    (story.work / "config.toml").write_text(KEYED)
+    story.sign(final_step="trainer.num_train_steps")
+    assert story.init() == 0
+    for text in (head(story), (story.state / "issue.md").read_text()):
+        assert "4 (trainer.num_train_steps in config.toml)" in text
+        assert "Tracker" in text and "W&B" not in text
+    assert "- Final step: 4 (trainer" in head(story) and "- Tracker: jsonl tiny" in head(story)
+
+
+def test_a_contract_that_changed_before_the_launch_amends_the_head(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    story.sign(goal="show more", stop_when="loss > 4")
+    assert story.launch() == 0
+    story.ended()
+    text = head(story)
+    assert "- Goal: show the whole path" in text and " UTC - amended by tiny-1" in text
+    assert "- Goal: show the whole path -&gt; show more" in text
+    issue = (story.state / "issue.md").read_text()
+    assert "Contract amended: Goal: show the whole path -> show more; Stop/escalation criteria" in issue
+    assert story.herorun("logbook", "verify", SLUG) == 0
+    story.tamper("tiny.md", lambda page: page.replace("show more", "show less"))
+    assert story.herorun("logbook", "verify", SLUG) == 1
+    assert "an entry under Run Contract was changed" in capsys.readouterr().out
+
+
+@pytest.mark.thorough
+def test_an_unchanged_contract_amends_nothing(story: Story) -> None:
+    story.launched()
+    assert "amended" not in head(story)
+    assert not story.events("Amended")
+
+
+# --- the logbook's path ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["notes/tiny.md", "TINY.md"])
+def test_the_logbook_lies_where_the_contract_says_and_stays_there(story: Story, path: str) -> None:
+    story.sign(logbook={"path": path})
+    assert story.init() == 0
+    assert path in git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    assert path in (story.state / "issue.md").read_text()
+    story.sign(logbook={"path": "elsewhere.md"})
+    assert story.run.record.logbook_path == path
+    story.run.record.append(note("mine"))
+    assert "mine" in story.run.record.logbook()
+    assert story.herorun("logbook", "verify", SLUG) == 0
+    other = story.clone("elsewhere")
+    assert other.init() == 0 and other.run.record.logbook_path == path
+
+
+@pytest.mark.parametrize(
+    "path", ["/abs.md", "../up.md", "a//b.md", "notes.txt", ".git/x.md", "x_002.md", ".agents/logbooks/tiny.journal/x.md"]
+)  # fmt: skip
+def test_what_is_no_path_of_a_logbook(story: Story, capsys: CAPTURE, path: str) -> None:
+    story.sign(logbook={"path": path})
+    answer = ask(story, capsys, "init", SLUG)
+    assert answer.code == 2 and "[logbook] path" in answer.err.replace("`", "").replace(
+        "logbook.path", "[logbook] path"
+    )

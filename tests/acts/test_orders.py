@@ -451,6 +451,6 @@ def test_who_watches_is_apart_from_what_is_seen(story: Story, capsys: pytest.Cap
     heart = story.state / "heartbeat.json"
     heart.write_text(json.dumps({**json.loads(heart.read_text()), "at": "2026-01-01T00:00:00Z"}))
     capsys.readouterr()
-    assert story.herorun("status", SLUG) == 0
+    assert story.herorun("status", SLUG) == 3
     said = capsys.readouterr().out
-    assert "  this look  fresh\n  babysitter monitor stale: last heartbeat" in said
+    assert "  monitor    stale\n  babysitter monitor stale: last heartbeat" in said

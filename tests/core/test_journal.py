@@ -12,6 +12,7 @@ from herorun.core.canonical import canonical, digest
 from herorun.core.event import (
     KINDS,
     Adopted,
+    Amended,
     CheckedIn,
     Decided,
     Done,
@@ -61,7 +62,7 @@ END = End("tiny-1", JobState.FAILED, NOON, 1, "SIGKILL", 7, 4, "f1", ("node-1",)
 ENDING = Ending(
     "tiny-1", Cause.INFRA, "f1", "exit code 1", NOON, True, "train.py:7", True, "10.0.0.7", "node-failure"
 )
-INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md")
+INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md", "notes/tiny.md")
 LAUNCHING = Launching(
     NOON,
     "tiny-1",
@@ -105,6 +106,7 @@ EVENTS = [
     Noted(NOON, "ada@here", "title", {"Status": "x"}, "caveat"),
     Leased(NOON, "ada@here", "tiny", 7, 3, "/home/ada/work"),
     HandedOff(NOON, "bob@there", {"lease": "7"}),
+    Amended(NOON, "tiny-2", {"Goal": "a -> b"}, {"Goal": "b"}),
     Replayed(
         NOON,
         "0.2.0",

@@ -1,17 +1,27 @@
-"""Beginning a run's record and issue, each once, and linking them both ways."""
+"""Beginning a run's record and issue, each once, linking them both ways, and amending what they say of the contract."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from string import Template
 from urllib.parse import urlsplit
 
+from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
-from herorun.core.event import Initialised
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.event import Amended, Initialised
+from herorun.core.evidence import Sourced
 from herorun.core.identity.links import file_link, tracker_links
+from herorun.core.plan import Plan
 from herorun.core.ports import Post
-from herorun.core.render import one_line
+from herorun.core.render import one_line, tracker_name
+from herorun.core.responsible import NOT_STATED
+from herorun.core.scrub import scrub, scrub_tree
 from herorun.system.clock import now
 from herorun.system.files import locked
+from herorun.system.resolved import resolved_config
 from herorun.workspace import Run, Watched, template
+
+UNRESOLVED = "the config could not be resolved"
 
 
 @dataclass(frozen=True)
@@ -34,13 +44,46 @@ def begin(run: Run) -> Begun:
         if known:
             reopen(run)
             return Begun((), known.issue, run.record.push().why)
+        final = _admissible(run)
         adopted = run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
-        issue = run.issue.open(_issue(run), run.contract.issue.labels)
-        run.record.append(Initialised(now(), run.slug, _contract_lines(run, issue), issue))
+        issue = run.issue.open(_issue(run, _final_words(run, final)), run.contract.issue.labels)
+        lines = contract_lines(run, issue, final)
+        run.record.append(Initialised(now(), run.slug, lines, issue, run.contract.logbook.path or ""))
         pushed = run.record.push()
     logbook = f"{run.record.logbook_path} on branch {run.record.branch}"
     page = f"issue {issue}"
     return Begun((logbook, *(() if adopted else (page,))), issue, pushed.why, (page,) if adopted else ())
+
+
+def _admissible(run: Run) -> Sourced[int | None]:
+    """The final step of a contract that a record may begin with: committed, and its `final_step` is there."""
+    path = run.file.path
+    if not run.file.signed:
+        raise WrongUse(
+            f"{path} is not committed as it stands, and a record begins with what people can read: commit and push it "
+            f"(`git add {path} && git commit`), then `herorun init {run.slug}` again."
+        )
+    final = resolved_final_step(run)
+    missing = final.value is None and not final.source.startswith(UNRESOLVED)
+    if isinstance(run.contract.final_step, str) and missing:
+        raise WrongUse(
+            f"{path} says final_step = {run.contract.final_step!r}, and {final.source}: correct the one or the other."
+        )
+    return final
+
+
+def resolved_final_step(run: Run) -> Sourced[int | None]:
+    """As the config of HEAD has it. A [config] command that fails here may still work where the launch is planned."""
+    contract, path = run.contract, run.file.path
+    if isinstance(contract.final_step, int):
+        return Sourced(contract.final_step, path)
+    try:
+        config, source = resolved_config(run.repository, contract, str(run.repository.resolve("HEAD")))
+    except HerorunError as error:
+        if not contract.config.command:
+            raise
+        return Sourced(None, f"{UNRESOLVED}: {scrub(in_words(error))}")
+    return resolve_final_step(contract, config, source, path)
 
 
 def reopen(run: Watched) -> None:
@@ -51,7 +94,7 @@ def reopen(run: Watched) -> None:
     if not isinstance(run, Run) or run.record.memory().initialised is None or run.issue.find(issue_key(run)):
         return
     run.prepare()
-    page = _issue(run)
+    page = _issue(run, stated_contract(run).get("Final step", ""))
     again = f"{page.body}\n\nThis page was opened again: what was said before stands in the logbook."
     run.issue.open(replace(page, body=again), run.contract.issue.labels)
 
@@ -60,7 +103,7 @@ def issue_key(run: Watched) -> str:
     return f"issue/{run.slug}"
 
 
-def _issue(run: Run) -> Post:
+def _issue(run: Run, final_step: str) -> Post:
     contract, record = run.contract, run.record
     known = record.memory().initialised
     page = known.issue if known else _web_issue(contract)
@@ -73,7 +116,8 @@ def _issue(run: Run) -> Post:
         "tokens": f"{contract.tokens:.3g}" if contract.tokens else "not stated",
         "cluster": one_line(_cluster(contract)),
         "output_root": one_line(contract.output.root),
-        "final_step": one_line(str(contract.final_step)),
+        "final_step": one_line(final_step),
+        "tracker_name": tracker_name(contract.tracker.kind),
         "tracker": one_line("; ".join((_tracker(run), *tracker_links(contract)))),
         "stop_when": one_line(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
@@ -104,7 +148,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _contract_lines(run: Run, issue: str) -> dict[str, str]:
+def contract_lines(run: Run, issue: str, final: Sourced[int | None]) -> dict[str, str]:
     """The logbook's Run Contract section, in the seed's order."""
     contract = run.contract
     lines = {
@@ -112,12 +156,44 @@ def _contract_lines(run: Run, issue: str) -> dict[str, str]:
         "Goal": contract.goal,
         "Stop/escalation criteria": contract.stop_when,
         "Issue": issue,
-        "W&B": _tracker(run),
+        tracker_name(contract.tracker.kind): _tracker(run),
         "Output root": contract.output.root,
-        "Final step": str(contract.final_step),
+        "Final step": _final_words(run, final),
         "Contract": run.file.path,
     }
     return {name: one_line(value) for name, value in lines.items()}
+
+
+def _final_words(run: Run, final: Sourced[int | None]) -> str:
+    """The number and its key; the key alone where nobody could resolve it here."""
+    if final.value is not None:
+        return str(final)
+    return f"{run.contract.final_step or 'not stated'} (not resolved: {final.source})"
+
+
+def amendment(run: Run, plan: Plan, instance: str) -> Amended | None:
+    """What the contract that this launch is admitted under says otherwise than the record; None where it is the same."""
+    before = {_plain_name(name): text for name, text in stated_contract(run).items()}
+    if not before:
+        return None
+    after = contract_lines(run, before.get("Issue", ""), plan.final_step)
+    changed = {
+        name: f"{before.get(_plain_name(name)) or NOT_STATED} -> {text or NOT_STATED}"
+        for name, text in scrub_tree(after).items()
+        if before.get(_plain_name(name), "") != text
+    }
+    return Amended(now(), instance, changed, after) if changed else None
+
+
+def stated_contract(run: Run) -> Mapping[str, str]:
+    """The Run Contract lines that hold, by the record: those of its beginning, or as they were amended last."""
+    events = (line.event for line in reversed(run.record.lines()))
+    return next((e.contract for e in events if isinstance(e, (Amended, Initialised))), {})
+
+
+def _plain_name(name: str) -> str:
+    """Older records call every tracker W&B."""
+    return "Tracker" if name == "W&B" else name
 
 
 def _tracker(run: Run) -> str:

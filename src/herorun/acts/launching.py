@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from herorun.acts.admitting import salted_secrets
 from herorun.acts.announcing import announce, give_up, tell_of_retention
+from herorun.acts.beginning import amendment
 from herorun.acts.launch_order import Order
 from herorun.acts.leasing import take_lease
 from herorun.acts.registered import register_launch
@@ -158,7 +159,12 @@ def _new_intent(run: Run, order: Order) -> Launching:
         order.adopts,
         salted_secrets(run, order.plan),
     )
-    run.record.append(launching, files=_kept_files(run, order.plan))
+    amended = None if order.relaunch_of else amendment(run, order.plan, launching.instance)
+    if amended is not None:
+        words = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
+        launching = replace(launching, facts={**launching.facts, "Contract amended": words})
+    events = (amended, launching) if amended is not None else (launching,)
+    run.record.append(*events, files=_kept_files(run, order.plan))
     return launching
 
 

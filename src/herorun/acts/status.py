@@ -1,6 +1,7 @@
 """How a run stands, from its record and one fresh look. Nothing is written."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.workspace import Run, Watched, log_of, watched_run
 
+STALE = "stale"  # the monitor's word for a babysitter that is gone
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `acts.turn` words it
 
 
@@ -89,13 +91,15 @@ def standing_of(
         return _at_rest(run, memory, facts)
     seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    if seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled):
+    over = seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled)
+    if over:
         facts["babysitter"] = babysitter_words(run, over=True)
     alerts = [*seen.alerts.values(), *_silence(run, memory, evidence, checks)]
-    glance = glance_of(run, memory, evidence, (seen.run.value, seen.monitor.value), now(), alerts)
+    monitor = STALE if not over and monitor_is_stale(run) else seen.monitor.value
+    glance = glance_of(run, memory, evidence, (seen.run.value, monitor), now(), alerts)
     told = {
         "run": seen.run.value,
-        "monitor": seen.monitor.value,
+        "monitor": monitor,
         "progress": progress_of(evidence),
         "awaited": [awaited_json(each) for each in seen.awaited],
         "findings": findings_json(seen.findings, checks) if whole else [],
@@ -233,5 +237,16 @@ def babysitter_words(run: Run, over: bool = False) -> str:
         return f"gone, with nothing left to watch (last heartbeat {timestamp(seen.replace(microsecond=0))})"
     if _is_lost(run):
         return f"gone, last heartbeat {say_span(age)} ago: `herorun babysit {run.slug}` goes on"
-    stale = age > 2 * run.contract.babysit.cadence.total_seconds() + 60
-    return f"{'monitor stale: ' if stale else ''}last heartbeat {say_span(age)} ago"
+    return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
+
+
+def monitor_is_stale(run: Run) -> bool:
+    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed elsewhere is not ours.
+
+    This look itself may be fresh: it does not watch.
+    """
+    seen, handed = last_heartbeat(run), run.record.memory().handed
+    if seen is None or run.contract.babysit.declined or (handed and handed.to != run.launcher.owner):
+        return False
+    late = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
+    return is_lost(run) or now() - seen > late

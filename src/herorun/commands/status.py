@@ -22,7 +22,8 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     "error", and does not stop the others. `herorun watch` follows runs without asking anybody.
 
     It ends with 1 for a run that is down or a critical alert that fires, and with 3 where it could not look everywhere or
-    nothing proves yet that the run trains ("awaited" says what is missing); of several runs the worst counts.
+    nothing proves yet that the run trains ("awaited" says what is missing), or the babysitter of this machine is dead
+    ("monitor" is then "stale"); of several runs the worst counts.
 
     \b
     Example:

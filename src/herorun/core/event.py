@@ -20,6 +20,7 @@ class Initialised:
     slug: str
     contract: Mapping[str, str]  # the logbook's Run Contract lines
     issue: str = ""
+    logbook: str = ""  # path of the logbook's first page on the record's branch; empty: the default one
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,17 @@ class Launched:
     entry: Mapping[str, str]  # the logbook's lines for this instance
     relaunch_of: str = ""
     babysitter: str = ""
+
+
+@dataclass(frozen=True)
+class Amended:
+    """The contract that an instance was admitted under says something else than the logbook's head."""
+
+    kind: ClassVar[str] = "Amended"
+    at: datetime
+    instance: str
+    lines: Mapping[str, str]  # what differs, as `before -> after`
+    contract: Mapping[str, str]  # the Run Contract lines from here on
 
 
 @dataclass(frozen=True)
@@ -259,6 +271,7 @@ Event: TypeAlias = (
     Initialised
     | Launching
     | Launched
+    | Amended
     | CheckedIn
     | Observed
     | Decided
@@ -281,6 +294,7 @@ KINDS: Mapping[str, type[Event]] = {
         Initialised,
         Launching,
         Launched,
+        Amended,
         CheckedIn,
         Observed,
         Decided,

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from herorun.core.canonical import digest
 from herorun.core.event import (
+    Amended,
     CheckedIn,
     Decided,
     Done,
@@ -22,11 +23,13 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
+from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import Line
 from herorun.core.judge import QUESTION
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub_argv
 
+CONTRACT = "## Run Contract"
 INSTANCES = "## Launched Instances"
 EVENTS = "## Event Log"
 MARK = re.compile(r"<!-- herorun event=(?P<id>[0-9a-f]{16}) hash=(?P<hash>sha256:[0-9a-f]{64}) -->")
@@ -95,9 +98,20 @@ def bullets(lines: Mapping[str, str], order: tuple[str, ...] = ()) -> str:
     return "\n".join(f"- {name}: {lines.get(name, '')}".rstrip() for name in names)
 
 
+def for_tracker(order: tuple[str, ...], lines: Mapping[str, str]) -> tuple[str, ...]:
+    """The seed's names, with `Tracker` in the place of `W&B` where the run reports to something else.
+
+    >>> for_tracker(("DRI", "W&B"), {"Tracker": "jsonl tiny"})
+    ('DRI', 'Tracker')
+    """
+    return tuple(other if (other := name.replace("W&B", "Tracker")) in lines else name for name in order)
+
+
 def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
     """The logbook before its first entry. The template holds `$title` and `$contract`."""
-    return template.replace("$title", one_line(title)).replace("$contract", bullets(contract, CONTRACT_LINES))
+    return template.replace("$title", one_line(title)).replace(
+        "$contract", bullets(contract, for_tracker(CONTRACT_LINES, contract))
+    )
 
 
 def add_lines(logbook: str, lines: Iterable[Line]) -> str:
@@ -115,9 +129,13 @@ def entries_of(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
 
 def add_entries(logbook: str, entries: Iterable[tuple[str, str]]) -> str:
     """The logbook with each text at the end of its section."""
-    told: dict[str, list[str]] = {INSTANCES: [], EVENTS: []}
+    told: dict[str, list[str]] = {CONTRACT: [], INSTANCES: [], EVENTS: []}
     for section, text in entries:
-        told[section].append(text)
+        # What amends the contract stands below it, on the page that has it.
+        told[section if section != CONTRACT or CONTRACT in logbook else EVENTS].append(text)
+    if told[CONTRACT]:
+        head, mark, tail = logbook.partition(f"\n{INSTANCES}")
+        logbook = "\n\n".join([head.rstrip(), *told[CONTRACT]]) + f"\n{mark}{tail}"
     if told[EVENTS]:
         logbook = "\n\n".join([logbook.rstrip(), *told[EVENTS]]) + "\n"
     if told[INSTANCES]:
@@ -143,8 +161,11 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Launched():
             return (
                 INSTANCES,
-                f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, INSTANCE_LINES + INSTANCE_FURTHER)}",
+                f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, _instance_names(event.entry))}",
             )
+        case Amended():
+            lines = {name: one_line(text) for name, text in event.lines.items()}
+            return CONTRACT, f"{headline(event.at, f'amended by {event.instance}')}\n\n{bullets(lines)}"
         case Launching():
             return _event(event.at, f"{event.instance} requested", _launching_lines(event))
         case CheckedIn():
@@ -168,9 +189,13 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Sealed():
             told = {k: one_line(v) for k, v in event.lines.items()}
             title = headline(event.at, f"sealed as {event.tag}")
-            return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + SEAL_FURTHER)}"
+            return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + for_tracker(SEAL_FURTHER, told))}"
         case _:
             return None
+
+
+def _instance_names(entry: Mapping[str, str]) -> tuple[str, ...]:
+    return for_tracker(INSTANCE_LINES + INSTANCE_FURTHER, entry)
 
 
 def _launching_lines(event: Launching) -> dict[str, str]:
@@ -259,6 +284,11 @@ def _event(at: datetime, title: str, lines: Mapping[str, str]) -> tuple[str, str
     return EVENTS, f"{headline(at, title)}\n\n{bullets(lines, EVENT_LINES)}"
 
 
+def tracker_name(kind: str) -> str:
+    """What the logbook and the issue call the run's tracker."""
+    return "W&B" if is_wandb(kind) else "Tracker"
+
+
 def command_line(argv: tuple[str, ...]) -> str:
     """A command as a person would type it, secrets masked."""
     import shlex
@@ -284,7 +314,7 @@ def instance_lines(
         "Checkpoint policy": one_line(str(plan.retention)),
         "Babysitter/check cadence": one_line(babysitter),
         "DRI": one_line(dri),
-        "W&B run id/display name": one_line(
+        f"{tracker_name(tracker.kind)} run id/display name": one_line(
             f"{tracker.id} / {tracker.name} ({tracker.kind}, resume {tracker.resume})"
         ),
         "Output root": one_line(plan.output_root.value),

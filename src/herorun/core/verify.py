@@ -1,7 +1,7 @@
 """Is the record append-only? Pure: the content of each of its commits in, faults out.
 
 Append-only holds per section: journal segments only grow at their end, entries in Launched Instances and in the
-Event Log only grow, the Run Contract stays, and a page of the logbook that another follows never changes. The
+Event Log only grow, the Run Contract stays and only dated amendments are added below it, and a page of the logbook that another follows never changes. The
 journal's hash chain is checked, and every entry of the logbook is compared with its journal line, over all pages.
 """
 
@@ -14,9 +14,8 @@ from itertools import chain, pairwise
 from herorun.core.event import Newer
 from herorun.core.journal import BrokenJournal, Line, read_lines
 from herorun.core.logbook import beginning, opened, page_path, parts
-from herorun.core.render import EVENTS, INSTANCES, MARK, entry_digest
+from herorun.core.render import CONTRACT, EVENTS, INSTANCES, MARK, entry_digest
 
-CONTRACT = "## Run Contract"
 CLOCKS = timedelta(hours=1)  # by which the clocks of two machines may differ without a word
 _ENTRY = re.compile(r"^### ", re.MULTILINE)
 
@@ -36,6 +35,7 @@ class Sections:
     """A page's parts, entries apart. `stray` is what stands in a section before its first entry."""
 
     head: str
+    amendments: tuple[str, ...]  # of the Run Contract
     instances: tuple[str, ...]
     events: tuple[str, ...]
     stray: str
@@ -130,6 +130,7 @@ def _grown(path: str, before: bytes, after: bytes) -> Iterator[str]:
     if old.stray != new.stray:
         yield "text without an entry was put into the logbook"
     for name, old_entries, new_entries in (
+        (CONTRACT, old.amendments, new.amendments),
         (INSTANCES, old.instances, new.instances),
         (EVENTS, old.events, new.events),
     ):
@@ -139,9 +140,11 @@ def _grown(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 def sections(page: str) -> Sections:
     """A page's three parts, entries apart."""
-    head, instances, events = parts(page)
+    top, instances, events = parts(page)
+    head, mark, amendments = top.partition("\n### ") if CONTRACT in top else (top, "", "")
     stray = "".join(_ENTRY.split(part, maxsplit=1)[0] for part in (instances, events))
-    return Sections(head.strip(), _entries(instances), _entries(events), stray.strip())
+    amended = _entries(f"{mark}{amendments}".lstrip("\n"))
+    return Sections(head.strip(), amended, _entries(instances), _entries(events), stray.strip())
 
 
 def _entries(text: str) -> tuple[str, ...]:
@@ -196,7 +199,11 @@ def _disagreements(lines: Sequence[Line], pages: Mapping[str, bytes]) -> list[st
     split = [sections(_text(page)) for page in pages.values()]
     shown: set[str] = set()
     faults = ["logbook: there is text that belongs to no entry"] if any(part.stray for part in split) else []
-    for entries in ([part.instances for part in split], [part.events for part in split]):
+    for entries in (
+        [part.amendments for part in split],
+        [part.instances for part in split],
+        [part.events for part in split],
+    ):
         faults += _false(lines, chain.from_iterable(entries), shown)
     expected = {line.id for line in lines if line.entry}
     return sorted([*faults, *(f"logbook: the entry of event {name} is missing" for name in expected - shown)])

@@ -19,7 +19,13 @@ class Reading:
     """One run's record in one repository, as far as it is looked at."""
 
     def __init__(
-        self, repository: Repository, slug: str, branch: str, remote: str | None, template: Callable[[], str]
+        self,
+        repository: Repository,
+        slug: str,
+        branch: str,
+        remote: str | None,
+        template: Callable[[], str],
+        logbook: str = "",
     ) -> None:
         self.repository = repository
         self.slug = slug
@@ -27,11 +33,27 @@ class Reading:
         self.remote = remote
         self.ref = f"refs/herorun/record/{slug}"
         self.pushed_ref = f"refs/herorun/pushed/{slug}"
-        self.logbook_path = f"{HOME}/{slug}.md"
         self.journal_path = f"{HOME}/{slug}.journal"
         self.files_path = f"{HOME}/{slug}.files"
         self._template = template
+        self._chosen = logbook
         self._content = Content()
+
+    @property
+    def logbook_path(self) -> str:
+        """The logbook's first page, as the record was begun; before that, as the contract chooses.
+
+        A journal that cannot be read is told of by whoever reads it: a damaged record is still verified.
+        """
+        try:
+            content = self._read()
+        except HerorunError:
+            content = Content()
+        return self._logbook_of(content)
+
+    def _logbook_of(self, content: Content) -> str:
+        begun = content.memory.initialised
+        return (begun.logbook if begun else self._chosen) or f"{HOME}/{self.slug}.md"
 
     @property
     def tip(self) -> str | None:
@@ -79,8 +101,8 @@ class Reading:
 
     def logbook(self) -> str:
         """All its pages as one text."""
-        tip = self._read().tip
-        paths = self._pages(tip)
+        content = self._read()
+        tip, paths = content.tip, self._pages(content)
         found = self.repository.read(tip, paths) if tip else {}
         return whole([(found[path] or b"").decode("utf-8", "replace") for path in paths])
 
@@ -88,16 +110,26 @@ class Reading:
         """The path of the logbook's page that entries go to."""
         return page_path(self.logbook_path, self._page(self._read())[0])
 
-    def _pages(self, tip: str | None) -> list[str]:
-        return pages_of(self.logbook_path, self.repository.names(tip, HOME)) if tip else []
+    def _pages(self, content: Content) -> list[str]:
+        first = self._logbook_of(content)
+        if content.tip is None:
+            return []
+        folder = first.rpartition("/")[0]
+        names = (
+            self.repository.names(content.tip, folder)
+            if folder
+            else _at_the_top(self.repository, content.tip)
+        )
+        return pages_of(first, names)
 
     def _page(self, content: Content) -> tuple[int, str]:
         """Read when it is asked for: most ticks write no entry."""
         if content.page is None:
-            path = (self._pages(content.tip) or [self.logbook_path])[-1]
+            first = self._logbook_of(content)
+            path = (self._pages(content) or [first])[-1]
             found = self.repository.read(content.tip, [path]) if content.tip else {}
             text = (found.get(path) or b"").decode("utf-8", "replace")
-            content.page = page_number(self.logbook_path, path) or 1, text
+            content.page = page_number(first, path) or 1, text
         return content.page
 
     def _read(self) -> Content:
@@ -145,3 +177,8 @@ class Reading:
     @property
     def _keep(self) -> Path:
         return memory_file(self.repository, self.slug)
+
+
+def _at_the_top(repository: Repository, commit: str) -> list[str]:
+    """The files that lie in no folder."""
+    return [path for _, _, path in repository.entries(commit) if "/" not in path]

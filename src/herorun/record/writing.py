@@ -90,20 +90,21 @@ class Writing(Reading):
             changed[path] = segments[path]
         page = content.page
         if any(line.entry or isinstance(line.event, Initialised) for line in new):
-            pages = self._with_entries(*self._page(content), new)
+            first = self._logbook_of(content)
+            pages = self._with_entries(first, *self._page(content), new)
             changed |= {path: text.encode() for path, text in pages.items()}
-            newest = pages_of(self.logbook_path, pages)[-1]
-            page = page_number(self.logbook_path, newest) or 1, pages[newest]
+            newest = pages_of(first, pages)[-1]
+            page = page_number(first, newest) or 1, pages[newest]
         tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
         memory = fold((line.event for line in new), content.memory)
         return Content(tip, [*content.lines, *new], segments, page, memory, content.remembered, content.kept)
 
-    def _with_entries(self, number: int, page: str, new: Sequence[Line]) -> dict[str, str]:
+    def _with_entries(self, first: str, number: int, page: str, new: Sequence[Line]) -> dict[str, str]:
         """The pages that change, by path."""
         begun = next((line.event for line in new if isinstance(line.event, Initialised)), None)
         if begun and not page:
             page = new_logbook(self._template(), self.slug, begun.contract)
-        return add_to_pages(self.logbook_path, number, page, new)
+        return add_to_pages(first, number, page, new)
 
     def _message(self, events: Sequence[Event]) -> str:
         return f"{self.slug}: {_subject(events)}\n\n[skip ci]\n"

@@ -60,7 +60,7 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
         out.print(f"  run        {told['run']}, {told['progress']}")
         for missing in told["awaited"]:
             out.print(f"  awaited    {_awaited(missing)}")
-        out.print(f"  this look  {told['monitor']}")
+        out.print(f"  monitor    {told['monitor']}")
         out.print(f"  babysitter {clean(told['babysitter'])}")
         for name, words in glance:
             out.print(f"  {name:<10} {clean(words)}")

@@ -69,7 +69,12 @@ class Run(Watched):
         contract = self.contract
         remote = contract.record_remote if contract.record_remote in self.repository.remotes() else None
         return Record(
-            self.repository, self.slug, contract.record_branch, remote, lambda: template("logbook.md")
+            self.repository,
+            self.slug,
+            contract.record_branch,
+            remote,
+            lambda: template("logbook.md"),
+            contract.logbook.path or "",
         )
 
     @cached_property

@@ -18,11 +18,28 @@ class Issue(OpenTable):
     labels: tuple[Name, ...] = Field(("experiment", "agent-generated"), description="Labels of a new issue.")
 
 
+def _page(path: str) -> str:
+    """A path that git, every file system and the record's own files leave alone."""
+    parts = path.split("/")
+    plain = all(re.fullmatch(r"[A-Za-z0-9._@+-]+", part) for part in parts)
+    if not plain or not path.endswith(".md") or {".", "..", ".git"} & {part.lower() for part in parts}:
+        raise ValueError(
+            "is no path of a logbook: write it relative to the repository's top, of letters, digits and ._@+-, ending with .md"
+        )
+    if any(part.endswith((".journal", ".files")) for part in parts[:-1]) or re.search(r"_\d{3,}\.md$", path):
+        raise ValueError("is kept for the record's own files, or for a further page: choose another name")
+    return path
+
+
 class Logbook(Table):
     """The durable record's home."""
 
     branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
         None, description="Branch of the record; herorun/<slug> where it is not given."
+    )
+    path: Annotated[str, AfterValidator(_page)] | None = Field(
+        None,
+        description="Path of the logbook on that branch, a .md file; .agents/logbooks/<slug>.md where it is not given. Chosen by init, and kept.",
     )
     remote: Remote | None = Field(
         None, description="Remote of the record; [code] remote where it is not given."

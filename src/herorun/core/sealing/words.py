@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.render import tracker_name
 from herorun.core.sealing.kinds import SealKind
 from herorun.core.sealing.statement import facts_of
 
@@ -24,7 +25,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
         "Evidence": evidence_words(facts),
         "Decision": f"seal; {len(facts['instances'])} instances, plan {facts['plan_digest']}",
         "Next": "the run goes on" if facts["kind"] == SealKind.MILESTONE else "none: the run is over",
-        "W&B": f"{tracker['id']} / {tracker['name']}{links}",
+        tracker_name(str(tracker.get("kind", "wandb"))): f"{tracker['id']} / {tracker['name']}{links}",
         "Output root": str(facts["output_root"]),
         "Checkpoint": _checkpoint(manifest),
         "Metrics": ", ".join(_metrics(facts)) or "none",
