@@ -9,6 +9,7 @@ from herorun.core.contract import Contract, ContractFile, contract_from
 from herorun.core.evidence import (
     Admitted,
     Adoptee,
+    Approvals,
     Bundle,
     Cadence,
     Candidate,
@@ -37,6 +38,7 @@ from herorun.core.evidence import (
     Judged,
     LaunchedEdits,
     Launcher,
+    LaunchProof,
     LeaseSeen,
     LeftCheckpoints,
     LiveJobs,
@@ -70,6 +72,7 @@ from herorun.core.evidence import (
     TrackerIdentity,
     Undelivered,
     Unfinished,
+    Waivers,
     WaiverUse,
     Watch,
     WorkTree,
@@ -273,6 +276,9 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         SaveTime(40.0),
         TrackerAlerts(),
         Undelivered(),
+        LaunchProof(),
+        Waivers(),
+        Approvals(),
         Sealing(),
         LaunchedEdits(),
     ]

@@ -7,6 +7,9 @@ import signal
 for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION"):
     os.environ.pop(variable, None)
 
+# What the tests' own contracts name is trusted, as in CI; what asks for trust takes this away.
+os.environ["HERORUN_TRUST"] = "all"
+
 # A shell's background jobs ignore interruptions, and would hand that down to all that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -24,8 +24,9 @@ import tomli_w
 
 from builders import NOON
 from herorun import cli, gather
+from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
-from herorun.core.event import Noted
+from herorun.core.event import Noted, Sealed
 from herorun.core.journal import Line
 from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
@@ -33,7 +34,7 @@ from herorun.notifiers import channel, terminal
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.system.plumbing import commit_files, identity_of
+from herorun.system.plumbing import annotated_tag, commit_files, identity_of
 from herorun.workspace import Run, open_run
 
 SLUG = "tiny"
@@ -347,6 +348,14 @@ def story(home: Path) -> Iterator[Story]:
     yield told
     for work in home.glob("**/work/.herorun"):
         Story(work.parent.parent).end()
+
+
+def seal_by_hand(story: Story, **changes: Any) -> None:
+    """A seal that states next to nothing: its tag, and the line of the record that the tag bears out."""
+    run, stated = story.run, {"of": "a test"}
+    commit = git(story.work, "rev-parse", "HEAD").strip()
+    annotated_tag(run.repository, TAG, commit, f"sealed\n\n{canonical(stated)}\n")
+    run.record.append(Sealed(now(), TAG, commit, digest(stated), **changes))
 
 
 def forget() -> None:

@@ -175,6 +175,7 @@ FILLED = {"STEP": "100", "TYPE": "slurm", "ID": "4711", "USER@MACHINE": "dri@box
 NO_AGENT = {
     "approve": "a person's",
     "deny": "a person's",
+    "trust": "a person's",
     "backtest": "judges the checks, not a run",
     "replay": "judges the checks, not a run",
     "demo": "for people",

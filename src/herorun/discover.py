@@ -120,6 +120,19 @@ def connect(
     return module.connect(_validated(port, kind, module, {**own, **options}), place)
 
 
+def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """What these options make this machine run, or send credentials to, as people read it; wrong ones are told later."""
+    if not options:
+        return ()
+    from herorun.core.trust import trust_items as items
+
+    module = _adapter(port, kind)
+    known = {
+        name: value for name, value in options.items() if name in getattr(module.Options, "model_fields", {})
+    }
+    return tuple(items(table, module.Options.model_construct(**known)))
+
+
 def reach(kind: str, options: Mapping[str, Any]) -> Reach | None:
     """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has no files for us.
 

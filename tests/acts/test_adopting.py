@@ -10,12 +10,10 @@ import pytest
 from builders import a_job
 from herorun.acts import launching
 from herorun.core.errors import CouldNotLook
-from herorun.core.event import Sealed
 from herorun.core.ports import Origin, Unsure
 from herorun.schedulers.by_id.local import LocalById
 from herorun.schedulers.local import Local
-from herorun.system.clock import now
-from stories import SLUG, WAIT, Story, eventually
+from stories import SLUG, WAIT, Story, eventually, seal_by_hand
 
 
 @pytest.fixture
@@ -199,5 +197,5 @@ def test_beside_another_live_job_of_the_run_nothing_is_adopted(
 def test_a_sealed_slug_adopts_nothing(
     story: Story, capsys: pytest.CaptureFixture[str], job: "subprocess.Popen[bytes]"
 ) -> None:
-    story.run.record.append(Sealed(now(), "herorun/tiny/seal-1", "c" * 40, "sha256:0"))
+    seal_by_hand(story)
     assert "a sealed slug admits no instance" in refused(story, capsys, job, 1)

@@ -70,7 +70,7 @@ def test_six_marks_with_words(capsys: pytest.CaptureFixture[str]) -> None:
         "✓ ok sealed-run not sealed",
         "- n/a not applicable: bundle-mismatch",
         "~ waived no-remote none",
-        "waived by @ana until 2026-02-01T00:00:00Z: known",
+        "waived, recorded as approved by @ana, until 2026-02-01T00:00:00Z: known",
         "✗ fail dirty-tree 1 change",
         "fix: fix dirty-tree",
         "? unknown wrong-branch no answer",

@@ -67,7 +67,11 @@ status: status tiny
 """
 # What no healthy run prints, made of the very types that the commands print.
 ORDERS = ("ack", "approve", "deny", "pause", "stop", "relaunch")
-ELSEWHERE = {"demo": "tests/demo tells the demo", "chain": "not every contract has one"}
+ELSEWHERE = {
+    "demo": "tests/demo tells the demo",
+    "chain": "not every contract has one",
+    "trust": "a plain contract needs none",
+}
 
 
 def lost(document: Any, model: BaseModel) -> Iterator[str]:
@@ -121,6 +125,12 @@ def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
     for name in ORDERS:
         must_fit(name, {"schema": 1, **Told(story.run, "said", 0, ("a warning",)).as_json()})
     must_fit("checkpoints prune", {"schema": 1, **Pruned(("a",), (("b", "why"),), 3).as_json()})
+
+
+def test_what_is_to_be_trusted_has_its_shape(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    told = ask(story, capsys, "trust", "tiny", "--json")
+    assert told.code == 0
+    must_fit("trust", told.document)
 
 
 def test_what_is_written_for_a_box_has_its_shape(story: Story, capsys: pytest.CaptureFixture[str]) -> None:

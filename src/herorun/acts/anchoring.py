@@ -40,7 +40,9 @@ def look_outside(name: str, start: Path) -> Outside:
     """Ask the issue, the output root and the jobs' logs by the admitted contract, and this machine's admissions."""
     found = Outside()
     run = _run(name, start, found)
-    if run is not None:
+    if run is not None and run.shut:
+        found.notes.append(f"the issue and the output root were not looked at: {run.shut}")
+    elif run is not None:
         _try(run, "issue", _issue, found)
         _try(run, "receipts", _receipts, found)
         _try(run, "logs", _logs, found)

@@ -11,7 +11,7 @@ from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.paging import Urgency
-from herorun.core.render import command_line, turn_of, unmentioned
+from herorun.core.render import addressed, code, command_line, quoted, turn_of, worded
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.workspace import Run
@@ -59,25 +59,27 @@ def launch_comment(run: Run, order: Order, launching: Launching) -> str:
     of_plan = ", of the plan" if launching.adopts else ""  # nobody knows whether it is the job's
     facts = {
         "Instance": launching.instance,
-        "Why": order.why,
-        "DRI": run.dri,
+        "Why": quoted(scrub(order.why)),
+        "DRI": addressed(run.dri),
         "Commit": f"`{plan.commit.value}`{of_plan}",
-        "Tree dirty": order.dirty,
-        **({"Policy": order.policy} if order.policy else {}),
+        "Tree dirty": quoted(order.dirty),
+        **({"Policy": quoted(order.policy)} if order.policy else {}),
         **(
-            {"Warnings": scrub("; ".join(order.overlooked))} if order.relaunch_of and order.overlooked else {}
+            {"Warnings": quoted(scrub("; ".join(order.overlooked)))}
+            if order.relaunch_of and order.overlooked
+            else {}
         ),
-        "Command": f"`{command_line(plan.command_line)}`{of_plan}",
-        "Output root": f"`{plan.output_root.value}`{of_plan}",
+        "Command": f"{code(command_line(plan.command_line))}{of_plan}",
+        "Output root": f"{code(plan.output_root.value)}{of_plan}",
         **(
             {}
             if launching.adopts
-            else {"Starts from": plan.start.value.path if plan.start.value else "scratch"}
+            else {"Starts from": code(plan.start.value.path) if plan.start.value else "scratch"}
         ),
         "Final step": str(plan.final_step.value),
         "Plan": f"`{plan.digest}`",
         "Record": record_link(run),
-        **{name: unmentioned(scrub(told)) for name, told in launching.facts.items()},
+        **{name: quoted(scrub(told)) for name, told in launching.facts.items()},
     }
     lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
     return f"**Hero {turn_of(launching)} requested: {launching.instance}**\n\n{lines}"
@@ -93,7 +95,7 @@ def tell_of_retention(run: Run, launching: Launching) -> None:
     title = f"Checkpoint policy changed with {launching.instance}"
     lines = {"Status": title, "Evidence": changed, "Decision": "tell", "Next": "watch"}
     with contextlib.suppress(HerorunError, OSError):  # it stays queued
-        say(run, f"tell/{launching.instance}/retention", title, changed, lines)
+        say(run, f"tell/{launching.instance}/retention", title, worded(changed), lines)
 
 
 def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -115,9 +117,7 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
     if said not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
         return
     what, done = ("adoption", "adopted") if launching.adopts else ("submission", "submitted")
-    words = (
-        f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: {unmentioned(why)}"
-    )
+    words = f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: {quoted(why)}"
     title = f"Not {done}: {launching.instance}"
     intended = intent_to_say(run, key, title, words, {}, now(), edits=said, anew=False)
     run.record.append(intended)

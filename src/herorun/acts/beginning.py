@@ -13,7 +13,7 @@ from herorun.core.evidence import Sourced
 from herorun.core.identity.links import file_link, tracker_links
 from herorun.core.plan import Plan
 from herorun.core.ports import Post
-from herorun.core.render import one_line, tracker_name
+from herorun.core.render import addressed, one_line, quoted, tracker_name
 from herorun.core.responsible import NOT_STATED
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.system.clock import now
@@ -110,16 +110,16 @@ def _issue(run: Run, final_step: str) -> Post:
     remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
         "slug": run.slug,
-        "goal": one_line(contract.goal),
-        "dri": one_line(run.dri),
+        "goal": quoted(contract.goal),
+        "dri": addressed(run.dri),
         "flops": f"{contract.model_flops:.3g}" if contract.model_flops else "not stated",
         "tokens": f"{contract.tokens:.3g}" if contract.tokens else "not stated",
-        "cluster": one_line(_cluster(contract)),
-        "output_root": one_line(contract.output.root),
-        "final_step": one_line(final_step),
+        "cluster": quoted(_cluster(contract)),
+        "output_root": quoted(contract.output.root),
+        "final_step": quoted(final_step),
         "tracker_name": tracker_name(contract.tracker.kind),
         "tracker": one_line("; ".join((_tracker(run), *tracker_links(contract)))),
-        "stop_when": one_line(contract.stop_when),
+        "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
     body = Template(template("issue.md")).safe_substitute({name: _cell(told) for name, told in facts.items()})

@@ -18,9 +18,10 @@ from herorun.core.outside import read_json
 from herorun.core.retention import Policy, PrunePlan, Sized, plan_from, prune_plan
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import read_regular, write_whole
 from herorun.workspace import Run
 
+LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
 AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over ssh they share one connection
 
 
@@ -176,7 +177,7 @@ def plan_json(plan: PrunePlan) -> dict[str, Any]:
 def read_plan(path: Path) -> PrunePlan:
     """The plan in a file; `WrongUse` where it is none, or was changed since it was printed."""
     try:
-        told = read_json(path.read_bytes())
+        told = read_json(read_regular(path, LARGEST_PLAN))
         plan = plan_from(told)
         if told["schema"] != 1 or told["digest"] != plan.digest:
             raise WrongUse(f"{path} was changed since it was printed: its digest does not fit. Plan anew.")

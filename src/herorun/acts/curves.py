@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
+from herorun.core.bounded import bounded
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.fold import Names
 from herorun.core.fold.names import EVAL_TIMES, SAVE_TIMES, is_eval
@@ -137,7 +138,7 @@ def read_all(tracker: Tracker, slug: str) -> Held:
     while True:
         voice.progress(READING, 0, None)
         try:
-            batch = tracker.read(cursor)
+            batch = bounded(tracker.read(cursor))
         except FileNotFoundError:
             raise CouldNotLook(f"The tracker has no rows of {slug}, and none were kept here.") from None
         if batch.restarted:

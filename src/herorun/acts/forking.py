@@ -20,7 +20,7 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, i
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.identity.forked import Asked, forked, leftovers, same_identity
 from herorun.core.lineage import acceptable
-from herorun.core.render import unmentioned
+from herorun.core.render import worded
 from herorun.core.scrub import scrub
 from herorun.gather import gather
 from herorun.system.clock import now
@@ -230,7 +230,7 @@ def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[st
             **facts,
             **{f"Other {name.lower()}": scrub(told) for name, told in link.items()},
         }
-        body = "\n".join(f"- {name}: {unmentioned(told)}" for name, told in list(lines.items())[4:])
+        body = "\n".join(f"- {name}: {worded(told)}" for name, told in list(lines.items())[4:])
         warnings += _said(run, key, title, body, lines)
     return warnings
 

@@ -15,7 +15,7 @@ from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import tracker_links
 from herorun.core.lease import stale_at
 from herorun.core.news import progress_of
-from herorun.core.render import unmentioned
+from herorun.core.render import quoted
 from herorun.core.scrub import scrub
 from herorun.gather import gather
 from herorun.system.clock import now
@@ -193,7 +193,7 @@ def _told(run: Run) -> tuple[str, ...]:
     assert handed is not None
     warnings = []
     try:
-        body = "\n".join(f"- {name}: {unmentioned(value)}" for name, value in handed.facts.items())
+        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handed.facts.items())
         say(run, f"handoff/{handed.at:%Y%m%dT%H%M%S}", f"{run.slug} is watched by {handed.to}", body, {})
     except (HerorunError, OSError) as error:
         warnings.append(f"the issue was not told yet: {in_words(error)}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from herorun.core.logbook import page_number, pages_of
 from herorun.core.verify import Snapshot
-from herorun.record import Record
+from herorun.record import LARGEST, Record
 from herorun.system import voice
 from herorun.system.git import Repository
 
@@ -24,7 +24,7 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
         batch = changes[start : start + BATCH]
         wanted = {oid for _, _, changed in batch for oid in changed.values() if oid}
         kept = {oid: blobs[oid] for oid in files.values()}
-        blobs = {**record.repository.blobs(sorted(wanted - kept.keys())), **kept}
+        blobs = {**record.repository.blobs(sorted(wanted - kept.keys()), LARGEST), **kept}
         for commit, parents, changed in batch:
             files = {path: oid for path, oid in {**files, **changed}.items() if oid}
             pages = {path: blobs[files[path]] for path in pages_of(record.logbook_path, files)}

@@ -22,7 +22,7 @@ from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, Prior
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.scrub import scrub
 from herorun.system.files import locked
-from herorun.workspace import Run, log_of
+from herorun.workspace import Run, believe, log_of
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ def launch(
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
+        believe(run, run.contract)
+        run.must_be_proven()
         known = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
         adoptee = look_at(run, adopt) if adopt and known is None else None
         launched, answer = known or _fresh(run, reviewed, babysit, say, adoptee)

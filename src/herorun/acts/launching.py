@@ -15,32 +15,22 @@ from herorun.acts.beginning import amendment
 from herorun.acts.launch_order import Order
 from herorun.acts.leasing import take_lease
 from herorun.acts.registered import register_launch
-from herorun.acts.snapshots import admitted_snapshot, keep_snapshot, kept_diff
+from herorun.acts.snapshots import keep_snapshot, kept_diff
 from herorun.acts.submitting import ALONE, company, submit
 from herorun.core.canonical import canonical, digest
-from herorun.core.codec import read
-from herorun.core.environment import of_plan
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Launched, Launching
-from herorun.core.evidence import (
-    Checkpoints,
-    Environment,
-    History,
-    Job,
-    Nothing,
-    Sourced,
-    StartSiblings,
-    WorkTree,
-)
+from herorun.core.evidence import Job
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
-from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan
+from herorun.core.plan import Patch, Plan
 from herorun.core.ports import Absent, Found, Search, Unsure
 from herorun.core.render import instance_lines, one_line
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
-from herorun.system.resolved import code_tree, resolved_config
-from herorun.workspace import Run, contract_at
+from herorun.workspace import Run
+from herorun.workspace.proof import note_own
+from herorun.workspace.replan import plan_again
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
 
@@ -164,6 +154,7 @@ def _new_intent(run: Run, order: Order) -> Launching:
         words = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
         launching = replace(launching, facts={**launching.facts, "Contract amended": words})
     events = (amended, launching) if amended is not None else (launching,)
+    note_own(run.repository, run.slug, launching)  # before it is in the record: nobody has to prove it to us
     run.record.append(*events, files=_kept_files(run, order.plan))
     return launching
 
@@ -263,38 +254,7 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
 
     The record only says which these are; the digest must agree.
     """
-    commit = str(launching.plan["commit"]["value"])
-    contract = contract_at(run.repository, commit, launching.contract_file)
-    snapshot = admitted_snapshot(run, commit, launching.plan)
-    source = commit if isinstance(snapshot, Nothing) else snapshot.commit
-    config, told = resolved_config(run.repository, contract, source)
-    sources = Sources(
-        code_tree(run.repository, source, launching.contract_file), config, told, launching.contract_file
-    )
-    nothing = (Checkpoints(), StartSiblings(), History())
-    shell = Environment(of_plan(launching.plan["env"]["value"]))
-    plan = make_plan(contract, WorkTree(commit), sources, *nothing, snapshot, shell)
-    plan = replace(
-        plan,
-        env=Sourced(plan.env.value, str(launching.plan["env"]["source"])),
-        bundle=_admitted_bundle(plan.bundle, launching),
-    )
-    start = launching.plan["start"]
-    point = read(StartPoint, start["value"]) if start["value"] else None
-    plan = replace(plan, start=Sourced(point, str(start["source"])))
-    if plan.digest != launching.plan_digest:
-        raise Blocked(
-            f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its digest differs. A person must launch."
-        )
-    return plan
-
-
-def _admitted_bundle(bundle: Sourced[str | None], launching: Launching) -> Sourced[str | None]:
-    """The contract names it, and the record says what it held: the launch gate compares that with what it holds now."""
-    recorded = launching.plan["bundle"]
-    name, value = bundle.value, recorded["value"]
-    held = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
-    return Sourced(value, str(recorded["source"])) if held else bundle
+    return plan_again(run.repository, run.slug, launching, run.contract.code.remote)
 
 
 def dirty_words(findings: list[Finding], plan: Plan) -> str:

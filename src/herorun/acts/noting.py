@@ -9,6 +9,7 @@ from herorun.acts.posting import say
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
 from herorun.core.journal import Line
+from herorun.core.render import quoted
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.record import Pushed
 from herorun.system.clock import now
@@ -31,7 +32,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     line = _said_before(run, noted) or _written(run, noted)
     warning = ""
     if to_issue:
-        body = "\n".join(f"- {name}: {value}" for name, value in lines.items())
+        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
         try:
             with locked(run.lock("act")):
                 say(run, f"note/{line.id}", title, body, {})

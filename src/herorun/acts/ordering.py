@@ -38,6 +38,7 @@ class Told:
 def begun(run: Run) -> Memory:
     """The memory of a run that can be given orders: begun, not sealed, and understood."""
     run.record.must_understand()
+    run.must_be_proven()
     memory = run.record.memory()
     if memory.initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")

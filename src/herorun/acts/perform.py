@@ -28,7 +28,7 @@ from herorun.core.news import is_digest
 from herorun.core.paging import urgency
 from herorun.core.ports import Post
 from herorun.core.recovery.choice import not_relaunched
-from herorun.core.render import worded
+from herorun.core.render import addressed, quoted, worded
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.workspace import Run, Watched
@@ -76,13 +76,12 @@ def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None
     match action:
         case Tell(key, title, why, edits, anew):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
-            told = intent_to_say(run, key, worded(title), worded(why), lines, at, edits, anew)
+            told = intent_to_say(run, key, title, worded(why), lines, at, edits, anew)
             return with_pictures(run, told) if is_digest(key) else told
         case Escalate(key, title, why, edits, reason):
-            asked = (
-                f"{run.contract.dri or run.launcher.user or 'unknown'}: your decision is needed ({reason})."
-            )
-            asked += f" Stop, says the contract, when: {signed}" if (signed := run.contract.stop_when) else ""
+            asked = f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision is needed ({reason})."
+            stop_when = run.contract.stop_when
+            asked += f" Stop, says the contract, when: {quoted(stop_when)}" if stop_when else ""
             asked = f"{asked}\n\n{_options(run, action, proposer)}"
             lines = {
                 "Status": title,
@@ -91,7 +90,7 @@ def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None
                 "Next": "a person decides",
             }
             words = f"{worded(why)}\n\n{asked}"
-            return intent_to_say(run, key, f"Escalation: {worded(title)}", words, lines, at, edits)
+            return intent_to_say(run, key, f"Escalation: {title}", words, lines, at, edits)
         case Relaunch() | Stop() | DeleteNode():
             return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
 

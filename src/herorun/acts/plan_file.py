@@ -15,9 +15,10 @@ from herorun.core.errors import Blocked, WrongUse, in_words
 from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.scrub import MASK, scrub, scrub_tree
-from herorun.system.files import write_whole
+from herorun.system.files import read_regular, write_whole
 
 SCHEMA = 1
+LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
 
 
 def write_plan_file(path: Path, slug: str, answer: Preflight) -> None:
@@ -63,7 +64,7 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     again = f"write it with `herorun preflight {slug} --out {path}`"
     try:
         found = parse_json(
-            path.read_text(encoding="utf-8")
+            read_regular(path, LARGEST_PLAN).decode("utf-8")
         )  # a key given twice would be read and launched otherwise
     except OSError as error:
         raise WrongUse(f"The plan file cannot be read: {in_words(error)}.") from None

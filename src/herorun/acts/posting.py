@@ -9,6 +9,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
 from herorun.core.ports import Post
+from herorun.core.render import worded
 from herorun.system.clock import now
 from herorun.system.deadline import within
 from herorun.workspace import Watched
@@ -35,6 +36,7 @@ def intent_to_say(
     anew: bool = True,
 ) -> Intended:
     """What is journalled before it is said, word for word. `edits` and `anew` as in `Intended`."""
+    title = worded(title)
     body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."
     return Intended(at, key, run.record.memory().attempt(key), title, body, lines, edits, anew)
 

@@ -11,7 +11,7 @@ from herorun.core.outside import read_strict_json
 from herorun.core.sealing.manifest import Manifest, manifest_from
 from herorun.core.sealing.proof import Proof
 from herorun.core.verify import judge
-from herorun.record import Record
+from herorun.record import LARGEST, Record
 
 
 def record_of(seal: SealedTag) -> Record:
@@ -50,7 +50,7 @@ def ask_record(seal: SealedTag, record: Record, proof: Proof) -> None:
     if judged.newer:
         proof.unproven.append(f"the record: {judged.newer} lines are a newer herorun's")
     name = f"{record.files_path}/seal-{digest(seal.statement)[7:19]}.json"
-    kept = seal.repository.read(tip, [name])[name]
+    kept = seal.repository.read(tip, [name], LARGEST)[name]
     if kept is None or _read(kept) != seal.statement:
         proof.faults.append("the record keeps another statement than the tag, or none")
         return
@@ -76,7 +76,7 @@ def kept_manifest(seal: SealedTag, record: Record, proof: Proof) -> Manifest | N
         return None
     tip = _tip(seal, record)
     path = f"{record.files_path}/manifest-{told['digest'][7:19]}.json"
-    data = seal.repository.read(tip, [path])[path] if tip else None
+    data = seal.repository.read(tip, [path], LARGEST)[path] if tip else None
     if data is None:
         proof.unproven.append("the checkpoint's manifest is not in this clone's record")
         return None

@@ -66,6 +66,7 @@ def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         run.record.fetch()
         run.record.must_understand()
+        run.must_be_proven()
         memory = run.record.memory()
         if not memory.instances:
             raise Blocked(f"{run.slug} was never launched: what lies in its root is not its own.")

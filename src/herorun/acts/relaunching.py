@@ -7,7 +7,6 @@ from herorun import discover
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import admitted_plan, settle_launching, start_instance
 from herorun.acts.resubmitting import resubmit
-from herorun.acts.snapshots import patch_of
 from herorun.acts.uncontracted import JobRun
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
@@ -22,6 +21,7 @@ from herorun.gates import DEADLINE, Report, ask_relaunch
 from herorun.gather import gather
 from herorun.system.snapshot import MEGABYTE, take_snapshot
 from herorun.workspace import Run, Watched
+from herorun.workspace.replan import patch_of
 
 
 def relaunch(run: Watched, instance: str, why: str) -> str:

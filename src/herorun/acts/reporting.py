@@ -31,7 +31,7 @@ from herorun.core.report.marks import Incident, Kind, Mark, alerts, incidents, l
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
 from herorun.system.clock import now
-from herorun.workspace import Run
+from herorun.workspace import Run, final_step
 
 MOST_MARKS = 400  # of one kind, the newest
 MOST_CHANGES = 200  # of one launch against the one before
@@ -75,11 +75,11 @@ def report_of(run: Run, drift: str = "") -> Report:
     """Look once, and put it together. What cannot be read is said on the page, and the rest of it stands."""
     at, memory = now(), run.record.memory()
     standing, evidence, glance = standing_of(run, drift)
-    if memory.sealed:
+    if memory.sealed and not run.shut:
         evidence = _look(run, memory)
     events = [line.event for line in run.record.lines()]
     rows = _rows(run, events, _none_yet(evidence, memory))
-    resolved = run.given(memory)[FinalStep]
+    resolved = final_step(memory)
     final = resolved.value if isinstance(resolved, FinalStep) else None
     step = _step(evidence, rows.beats, memory)
     if memory.sealed:

@@ -14,6 +14,7 @@ from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Instance
 from herorun.core.journal import Memory
 from herorun.core.plan import Patch
+from herorun.record import LARGEST
 from herorun.system.plumbing import annotated_tag, push
 from herorun.system.snapshot import from_diff
 from herorun.workspace import Run
@@ -43,7 +44,7 @@ def _commit(run: Run, instance: Instance, told: Mapping[str, Any]) -> str | None
 def _made_again(run: Run, instance: Instance, patch: Patch) -> str | None:
     path = f"{run.record.files_path}/patch-{patch.diff[7:19]}.diff"
     tip = run.record.tip
-    data = run.repository.read(tip, [path])[path] if tip else None
+    data = run.repository.read(tip, [path], LARGEST)[path] if tip else None
     if data is None:
         return None
     commit = from_diff(run.repository, instance.commit, data)

@@ -11,7 +11,8 @@ from herorun.core.journal import Memory
 from herorun.core.news import progress
 from herorun.core.sealing.reading import parse_statement
 from herorun.core.sealing.statement import facts_of
-from herorun.workspace import Run
+from herorun.record import LARGEST
+from herorun.workspace import Run, final_step
 
 _stated: dict[str, Mapping[str, Any]] = {}  # by the statement's digest: it never says anything else
 
@@ -23,7 +24,7 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
     named = memory.sealed.statement_digest
     if named not in _stated:
         path = f"{run.record.files_path}/seal-{named[7:19]}.json"
-        kept = run.repository.read(run.record.tip, [path])[path]
+        kept = run.repository.read(run.record.tip, [path], LARGEST)[path]
         try:
             _stated[named] = facts_of(parse_statement(kept)) if kept else {}
         except ValueError:  # of a form that this herorun does not know
@@ -34,7 +35,7 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
 def at_the_end(run: Run, memory: Memory, glance: Glance) -> Glance:
     """The glance at a sealed run: how far it came, how far it was to go, and its last loss."""
     facts = facts_at_seal(run, memory)
-    planned = run.given(memory)[FinalStep]
+    planned = final_step(memory)
     metrics = facts.get("final_metrics", {})
     losses = [metrics[name] for name in names_for(run).loss if isinstance(metrics.get(name), float)]
     return replace(

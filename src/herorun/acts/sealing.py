@@ -27,6 +27,7 @@ from herorun.core.evidence import (
     Sealing,
 )
 from herorun.core.journal import Memory
+from herorun.core.render import quoted
 from herorun.core.scrub import scrub
 from herorun.core.sealing.kinds import SealKind
 from herorun.core.sealing.manifest import Manifest
@@ -85,6 +86,7 @@ def _sealed_alone(run: Run, sealing: Sealing) -> Seal:
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
+        run.must_be_proven()
         return _sealed(run, sealing)
 
 
@@ -180,7 +182,13 @@ def _tell(run: Run, sealed: Sealed) -> list[str]:
         else sealed.lines["Status"].partition(" at ")[0]
     )
     try:
-        say(run, f"post/{sealed.tag}", title, as_list(dict(sealed.lines)), {})
+        say(
+            run,
+            f"post/{sealed.tag}",
+            title,
+            as_list({name: quoted(told) for name, told in sealed.lines.items()}),
+            {},
+        )
     except (HerorunError, OSError) as error:
         return [f"the issue was not told: {in_words(error)}"]
     return []

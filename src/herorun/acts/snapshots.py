@@ -7,25 +7,21 @@ found must be that very commit, tree and diff.
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.codec import read
-from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Launching
 from herorun.core.evidence import Nothing, Snapshot
-from herorun.core.plan import CLEAN, Patch, Plan, snapshot_ref
+from herorun.core.plan import Patch, Plan, snapshot_ref
 from herorun.system.clock import now
-from herorun.system.plumbing import fetch, move_ref, push
+from herorun.system.plumbing import move_ref, push
 from herorun.system.snapshot import canonical_diff, described
 from herorun.workspace import Run
+from herorun.workspace.replan import must_be, snapshot_again
 
 SMALL = 256_000  # bytes of a diff that is kept beside the record
 
 
 def ref_of(run: Run, patch: Patch) -> str:
     return snapshot_ref(run.slug, patch.tree)
-
-
-def patch_of(snapshot: Snapshot) -> Patch:
-    return Patch(snapshot.commit, snapshot.tree, snapshot.diff)
 
 
 def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
@@ -37,7 +33,7 @@ def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
     here = run.repository.resolve(ref)
     if here is None:
         move_ref(run.repository, ref, patch.commit, None)
-    _must_be(patch, here or patch.commit, f"{ref} in this clone")
+    must_be(patch, here or patch.commit, f"{ref} in this clone")
     if remote in run.repository.remotes():
         _push(run, patch, remote)
     else:
@@ -63,40 +59,12 @@ def _push(run: Run, patch: Patch, remote: str) -> None:
             there = run.repository.remote_tips(remote, ref).get(ref)
             if there is None:
                 raise CouldNotLook(f"the approved edits could not be pushed: {error}") from None
-    _must_be(patch, there, f"{ref} on {remote}")
-
-
-def _must_be(patch: Patch, found: str, where: str) -> None:
-    if found != patch.commit:
-        raise Blocked(
-            f"{where} is commit {found[:9]} and not the approved {patch.commit[:9]}: it is never moved. "
-            "Commit and push the edits, or ask who made it."
-        )
+    must_be(patch, there, f"{ref} on {remote}")
 
 
 def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapshot | Nothing:
     """The snapshot that a launch was admitted with, as the record names it, found again and proven."""
-    told = plan.get("patch", {}).get("value")
-    if not told:
-        return CLEAN
-    patch = read(Patch, told)
-    ref = ref_of(run, patch)
-    found = run.repository.resolve(ref) or _fetched(run, ref)
-    if found is None:
-        raise Blocked(f"The approved edits of the launch are neither in this clone nor on the remote: {ref}.")
-    _must_be(patch, found, ref)
-    snapshot = described(run.repository, commit, found)
-    if patch_of(snapshot) != patch:
-        raise Blocked(f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs.")
-    return snapshot
-
-
-def _fetched(run: Run, ref: str) -> str | None:
-    remote = run.contract.code.remote
-    if remote not in run.repository.remotes() or ref not in run.repository.remote_tips(remote, ref):
-        return None
-    fetch(run.repository, remote, {ref: ref})
-    return run.repository.resolve(ref)
+    return snapshot_again(run.repository, run.slug, run.contract.code.remote, commit, plan)
 
 
 def kept_diff(run: Run, plan: Plan) -> dict[str, bytes]:

@@ -22,7 +22,7 @@ from herorun.core.check import Check, Gate
 from herorun.core.decide import trouble_began
 from herorun.core.deciding import decided
 from herorun.core.durations import say_span
-from herorun.core.evidence import Evidence, LeaseSeen, Metrics
+from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics
 from herorun.core.glance import Glance
 from herorun.core.journal import Memory, fold
 from herorun.core.news import progress_of
@@ -72,22 +72,22 @@ def standing_of(
 
     Nothing is looked at before the launch and after the seal.
     """
-    memory = run.record.memory()
+    memory, shut = run.record.memory(), run.shut
     facts: dict[str, Any] = {
         "slug": run.slug,
         "stage": stage_of(run),
         "instances": [
             {"name": i.name, "job": i.job, "started": timestamp(i.started)} for i in memory.instances
         ],
-        "log": log_of(run, memory.instances[-1].name) if memory.instances else "",
+        "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
         "sealed": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "babysitter": babysitter_words(run, over=bool(memory.sealed)),
-        **_standing(run, drift, [f"{DRIFT}{drift}{STANDS}"] if drift else []),
+        **_standing(run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]),
         "unfinished": list(memory.unfinished.actions),
         **_people(memory),
     }
-    if not memory.instances or memory.sealed:
+    if shut or not memory.instances or memory.sealed:
         return _at_rest(run, memory, facts)
     seen, evidence = judge(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
@@ -126,14 +126,21 @@ def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, 
 
 
 def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, Glance]:
-    """Before the launch, and after the seal."""
-    glance = Glance(run.slug, stage_of(run))
+    """Before the launch, after the seal, and where nothing that the contract names may be used."""
+    monitor = "stale" if run.shut else "fresh"
+    glance = Glance(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
         glance = at_the_end(run, memory, glance)
-    quiet = {"run": glance.run, "monitor": "fresh", "progress": progress_at_seal(memory, glance)}
+    quiet = {"run": glance.run, "monitor": monitor, "progress": progress_at_seal(memory, glance)}
     empty: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
     told = {**quiet, **empty, **facts, "next": _next(run, "", memory, {}), "glance": glance.as_json()}
     return told, {}, glance
+
+
+def _disbelieved(run: Run) -> list[str]:
+    """What of the record does not count, and why nothing but the record was looked at."""
+    doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
+    return [*(f"from the record alone: {run.shut}" for _ in filter(None, [run.shut])), *doubts]
 
 
 def _people(memory: Memory) -> dict[str, Any]:

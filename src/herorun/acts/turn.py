@@ -138,6 +138,7 @@ def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[
         unsure = _settle(run)
         doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
         asked, observes = settle_judge(run, rules_of(run))
+        observes = run.withheld or observes
         known = run.record.known()
         seen, evidence = judge(run, not unsure, known.memory, looks)
         doubts += _unread_lines(evidence)

@@ -11,6 +11,7 @@ from herorun.core.evidence import Sealing
 from herorun.core.journal import Memory
 from herorun.core.sealing.reading import parse_statement, statement_of
 from herorun.core.sealing.statement import facts_of
+from herorun.record import LARGEST
 from herorun.system.clock import now
 from herorun.system.plumbing import tag_text
 from herorun.workspace import Run
@@ -29,7 +30,7 @@ def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any
             f"The tag of this seal is on the remote and not in this clone: `{fetch}`, then seal again."
         )
     path = f"{run.record.files_path}/{intended.what}"
-    data = run.repository.read(run.record.tip, [path])[path]
+    data = run.repository.read(run.record.tip, [path], LARGEST)[path]
     if data is None:
         raise HerorunError(f"The statement {path} of the interrupted seal is not in the record.")
     try:

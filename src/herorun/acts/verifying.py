@@ -4,13 +4,14 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from herorun.acts.anchoring import Outside, look_outside
 from herorun.acts.history import read_history
-from herorun.core.errors import HerorunError, WrongUse
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.evidence import LaunchProof
 from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
 from herorun.core.verify import judge
@@ -77,7 +78,27 @@ def _without_contract(name: str, start: Path) -> Record:
 def verify_run(name: str, start: Path) -> Verified:
     """The record of RUN, held also against what its issue and its output root name."""
     record = open_record(name, start)
-    return verify_record(record, look_outside(name, start))
+    done = verify_record(record, look_outside(name, start))
+    faults, unseen = _unproven(name, start, record)
+    return replace(
+        done,
+        faults=(*done.faults, *faults),
+        notes=(*done.notes, *unseen),
+        unseen=done.unseen or bool(unseen),
+    )
+
+
+def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
+    """Launches and seals that the record tells of and nothing proves, as faults; and why nobody can tell."""
+    try:
+        run, _ = watched_run(name, start)
+    except (HerorunError, OSError) as error:
+        seals = [f"the seal {seal.tag} does not count: {why}" for seal, why in record.unproven_seals()]
+        return seals, [
+            f"the launches were not proven: {in_words(error)}"
+        ] if record.memory().launchings else []
+    doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
+    return list(doubts), [run.closed] if run.closed and not doubts else []
 
 
 def verify_record(record: Record, outside: Outside | None = None) -> Verified:

@@ -69,9 +69,12 @@ def count(number: float, noun: str, plural: str = "") -> str:
     return f"{shown} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+UNAPPROVED = "unapproved-waiver"  # the check of who approved: no waiver covers it, or it would approve itself
+
+
 @dataclass(frozen=True)
 class Waiver:
-    """A person's signed decision to accept one finding, for a reason and for a time."""
+    """A person's recorded decision to accept one finding, for a reason and for a time."""
 
     check: str
     reason: str
@@ -82,7 +85,7 @@ class Waiver:
 
     def covers(self, check: str, verdict: Verdict, now: datetime) -> bool:
         return (
-            self.check == check
+            self.check == check != UNAPPROVED
             and now < self.expires
             and self.subject in (None, verdict.subject)
             and (verdict.outcome is not Outcome.UNKNOWN or self.unknown)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from herorun.core.trust import NeedsTrust
+
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
 
 
@@ -30,7 +32,10 @@ class Login(BaseModel):
     port: int | None = Field(
         None, ge=1, le=65535, description="Port of its ssh server; none: as ssh decides."
     )
-    ssh_config: str | None = Field(None, description="An ssh configuration file in place of the user's own.")
+    ssh_config: Annotated[str | None, NeedsTrust()] = Field(
+        None,
+        description="An ssh configuration file in place of the user's own; never one inside the repository.",
+    )
 
 
 @dataclass(frozen=True)

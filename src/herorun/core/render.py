@@ -83,6 +83,20 @@ def worded(text: str) -> str:
     return _BLOCK.sub("\\1\u200b", _TAG.sub("&lt;", _LINK.sub("]\u200b", unmentioned(text))))
 
 
+_HANDLE = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?(?![\w/-])")
+
+
+def quoted(text: str) -> str:
+    """What a person or a job wrote, as one line of a post: it pages nobody, links to nothing and ends nothing."""
+    return worded(one_line(text))
+
+
+def addressed(dri: str) -> str:
+    """The DRI in a post, who is to be paged by the handle that the name begins with, and nobody else by the rest."""
+    handle = _HANDLE.match(dri)
+    return handle[0] + quoted(dri[handle.end() :]) if handle else quoted(dri)
+
+
 def code(text: str) -> str:
     """An inline code span that its content cannot close."""
     flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +19,7 @@ from herorun.core.checkup import Fit, Part
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Comments, Place, Post
 from herorun.core.render import one_line
+from herorun.core.trust import NeedsTrust
 from herorun.notifiers._github_calls import Calls, Refused
 from herorun.notifiers._github_login import Credentials, Session, log_in
 from herorun.notifiers._markdown import comment_of, harmless, keys_in, line_of, marked, plain_key
@@ -36,14 +37,14 @@ class Options(BaseModel):
     repo: str | None = Field(None, pattern=_REPO, description="owner/name.")
     number: int | None = Field(None, gt=0, description="An issue that is there already.")
     known: str | None = Field(None, exclude=True, description="The issue that the record names.")
-    base_url: str = Field(
+    base_url: Annotated[str, NeedsTrust(("token",))] = Field(
         "https://api.github.com", description="https://HOST/api/v3 of a GitHub Enterprise server."
     )
-    token: str | None = Field(
+    token: Annotated[str | None, NeedsTrust()] = Field(
         None, description="Name of the variable with the token; GITHUB_TOKEN or GH_TOKEN where none is named."
     )
     app_id: int | None = Field(None, description="Of a GitHub app, in place of a token.")
-    app_key: str | None = Field(
+    app_key: Annotated[str | None, NeedsTrust()] = Field(
         None, description="Name of the variable with the app's private key, or with the path of its file."
     )
     installation: int | None = Field(

@@ -6,7 +6,7 @@ never dirty the tree that it records.
 
 from herorun.record.content import Known, Pushed
 from herorun.record.port import RunRecord
-from herorun.record.reading import HOME
+from herorun.record.reading import HOME, LARGEST
 from herorun.record.remote import Record
 
-__all__ = ["HOME", "Known", "Pushed", "Record", "RunRecord"]
+__all__ = ["HOME", "LARGEST", "Known", "Pushed", "Record", "RunRecord"]

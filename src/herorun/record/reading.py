@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from herorun.core.errors import HerorunError
+from herorun.core.event import Sealed
 from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, fold, read_lines
 from herorun.core.logbook import page_number, page_path, pages_of, whole
 from herorun.core.remembered import Remembered
@@ -13,6 +14,7 @@ from herorun.record.upkeep import memory_file, remembered_here
 from herorun.system.git import Repository
 
 HOME = ".agents/logbooks"
+LARGEST = 64 << 20  # bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
 
 
 class Reading:
@@ -38,6 +40,8 @@ class Reading:
         self._template = template
         self._chosen = logbook
         self._content = Content()
+        self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
+        self.disbelieved: frozenset[str] = frozenset()  # instances that nothing proves to be launches of ours
 
     @property
     def logbook_path(self) -> str:
@@ -79,13 +83,32 @@ class Reading:
         return self.repository.remotes().get(self.remote or "", "")
 
     def memory(self) -> Memory:
-        """What the journal amounts to, as it stands now."""
+        """What the journal amounts to, as it stands now, without what does not count."""
+        return self._believed(self._read().memory)
+
+    def memory_as_written(self) -> Memory:
+        """With all that anybody wrote there."""
         return self._read().memory
 
     def known(self) -> Known:
-        """The same, with the place in the journal that it was folded up to."""
+        """The same as `memory`, with the place in the journal that it was folded up to."""
         content = self._read()
-        return Known(content.memory, content.count, content.last_id)
+        return Known(self._believed(content.memory), content.count, content.last_id)
+
+    def _believed(self, memory: Memory) -> Memory:
+        return memory.believed(self.disbelieved, tuple(seal for seal, _ in self.unproven_seals()))
+
+    def unproven_seals(self) -> tuple[tuple[Sealed, str], ...]:
+        """The seals that the journal tells of and no tag states, each with the reason."""
+        memory = self._read().memory
+        wanted = [seal for seal in (*memory.milestones, memory.sealed) if seal and seal not in self._stated]
+        if not wanted:
+            return ()
+        from herorun.record.seals import seal_problem
+
+        asked = [(seal, seal_problem(self.repository, self.slug, seal)) for seal in wanted]
+        self._stated += [seal for seal, problem in asked if not problem]
+        return tuple((seal, problem) for seal, problem in asked if problem)
 
     def lines(self) -> Sequence[Line]:
         return tuple(self._whole().lines)
@@ -96,14 +119,14 @@ class Reading:
         names = [name for name, _ in self._segments(content.tip)] if content.tip else []
         wanted = [name for name in names if name[:8] >= f"{since:%Y%m%d}"] or names[-1:]
         paths = [f"{self.journal_path}/{name}" for name in wanted]
-        files = self.repository.read(str(content.tip), paths) if paths else {}
+        files = self.repository.read(str(content.tip), paths, LARGEST) if paths else {}
         return read_lines(places({path: data or b"" for path, data in files.items()}), UNKNOWN)
 
     def logbook(self) -> str:
         """All its pages as one text."""
         content = self._read()
         tip, paths = content.tip, self._pages(content)
-        found = self.repository.read(tip, paths) if tip else {}
+        found = self.repository.read(tip, paths, LARGEST) if tip else {}
         return whole([(found[path] or b"").decode("utf-8", "replace") for path in paths])
 
     def newest_page(self) -> str:
@@ -127,7 +150,7 @@ class Reading:
         if content.page is None:
             first = self._logbook_of(content)
             path = (self._pages(content) or [first])[-1]
-            found = self.repository.read(content.tip, [path]) if content.tip else {}
+            found = self.repository.read(content.tip, [path], LARGEST) if content.tip else {}
             text = (found.get(path) or b"").decode("utf-8", "replace")
             content.page = page_number(first, path) or 1, text
         return content.page
@@ -157,7 +180,7 @@ class Reading:
         paths = [f"{self.journal_path}/{name}" for name, _ in objects]
         known = known if known and known.is_of(objects) else None
         wanted = paths[known.older :] if known else paths
-        files = self.repository.read(tip, wanted)
+        files = self.repository.read(tip, wanted, LARGEST)
         segments = {path: files[path] or b"" for path in wanted}
         if known and not known.begins(segments[wanted[0]]):
             return self._load(tip)

@@ -10,6 +10,7 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.journal import Line, Memory
 from herorun.record import upkeep
 from herorun.record.content import Content, Pushed, missing
+from herorun.record.reading import LARGEST
 from herorun.record.writing import WRITER, Writing
 from herorun.system.files import locked
 from herorun.system.git import Repository
@@ -124,7 +125,9 @@ class Record(Writing):
             {path for _, _, path in self.repository.entries(commit, self.files_path)}
             for commit in (ours, theirs)
         )
-        found = self.repository.read(ours, [f"{self.files_path}/{name}" for name in sorted(mine - known)])
+        found = self.repository.read(
+            ours, [f"{self.files_path}/{name}" for name in sorted(mine - known)], LARGEST
+        )
         return {path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data}
 
     def fetch(self) -> None:

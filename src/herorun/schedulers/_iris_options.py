@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from herorun.core.admission.hardware import tpu
 from herorun.core.contract import Duration
 from herorun.core.evidence import Offered
+from herorun.core.trust import NeedsTrust
 from herorun.schedulers._words import long_argument, word_of
 
 OURS = {
@@ -68,10 +69,12 @@ class Options(BaseModel):
     cluster: Word | None = Field(
         None, description='A cluster by its short name, such as "marin"; `iris cluster list` names them.'
     )
-    config: str | None = Field(None, description="Or the cluster's configuration file, as an absolute path.")
+    config: Annotated[str | None, NeedsTrust()] = Field(
+        None, description="Or the cluster's configuration file, as an absolute path."
+    )
     controller_url: str | None = Field(None, description="Or the address of its controller.")
     user: Name = Field(description="The user of the job's name: an instance is `/<user>/<instance>`.")
-    program: tuple[str, ...] = Field(
+    program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("iris",),
         min_length=1,
         description='How iris is called, such as ["uv", "run", "--project", "/repo", "iris"].',

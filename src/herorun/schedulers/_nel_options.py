@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from herorun.core.contract import Duration
 from herorun.core.errors import WrongUse
+from herorun.core.trust import NeedsTrust
 from herorun.schedulers._road import Login
 from herorun.schedulers._words import Absolute
 
@@ -22,7 +24,7 @@ class Options(Login):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    program: tuple[str, ...] = Field(
+    program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("nel",),
         min_length=1,
         description="How the launcher is called; nel itself always runs on this machine.",
@@ -36,11 +38,11 @@ class Options(Login):
         None,
         description="The launcher's list of its jobs; none: as NEMO_EVALUATOR_EXEC_DB_FILE says, or in the home.",
     )
-    programs: Absolute | None = Field(
+    programs: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,
         description="With nel's Slurm executor: folder of squeue and sacct, where it is not on the PATH there.",
     )
-    slurm_conf: Absolute | None = Field(
+    slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
         None, description="With nel's Slurm executor: the cluster's slurm.conf, where there are several."
     )
     settle: Duration = Field(

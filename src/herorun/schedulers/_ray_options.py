@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from herorun.core.contract import Duration
+from herorun.core.trust import NeedsTrust
 
 
 def _address(text: str) -> str:
@@ -26,11 +27,11 @@ class Options(BaseModel):
     ca_file: str | None = Field(
         None, description="Certificate authorities for `https`, as a PEM file; none: the system's."
     )
-    token_env: str | None = Field(
+    token_env: Annotated[str | None, NeedsTrust(("address",))] = Field(
         None,
         description="Environment variable that holds the cluster's token, sent as `Authorization: Bearer`.",
     )
-    header_env: dict[str, str] = Field(
+    header_env: Annotated[dict[str, str], NeedsTrust(("address",))] = Field(
         {}, description="Further HTTP headers: the environment variable that holds each one's value."
     )
     prefix: str = Field(

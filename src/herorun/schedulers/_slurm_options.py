@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
+from herorun.core.trust import NeedsTrust
 from herorun.schedulers._road import Login
 from herorun.schedulers._words import Absolute, long_argument, word_of
 
@@ -94,10 +95,10 @@ class Options(Login):
         description="With `host`: the folder for code and logs, which the login node and every node see; "
         "none: `.herorun` in the home there.",
     )
-    programs: Absolute | None = Field(
+    programs: Annotated[Absolute | None, NeedsTrust()] = Field(
         None, description="Folder of sbatch, squeue and so on, where it is not on the PATH."
     )
-    slurm_conf: Absolute | None = Field(
+    slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
         None, description="The cluster's slurm.conf, where there are several; none: as SLURM_CONF says."
     )
 

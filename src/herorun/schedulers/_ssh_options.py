@@ -7,6 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
 from herorun.core.reach import Login, Name
+from herorun.core.trust import NeedsTrust
 from herorun.schedulers._words import Absolute
 
 
@@ -37,7 +38,7 @@ class Options(Login):
         pattern=r"^[A-Za-z0-9_-]*$",
         description="Name of the tmux server's socket (`tmux -L`); empty, or where tmux is missing: a session of its own.",
     )
-    python: str = Field(
+    python: Annotated[str, NeedsTrust()] = Field(
         "python3", min_length=1, description="Python 3.8 or newer on the box: it supervises the job."
     )
     settle: Duration = Field(

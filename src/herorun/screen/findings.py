@@ -104,7 +104,7 @@ def _finding_line(finding: Mapping[str, Any]) -> Any:
 
 def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
     who, why = clean(waiver["approved_by"]), clean(waiver["reason"])
-    out.print(f"          waived by {who} until {waiver['expires']}: {why}")
+    out.print(f"          waived, recorded as approved by {who}, until {waiver['expires']}: {why}")
 
 
 def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:

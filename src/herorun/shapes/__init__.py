@@ -29,6 +29,7 @@ DOCUMENTS: Mapping[str, type[Document]] = {
         ("ack", "approve", "deny", "pause", "resume", "stop", "relaunch", "rollback", "fork", "handoff"),
         runs.Order,
     ),
+    "trust": runs.Trust,
     "seal": judged.Seal,
     "verify-seal": judged.VerifySeal,
     "logbook show": judged.LogbookShow,

@@ -240,3 +240,15 @@ class Order(Document):
     record: str | None
     facts: Sequence[str] = ()
     """Of a rollback and a fork: what it discards, rules out and keeps, line by line. Missing elsewhere."""
+
+
+class Trust(Document):
+    slug: str
+    repository: str
+    """Whose contracts are trusted with the items: this clone's."""
+    items: Sequence[str]
+    """What this machine would run, or send credentials to, and is not trusted with yet."""
+    unproven: Sequence[str]
+    """Launches and seals that the record tells of and nothing proves."""
+    done: Literal["nothing", "trusted", "rejected"]
+    file: str

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
+from herorun.core.bounded import bounded
 from herorun.core.canonical import canonical, digest
 from herorun.core.codec import read
 from herorun.core.contract import Contract
@@ -123,7 +124,7 @@ def _keep_rows(columns: Writer, look: Look) -> None:
     if columns.cursor == arrived.before:
         columns.append(arrived.rows, arrived.after, look.names, now())
         return
-    batch = _clean(look.tracker.read(columns.cursor))
+    batch = _clean(look.tracker.read(columns.cursor), look.names)
     if batch.restarted:
         columns.begin_anew()
     columns.append(batch.rows, batch.cursor, look.names, now())
@@ -155,7 +156,7 @@ def _catch_up(
 ) -> MetricsState:
     first = True
     while True:
-        batch = _clean(tracker.read(state.cursor))
+        batch = _clean(tracker.read(state.cursor), names)
         arrived.add(batch, state.cursor)
         if batch.restarted:
             state, told = MetricsState(), 0
@@ -183,8 +184,9 @@ def _in_time(state: MetricsState, arrived: Arrived, seen: datetime) -> MetricsSt
     return state
 
 
-def _clean(batch: Rows) -> Rows:
+def _clean(batch: Rows, names: Names) -> Rows:
     """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
+    batch = bounded(batch, names.all_named)
     if all(_clean_name(name) == name for row in batch.rows for name in row.values):
         return batch
     return replace(batch, rows=tuple(map(_clean_row, batch.rows)))

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, Published, RecordState, Remotes, WorkTree
-from herorun.sources._tips import Probe, ahead, answered, changed_files, containing, known
 from herorun.system.git import Repository
+from herorun.system.tips import RECORDS, Probe, ahead, answered, changed_files, containing, is_named, known
 
-_RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
 _SHALLOW = "this clone is shallow, so ancestry cannot be asked: `git fetch --unshallow` mends it"
 
 
@@ -30,7 +28,7 @@ def read_published(
         return Nothing(f"there is no remote called {remote}")
     tips = answered(repository, remote)
     named = {name: oid for name, oid in tips.items() if is_named(name, contract.code.refs)}
-    others = {name: oid for name, oid in tips.items() if name not in named and not name.startswith(_RECORDS)}
+    others = {name: oid for name, oid in tips.items() if name not in named and not name.startswith(RECORDS)}
     own = _own(repository, remote, tree)
     if tree.shallow:
         return _by_tips(remote, tree, named, others, own)
@@ -40,14 +38,6 @@ def read_published(
             return _measured(repository, remote, tree, inside, own)
         elsewhere = containing(repository, tree.commit, known(repository, others))
         return Published(remote, tree.commit, (), tuple(sorted(elsewhere)))
-
-
-def is_named(name: str, refs: tuple[str, ...]) -> bool:
-    """Whether `[code] refs` names a ref: in full, or a branch alone. The record's branches only word for word."""
-    full = [ref if ref.startswith("refs/") else f"refs/heads/{ref}" for ref in refs]
-    return name in full or (
-        not name.startswith(_RECORDS) and any(fnmatchcase(name, pattern) for pattern in full)
-    )
 
 
 def _own(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -61,6 +62,18 @@ def _named(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename, error.filename2 = str(path), None
         raise
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """A file that a person names: OSError for a pipe, which would be waited for without end, and for one that is too large."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        if status.st_size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(path))
+        return file.read(most)
 
 
 def make_folders(folder: Path, mode: int = 0o600) -> None:

@@ -3,6 +3,7 @@
 What is torn at the file's end is not there yet.
 """
 
+import re
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -11,8 +12,9 @@ from herorun.trackers._crc32c import masked
 
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
 _FOOTER = 4  # bytes: the masked CRC-32C of the content
+_NOT_ZERO = re.compile(rb"[^\0]")
 _SLAB = 8 << 20  # bytes that are looked at together
-_LONGEST = 256 << 20  # bytes of an event: a larger size is a damaged one
+_LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
 
 
 def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
@@ -38,8 +40,9 @@ def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
             found = _next_header(data, at + 1)
             if found is None and not more:
                 return  # a torn end, or zeros that a crashed host left
-            at = found or len(data) - _HEADER.size
-            yield at, None
+            yield (at := found or max(at + 1, len(data) - _HEADER.size)), None
+            if found is None:
+                return  # the header may stand across the end of what was looked at
             continue
         begin = at + _HEADER.size
         at = begin + size + _FOOTER
@@ -58,5 +61,12 @@ def _next_header(data: bytes, at: int) -> int | None:
         size, crc = _HEADER.unpack_from(data, begin)
         if size and masked(data[begin : begin + 8]) == crc:
             return begin
-        zeros = data.find(bytes(5), zeros + 1)
+        # No size of zero begins an event, so that of a long run of zeros, as in a sparse file, only the ends count.
+        zeros = data.find(bytes(5), zeros + 1 if size else _run_end(data, zeros) - 4)
     return None
+
+
+def _run_end(data: bytes, at: int) -> int:
+    """Where the run of zeros ends; never before the next place that is to be looked at."""
+    found = _NOT_ZERO.search(data, at)
+    return max(found.start() if found else len(data), at + 5)

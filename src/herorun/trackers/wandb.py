@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from netrc import NetrcParseError, netrc
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,6 +23,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.identity.fork import fork_point
 from herorun.core.ports import Place, Rows
+from herorun.core.trust import NeedsTrust
 from herorun.system.process import run
 from herorun.trackers.wandb_answers import identity_of, rows_of, said
 
@@ -55,7 +56,7 @@ class Options(BaseModel):
     project: str = Field(min_length=1, description="The project that it reports to.")
     id: str = Field(min_length=1, description="Run id.")
     name: str = Field(min_length=1, description="Display name.")
-    base_url: str | None = Field(
+    base_url: Annotated[str | None, NeedsTrust()] = Field(
         None, min_length=1, description="The server; else WANDB_BASE_URL, else W&B's own."
     )
     timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")

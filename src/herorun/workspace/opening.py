@@ -1,17 +1,25 @@
 """Opening a run by its name: a slug, or the path of its contract."""
 
+import contextlib
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from herorun import discover
-from herorun.core.contract import SLUG, ContractFile, parse_contract, plan_part
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.evidence import LaunchProof
 from herorun.record import Record
+from herorun.record.seals import bring_tag, is_seal_of
+from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
+from herorun.system.trusted import REJECTED, trusted
 from herorun.workspace.admitted import admitted_contract, drift_from, replace_contract
 from herorun.workspace.launches import launched_contract, newest
+from herorun.workspace.proof import Proof, prove
 from herorun.workspace.run import Run
+
+LARGEST_CONTRACT = 4 << 20  # bytes
 
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
@@ -42,7 +50,7 @@ def open_run(name: str, start: Path) -> Run:
     repository = find_repository(start)
     path = contract_path(repository, name, start)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, LARGEST_CONTRACT).decode("utf-8")
     except FileNotFoundError:
         raise WrongUse(f"There is no contract {path}: {_instead(path, name)}.") from None
     except UnicodeDecodeError:
@@ -93,12 +101,16 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
     """The run as a babysitter sees it, and what is wrong with the contract on disk (empty if nothing).
 
     The file is followed while it parses and its plan part is the admitted one; else the admitted contract stands.
+    Where nothing proves the launch, the run is closed: it is shown from its record, and nothing of it is used.
     """
     try:
         run, problem = open_run(name, start), ""
+        run.record.fetch()
+        believe(run, run.contract)
     except HerorunError as error:
         run, problem = _admitted_by_name(name, start, error), str(error).rstrip(".")
-    run.record.fetch()
+    if run.closed:
+        return run, problem
     admitted = admitted_contract(run)
     run.drift = drift_from(run, admitted, problem)
     if admitted is None or plan_part(admitted) == plan_part(run.contract):
@@ -112,12 +124,54 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     slug = Path(name).stem
     if not SLUG.fullmatch(slug) or repository.resolve(f"refs/herorun/record/{slug}") is None:
         raise error
-    record = Record.found(repository, slug)
+    record, rules = Record.found(repository, slug), _rules(repository, slug)
+    proof = prove(record, rules)
+    record.disbelieved = proof.disbelieved
     launching = newest(record.memory())
+    if launching is None and proof.doubts:
+        raise CouldNotLook(
+            f"{str(error).rstrip('.')}; and of the record of {slug}, {proof.doubts[0]}."
+        ) from None
     if launching is None:
         raise error
     contract = launched_contract(repository, launching)
-    return Run(repository, contract, ContractFile(launching.contract_file, ""))
+    run = Run(repository, contract, ContractFile(launching.contract_file, ""))
+    believe(run, rules, proof)
+    return run
+
+
+def _rules(repository: Repository, slug: str) -> Contract | None:
+    """Whose `[code]` says what is published: the committed contract, where the one on disk cannot be read."""
+    path = f"runs/{slug}.toml"
+    try:
+        return parse_contract(_committed(repository, path) or "", path)
+    except HerorunError:
+        return None
+
+
+def believe(run: Run, rules: Contract | None, proof: Proof | None = None) -> None:
+    """Hold its record against what proves it; from then on what does not count is left out of its memory."""
+    proof = proof or prove(run.record, rules)
+    run.record.disbelieved = proof.disbelieved
+    doubts = [*proof.doubts, *_doubtful_seals(run)]
+    run.unproven, run.to_prove = LaunchProof(tuple(doubts)), proof.unproven
+    launched, counts = run.record.memory_as_written().launchings, run.record.memory().launchings
+    if proof.unseen:
+        run.closed = f"Nothing that the contract names was used: {proof.unseen}."
+    elif proof.doubts and launched and not counts:
+        run.closed = f"Nothing that the contract names was used, for no launch in the record counts: {proof.doubts[0]}. If you know it: `herorun trust {run.slug}`."
+
+
+def _doubtful_seals(run: Run) -> Iterator[str]:
+    """A seal whose tag this clone lacks is asked of the remote first."""
+    rejected = trusted(run.repository.main, REJECTED) if run.record.unproven_seals() else frozenset()
+    for seal, _ in run.record.unproven_seals():
+        with contextlib.suppress(HerorunError):
+            if is_seal_of(run.slug, seal.tag):
+                bring_tag(run.repository, run.contract.code.remote, seal.tag)
+    for seal, problem in run.record.unproven_seals():
+        if seal.statement_digest not in rejected:
+            yield f"the seal {seal.tag} does not count: {problem}"
 
 
 def known_slugs(repository: Repository) -> Iterator[str]:

@@ -9,13 +9,15 @@ from herorun import discover
 from herorun.adopted import WithAdopted, jobs_by_id
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import Contract, ContractFile, parse_contract
-from herorun.core.errors import WrongUse
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse
+from herorun.core.event import Launching
 from herorun.core.evidence import (
     Adoptee,
     ContractDrift,
     FinalStep,
     IssuePage,
     Launcher,
+    LaunchProof,
     Nothing,
     PriorLaunch,
     RecordLease,
@@ -33,10 +35,12 @@ from herorun.system.git import Repository
 from herorun.system.reserve import keep_reserve
 from herorun.workspace.launches import final_step, prior_launch, source_run
 from herorun.workspace.templates import template
+from herorun.workspace.trusting import untrusted_words
 from herorun.workspace.watched import Watched
 
 NOTHING_ADOPTED = Nothing("no job is adopted")
 UNCOMPARED = Nothing("the contract was compared with no admitted one")
+UNPROVEN = Nothing("the record was held against no published commit")
 
 
 @dataclass
@@ -47,14 +51,26 @@ class Run(Watched):
     contract: Contract
     file: ContractFile
     drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
+    unproven: LaunchProof | Nothing = UNPROVEN
+    to_prove: tuple[Launching, ...] = ()  # of the record's launches, those that nothing proves
+    closed: str = ""  # why nothing that its contract names is used; empty: it may be
 
     @cached_property
     def state(self) -> Path:
-        """The run's private folder on this machine."""
-        return self.repository.main / ".herorun" / self.slug
+        """The run's private folder on this machine; `WrongUse` for a link that leads out of the repository."""
+        main = self.repository.main
+        folder = main / ".herorun" / self.slug
+        for each in (folder.parent, folder):
+            if each.is_symlink() and not each.resolve().is_relative_to(main.resolve()):
+                raise WrongUse(
+                    f"{each} is a link to {each.resolve()}, outside the repository: what is private would be written there. Remove it."
+                )
+        return folder
 
     @cached_property
     def place(self) -> Place:
+        """Where it lies. All adapters are made from it, so nothing is used before it is trusted."""
+        self.must_be_open()
         told = self.contract.scheduler
         return Place(
             self.slug,
@@ -63,6 +79,30 @@ class Run(Watched):
             str(self.repository.top),
             discover.reach(told.kind, told.options),
         )
+
+    @property
+    def shut(self) -> str:
+        """Why no adapter of it may be used: its launch is not proven, or a person has to trust it first."""
+        return self.closed or untrusted_words(self.contract, self.repository)
+
+    def must_be_open(self) -> None:
+        if why := self.shut:
+            raise CouldNotLook(why)
+
+    @property
+    def withheld(self) -> str:
+        """A record that tells of what does not count is looked at by a person before anything is done."""
+        doubts = self.unproven.doubts if isinstance(self.unproven, LaunchProof) else ()
+        return f"only observing: {doubts[0]}" if doubts else ""
+
+    def must_be_proven(self) -> None:
+        """`Blocked` where the record tells of what does not count: a person looks before anything is done."""
+        self.must_be_open()
+        if isinstance(self.unproven, LaunchProof) and self.unproven.doubts:
+            raise Blocked(
+                f"Nothing was done: {self.unproven.doubts[0]}. Look at it (`herorun logbook show {self.slug}`), "
+                f"then `herorun trust {self.slug} --reject` or `herorun trust {self.slug}`."
+            )
 
     @cached_property
     def record(self) -> Record:
@@ -159,6 +199,7 @@ class Run(Watched):
             PriorLaunch: prior_launch(memory),
             IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
             ContractDrift: self.drift,
+            LaunchProof: self.unproven,
             SourceRun: source_run(self.repository, self.contract),
             RecordLease: RecordLease(memory.lease) if memory.lease else Nothing("it lies in the output root"),
         }

@@ -89,6 +89,11 @@ class Watched(ABC):
             type(memory.unfinished): memory.unfinished,
         }
 
+    @property
+    def withheld(self) -> str:
+        """Why the babysitter only observes, whatever else allows it to act; empty: nothing keeps it."""
+        return ""
+
     @abstractmethod
     def prepare(self) -> None:
         """Make the private state folder."""

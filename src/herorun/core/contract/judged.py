@@ -32,6 +32,15 @@ class Policy(Table):
         description="Whether findings stop a launch, only warn, or are only written down. A hero run is enforced.",
     )
 
+    approvals: Literal["recorded", "committed"] | None = Field(
+        None,
+        description="Whether the name in a waiver is enough, or its commit must be that person's. Of a hero run it must; of any other, recorded is enough where absent.",
+    )
+    approvers: tuple[Name, ...] = Field(
+        (),
+        description='Who may approve beside the DRI, with the address of their commits: "@ana <ana@example.org>".',
+    )
+
 
 class Seal(Table):
     """What a seal proves of the checkpoint."""
@@ -48,7 +57,7 @@ class Waiver(Table):
     check: Name = Field(description="The check's name.")
     subject: str | None = Field(None, description="The finding's exact subject; every one where absent.")
     reason: Said = Field(description="Why it is accepted.")
-    approved_by: Said = Field(description="Who signs.")
+    approved_by: Said = Field(description="Who accepts it: the DRI, or one of [policy] approvers.")
     expires: datetime = Field(description="Until when it holds.")
     unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
 

@@ -94,6 +94,13 @@ class History:
 
 
 @dataclass(frozen=True)
+class LaunchProof:
+    """What the record tells of launches and seals that nothing proves: they do not count. One sentence each."""
+
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Judged:
     """What a fresh look at the run's health found, above INFO and before anybody acts on it: (which, what it says)."""
 

@@ -64,6 +64,24 @@ class Waivers:
 
 
 @dataclass(frozen=True)
+class CommitAuthor:
+    """Whose commit it is, as git knows."""
+
+    commit: str
+    name: str
+    mail: str
+    signature: str = ""  # good, bad; empty: it has none, or nobody here can check it
+    signer: str = ""
+
+
+@dataclass(frozen=True)
+class Approvals:
+    """For each waiver in its order, the commit that added it, or why nobody can tell."""
+
+    added: tuple[CommitAuthor | str, ...] = ()
+
+
+@dataclass(frozen=True)
 class WaiverUse:
     """The waivers that signed nothing at this gate, and those that are over."""
 

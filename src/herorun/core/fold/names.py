@@ -92,6 +92,21 @@ class Names:
     scales: tuple[str, ...] = SCALES  # of half precision: below 1 the optimizer has lost its gradients
     phases: tuple[int, ...] = ()  # steps at which curves may change their shape
 
+    @cached_property
+    def all_named(self) -> tuple[str, ...]:
+        """Every metric that something here asks for."""
+        asked = (
+            self.loss,
+            self.watched,
+            self.norm,
+            self.rate,
+            self.time,
+            self.speed,
+            self.skipped,
+            self.declared,
+        )
+        return tuple(dict.fromkeys(name for names in (*asked, self.scales) for name in names))
+
     def loss_of(self, values: Mapping[str, float]) -> float | None:
         for name in self.loss:
             if name in values:

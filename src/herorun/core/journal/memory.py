@@ -1,7 +1,7 @@
 """What the journal amounts to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -70,6 +70,7 @@ class Memory:
     judge: Judge = field(default_factory=Judge)  # which herorun ticks, and whether it may act
     pages: Pages = field(default_factory=Pages)  # to the DRI, beyond the issue
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
+    highest: int = 0  # number of the newest launch that does not count: it is not given again
 
     @property
     def current(self) -> Instance | None:
@@ -82,6 +83,34 @@ class Memory:
         return {name: adopts.job for name, adopts in told.items() if adopts}
 
     @property
+    def strays(self) -> tuple[Instance, ...]:
+        """Instances that no launch intended like this, and those that name another job for one that was there before."""
+        first: dict[str, Instance] = {}
+        for instance in self.instances:
+            first.setdefault(instance.name, instance)
+        return tuple(
+            each
+            for each in self.instances
+            if not _fits(each, self.launchings.get(each.name)) or each.job != first[each.name].job
+        )
+
+    def believed(self, disbelieved: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
+        """Without the launches of these instances and without these seals, as if nobody had written them."""
+        strays = self.strays
+        if not (disbelieved or seals or strays):
+            return self
+        waiting = self.unsettled
+        return replace(
+            self,
+            launchings={name: each for name, each in self.launchings.items() if name not in disbelieved},
+            instances=tuple(i for i in self.instances if i.name not in disbelieved and i not in strays),
+            unsettled=None if waiting and waiting.instance in disbelieved else waiting,
+            sealed=None if self.sealed in seals else self.sealed,
+            milestones=tuple(each for each in self.milestones if each not in seals),
+            highest=self.next_number - 1,
+        )
+
+    @property
     def newest(self) -> str:
         """The instance that is being started, else the current one; empty before any."""
         return self.unsettled.instance if self.unsettled else self.current.name if self.current else ""
@@ -89,7 +118,7 @@ class Memory:
     @property
     def next_number(self) -> int:
         """The number of the next instance. A launch that ended unsubmitted keeps its number."""
-        return max((launching.number for launching in self.launchings.values()), default=0) + 1
+        return max((self.highest, *(launching.number for launching in self.launchings.values()))) + 1
 
     def attempt(self, key: str) -> int:
         tries = self.failed.get(key)
@@ -213,6 +242,15 @@ class Memory:
             waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
         waiting.sort()
         return Unfinished(tuple(what for _, what in waiting), waiting[0][0] if waiting else None)
+
+
+def _fits(instance: Instance, launching: Launching | None) -> bool:
+    """Whether an instance is what its launch intended."""
+    if launching is None:
+        return False
+    plan = launching.plan
+    intended = launching.plan_digest, plan_value(plan, "output_root"), plan_value(plan, "commit")
+    return (instance.plan_digest, instance.output_root, instance.commit) == intended
 
 
 def plan_value(plan: Mapping[str, Any], name: str) -> Any:

@@ -25,11 +25,19 @@ class Loose:
     store: Path  # the folder `objects` of the git directory
     _trees: dict[str, list[Row]] = field(default_factory=dict)
 
-    def content(self, oid: str, kind: bytes) -> bytes:
-        """What an object of this kind holds; its name is the digest of it, and must be."""
+    def content(self, oid: str, kind: bytes, most: int | None = None) -> bytes:
+        """What an object of this kind holds; its name is the digest of it, and must be.
+
+        What is larger than `most` bytes, git is asked about: its size stands in a head that is read first.
+        """
         try:
-            whole = zlib.decompress((self.store / oid[:2] / oid[2:]).read_bytes())
-        except (OSError, zlib.error):
+            packed = (self.store / oid[:2] / oid[2:]).read_bytes()
+            start = zlib.decompressobj().decompress(packed, 64).partition(b"\0")[0]
+            size = int(start.rpartition(b" ")[2])
+            if most is not None and size > most:
+                raise Elsewhere(oid)
+            whole = zlib.decompressobj().decompress(packed, len(start) + 1 + size)  # never more than it says
+        except (OSError, ValueError, zlib.error):
             raise Elsewhere(oid) from None
         digest = hashlib.sha1(whole, usedforsecurity=False) if len(oid) == 40 else hashlib.sha256(whole)
         head, _, body = whole.partition(b"\0")
@@ -37,10 +45,10 @@ class Loose:
             raise Elsewhere(oid)
         return body
 
-    def file(self, commit: str, path: str) -> bytes | None:
+    def file(self, commit: str, path: str, most: int | None = None) -> bytes | None:
         """A file's content in a commit; None where the commit has no such file."""
         row = self._row(commit, path)
-        return None if row is None or row[0] == TREE else self.content(row[1], b"blob")
+        return None if row is None or row[0] == TREE else self.content(row[1], b"blob", most)
 
     def files(self, commit: str, folder: str = "") -> list[Row]:
         """Every file in a commit, or under one folder of it, by its path from there."""

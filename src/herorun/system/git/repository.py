@@ -117,13 +117,30 @@ class Repository:
             raise CouldNotLook(f"{name} or its commit is damaged in {self.common}: `git fsck` tells more.")
         return None
 
-    def read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
-        """The content of files in a commit, in one call at most; None for a path that is not there."""
+    def read(self, commit: str, paths: Sequence[str], most: int | None = None) -> dict[str, bytes | None]:
+        """The content of files in a commit, in one call at most; None for a path that is not there.
+
+        One of more than `most` bytes is `CouldNotLook`, before it is read.
+        """
         try:
             known, loose = self._commit(commit), self._loose
-            return {path: loose.file(known, path) for path in paths}
+            return {path: loose.file(known, path, most) for path in paths}
         except Elsewhere:
+            if most is not None:
+                self._must_be_small([f"{commit}:{path}" for path in paths], most)
             return self._read(commit, paths)
+
+    def _must_be_small(self, names: Sequence[str], most: int) -> None:
+        """Sizes are asked first: what compresses well fills the memory from a small repository."""
+        asked = b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names)
+        rows = self.git("cat-file", "--batch-check=%(objectsize)", stdin=asked).text.splitlines()
+        whole = 0
+        for name, size in zip(names, rows, strict=True):
+            whole += int(size) if size.isdecimal() else 0
+            if (size.isdecimal() and int(size) > most) or whole > 8 * most:
+                raise CouldNotLook(
+                    f"{name[-200:]} in {self.top} is too large: {whole >> 20} MiB up to it, and {most >> 20} MiB are read of one such file, {most >> 17} MiB of all. Nothing was read."
+                )
 
     def _read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
         asked = b"".join(f"{commit}:{path}\n".encode("utf-8", "surrogateescape") for path in paths)
@@ -162,12 +179,14 @@ class Repository:
                     f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, `git fsck` tells more."
                 )
 
-    def blobs(self, oids: Sequence[str]) -> dict[str, bytes]:
-        """The content of objects, in one call at most; one that cannot be read is `CouldNotLook`."""
+    def blobs(self, oids: Sequence[str], most: int | None = None) -> dict[str, bytes]:
+        """The content of objects, in one call at most; one that cannot be read, or is larger than `most`, is `CouldNotLook`."""
         try:
             loose = self._loose
-            return {oid: loose.content(oid, b"blob") for oid in oids}
+            return {oid: loose.content(oid, b"blob", most) for oid in oids}
         except Elsewhere:
+            if most is not None:
+                self._must_be_small(oids, most)
             return self._blobs(oids)
 
     def _blobs(self, oids: Sequence[str]) -> dict[str, bytes]:

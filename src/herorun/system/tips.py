@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from types import TracebackType
 
 from herorun.system.git import Repository
 from herorun.system.plumbing import fetch
 
+RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
 PROBE = "refs/herorun/probe/"
 LISTING = 60.0  # seconds for the remote to list its refs
 _STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we only ask about
@@ -18,6 +20,14 @@ def answered(repository: Repository, remote: str) -> dict[str, str]:
     peeled = {name.removesuffix("^{}"): oid for name, oid in tips.items() if name.endswith("^{}")}
     plain = {name: oid for name, oid in tips.items() if name.startswith("refs/") and not name.endswith("^{}")}
     return plain | peeled
+
+
+def is_named(name: str, refs: tuple[str, ...]) -> bool:
+    """Whether `[code] refs` names a ref: in full, or a branch alone. The record's branches only word for word."""
+    full = [ref if ref.startswith("refs/") else f"refs/heads/{ref}" for ref in refs]
+    return name in full or (
+        not name.startswith(RECORDS) and any(fnmatchcase(name, pattern) for pattern in full)
+    )
 
 
 def known(repository: Repository, tips: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,87 @@
+"""`herorun trust`: what a contract makes this machine run, put before a person, and kept in the user's own folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from herorun.core.launch_id import launch_id
+from herorun.core.scrub import scrub
+from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
+from herorun.workspace import Run, believe, open_run
+from herorun.workspace.trusting import must_be_the_users, untrusted
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person is asked about. `launches` are those of the record that nothing proves, and seals without a tag."""
+
+    slug: str
+    repository: Path
+    items: tuple[str, ...]
+    launches: tuple[str, ...]
+    ids: tuple[str, ...]  # of the launches, as they are kept
+    seals: tuple[str, ...]  # digests of the statements that no tag states
+
+    @property
+    def nothing(self) -> bool:
+        return not (self.items or self.launches)
+
+    def lines(self) -> list[str]:
+        """For a person to read before the answer."""
+        if self.nothing:
+            everything = " (HERORUN_TRUST=all trusts every repository)" if trusts_all() else ""
+            return [f"{self.slug}: nothing has to be trusted{everything}"]
+        runs = [
+            f"{self.slug}: this machine would run, or send credentials to:",
+            *(f"  {i}" for i in self.items),
+        ]
+        told = [
+            f"{self.slug}: the record tells of what nothing proves:",
+            *(f"  {one}" for one in self.launches),
+        ]
+        return [*(runs if self.items else []), *(told if self.launches else [])]
+
+    def as_json(self, done: str) -> dict[str, Any]:
+        """The promised shape."""
+        return {
+            "slug": self.slug,
+            "repository": str(self.repository),
+            "items": list(self.items),
+            "unproven": list(self.launches),
+            "done": done,
+            "file": str(trust_file()),
+        }
+
+
+def ask(name: str, start: Path) -> Asked:
+    """What of a run's contract, as it stands on disk, and of its record has to be trusted."""
+    run = open_run(name, start)
+    must_be_the_users(run.contract, run.repository)
+    run.record.fetch()
+    believe(run, run.contract)
+    items = untrusted(run.contract, run.repository)
+    return Asked(run.slug, run.repository.main, items, _doubts(run), _ids(run), _seals(run))
+
+
+def _doubts(run: Run) -> tuple[str, ...]:
+    doubts = getattr(run.unproven, "doubts", ())
+    return tuple(scrub(doubt) for doubt in doubts) or ((scrub(run.closed),) if run.closed else ())
+
+
+def _ids(run: Run) -> tuple[str, ...]:
+    return tuple(launch_id(launching) for launching in run.to_prove)
+
+
+def _seals(run: Run) -> tuple[str, ...]:
+    return tuple(seal.statement_digest for seal, _ in run.record.unproven_seals())
+
+
+def accept(asked: Asked) -> None:
+    """Trust the items, and believe the launches. A seal without its tag is believed by nobody's word."""
+    trust(asked.repository, ITEMS, asked.items)
+    trust(asked.repository, LAUNCHES, asked.ids)
+
+
+def reject(asked: Asked) -> None:
+    """The launches and seals that nothing proves are forgeries: they are left out from now on, and no more is said."""
+    trust(asked.repository, REJECTED, (*asked.ids, *asked.seals))

@@ -1,0 +1,18 @@
+"""The record tells of a launch or a seal that nothing proves.
+
+Why: whoever may push the record's branch can write any line there; one whose commit was never published, whose plan cannot be made again, or whose tag does not exist could make this machine run other commands, watch another job, or end the watch.
+Fix: look at it with `herorun logbook show RUN` and ask who pushed it. If you know it to be right, `herorun trust RUN`; if it is a forgery, `herorun trust RUN --reject`, and protect the branch. Until then nothing is relaunched or stopped.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import LaunchProof
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
+def unproven_launch(proof: LaunchProof) -> Verdict:
+    """What does not count is left out of all other answers; that it stands there must be known."""
+    if not proof.doubts:
+        return passed("all launches and seals of the record are proven")
+    rest = f", and {len(proof.doubts) - 1} more" if proof.doubts[1:] else ""
+    return failed(f"{proof.doubts[0]}{rest}", *proof.doubts)

@@ -1,0 +1,62 @@
+"""`herorun trust`."""
+
+import click
+
+
+@click.command(short_help="Trust what a contract makes this machine run.")
+@click.argument("run")
+@click.option(
+    "--yes", is_flag=True, help="Answer yes beforehand, as a script does: it is printed all the same."
+)
+@click.option(
+    "--reject", is_flag=True, help="What the record tells and nothing proves is a forgery: leave it out."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int:
+    """Show what a contract makes this machine run, or send credentials to, and trust it after a yes.
+
+    A program, an ssh or Slurm configuration, a server that gets a token, a [config] command: nothing of a contract is used before its repository is trusted with it, once for each repository and set of them. A contract that leaves them at their defaults needs none of this.
+
+    It is kept in the user's own folder, `$XDG_STATE_HOME/herorun/trust.json`, and never in a repository. In CI, `HERORUN_TRUST=all` trusts every repository.
+
+    A launch that the record tells of, and that no published commit proves, is shown as well: yes believes it, --reject leaves it out.
+
+    Exit code 0: trusted, or there is nothing to trust. 3: the answer was no, or nobody could be asked.
+
+    \b
+    Example:
+      herorun trust grug
+      herorun trust grug --yes
+    """
+    from pathlib import Path
+
+    from herorun import screen
+    from herorun.acts.trusting import accept, ask
+    from herorun.acts.trusting import reject as leave_out
+
+    asked = ask(run, Path(start))
+    if not as_json:
+        click.echo("\n".join(screen.clean(line) for line in asked.lines()))
+    done = "nothing"
+    if reject:
+        leave_out(asked)
+        done = "rejected"
+    elif not asked.nothing and (yes or _agreed(as_json)):
+        accept(asked)
+        done = "trusted"
+    if as_json:
+        screen.show_json(asked.as_json(done))
+    elif done != "nothing":
+        click.echo(f"{asked.slug}: {done}")
+    return 0 if done != "nothing" or asked.nothing else 3
+
+
+def _agreed(as_json: bool) -> bool:
+    """Only a person at a terminal can say yes."""
+    import sys
+
+    if as_json or not sys.stdin.isatty():
+        click.echo("herorun: nobody was asked; --yes trusts it.", err=True)
+        return False
+    return click.confirm("Trust it?", default=False)

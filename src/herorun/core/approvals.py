@@ -1,0 +1,78 @@
+"""Whether a waiver was approved by whom it says: its name beside the DRI, the contract's approvers and git. Pure.
+
+A name in a file is what somebody wrote there: it is *recorded*. The author or the signature of the commit that added
+it says more: then it is *committed*.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from herorun.core.contract import Contract
+from herorun.core.evidence import Approvals, CommitAuthor
+from herorun.core.finding import Verdict, Waiver, failed, passed, unknown
+from herorun.core.waivers import name_of
+
+_MAIL = re.compile(r"[^\s<>@]+@[^\s<>@]+")
+_NOREPLY = re.compile(r"(?:\d+\+)?([^@]+)@users\.noreply\.github\.com")
+
+
+def committed(contract: Contract) -> bool:
+    """Whether a recorded name is not enough. Of a hero run it never is."""
+    return contract.is_hero or contract.policy.approvals == "committed"
+
+
+def approval_verdicts(
+    contract: Contract, waivers: Iterable[Waiver], approvals: Approvals
+) -> Iterator[Verdict]:
+    """One answer for each waiver."""
+    known = [name for name in (contract.dri, *contract.policy.approvers) if name]
+    for number, waiver in enumerate(waivers):
+        yield _verdict(waiver, known, committed(contract), approvals.added[number])
+
+
+def _verdict(waiver: Waiver, known: list[str], strict: bool, added: CommitAuthor | str) -> Verdict:
+    about, who = name_of(waiver), waiver.approved_by
+    person = next((each for each in known if _same(names_in(each), names_in(who))), None)
+    if known and person is None:
+        words = f"the waiver of {about} says that {who} approved it, who is neither the DRI nor in [policy] approvers"
+        return failed(words, subject=about)
+    if not strict:
+        return passed(
+            f"the waiver of {about} is recorded as approved by {who}; nothing proves it", subject=about
+        )
+    if isinstance(added, str):
+        return unknown(f"nobody can tell who approved the waiver of {about}: {added}", subject=about)
+    return _held_against(about, who, names_in(person or "") | names_in(who), added)
+
+
+def _held_against(about: str, who: str, names: frozenset[str], added: CommitAuthor) -> Verdict:
+    where = f"commit {added.commit[:9]}"
+    if added.signature == "bad":
+        return failed(f"the waiver of {about} was added by {where}, whose signature is bad", subject=about)
+    signer = names_in(added.signer) if added.signature == "good" else frozenset()
+    author = names_in(f"{added.name} <{added.mail}>") | {added.name.lower()}
+    if _same(names, signer or author):
+        how = "signed" if signer else "authored"
+        return passed(
+            f"the waiver of {about} was added by {where}, {how} by its approver {who}", subject=about
+        )
+    other = added.signer if signer else f"{added.name} <{added.mail}>"
+    words = f"the waiver of {about} says that {who} approved it, and {where}, which added it, is {other}'s"
+    return failed(words, subject=about)
+
+
+def names_in(person: str) -> frozenset[str]:
+    """What a person is called by in a contract or a commit: handle, name, addresses; all in small letters.
+
+    >>> sorted(names_in("@ana <12+ana@users.noreply.github.com>"))
+    ['12+ana@users.noreply.github.com', 'ana']
+    """
+    text = person.strip().lower()
+    mails = _MAIL.findall(text)
+    handles = [found[1] for mail in mails if (found := _NOREPLY.fullmatch(mail))]
+    rest = re.sub(r"<[^>]*>", "", text).strip().lstrip("@").strip()
+    return frozenset(filter(None, (*mails, *handles, rest if "@" not in rest else "")))
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one & other)

@@ -1,0 +1,36 @@
+"""What a contract makes this machine run, or send credentials to: a person has to trust it first. Pure.
+
+An adapter marks such an option with `NeedsTrust`. One that is left at its default needs none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.canonical import canonical, plain
+
+
+@dataclass(frozen=True)
+class NeedsTrust:
+    """Marks an option of an adapter; `beside` names options without which its value says too little."""
+
+    beside: tuple[str, ...] = ()
+
+
+def trust_items(table: str, options: Any) -> Iterator[str]:
+    """The marked options of one table that are not at their default, as people read them."""
+    for name, field in type(options).model_fields.items():
+        marks = [mark for mark in field.metadata if isinstance(mark, NeedsTrust)]
+        if marks and shown(_value(options, name)) != shown(field.get_default(call_default_factory=True)):
+            told = [f"{each} = {shown(_value(options, each))}" for each in (name, *marks[0].beside)]
+            yield f"[{table}] {', '.join(told)}"
+
+
+def _value(options: Any, name: str) -> Any:
+    """None for a required option that the contract lacks, which is told elsewhere."""
+    return getattr(options, name, None)
+
+
+def shown(value: Any) -> str:
+    """A value as a person reads it, and as it is compared."""
+    return canonical(plain(value))

@@ -1,0 +1,59 @@
+"""Which seals of a record are believed: a line says only that a tag was made, and the tag must say the same."""
+
+import re
+
+from herorun.core.canonical import digest
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.event import Sealed
+from herorun.core.git_names import branch_name
+from herorun.core.outside import read_strict_json
+from herorun.core.sealing.words import split_tag
+from herorun.system.git import Repository
+from herorun.system.plumbing import fetch, tag_text
+
+_TARGET = re.compile(r"object ([0-9a-f]{40,64})\ntype commit\n")
+
+
+def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:
+    """Why a seal is not believed; empty where its tag is in this clone and states what the record says."""
+    if not is_seal_of(slug, sealed.tag):
+        return f"{sealed.tag!r} is no seal of {slug}"
+    try:
+        text = tag_text(repository, sealed.tag)
+    except (HerorunError, OSError) as error:
+        return in_words(error).rstrip(".")
+    if text is None:
+        return f"there is no such tag in this clone (`git fetch --tags`, if {sealed.tag} is on the remote)"
+    target = _TARGET.match(text)
+    if target is None or target[1] != sealed.commit:
+        return f"the tag names another commit than {sealed.commit[:9]}"
+    return "" if _stated(text) == sealed.statement_digest else "the tag states something else"
+
+
+def is_seal_of(slug: str, tag: str) -> bool:
+    try:
+        return tag.startswith(f"herorun/{slug}/") and branch_name(tag) == tag
+    except ValueError:
+        return False
+
+
+def _stated(text: str) -> str:
+    """The digest of the statement in a tag, whatever its form; empty where it holds none."""
+    _, message, _ = split_tag(text)
+    at = message.find("\n{")
+    try:
+        return digest(read_strict_json(message[at:])) if at >= 0 else ""
+    except ValueError:
+        return ""
+
+
+def bring_tag(repository: Repository, remote: str, tag: str) -> None:
+    """Fetch a seal's tag that this clone lacks; a tag that is here is left. `CouldNotLook` where the remote is silent."""
+    ref = f"refs/tags/{tag}"
+    if remote not in repository.remotes() or repository.refs(ref):
+        return
+    if ref in repository.remote_tips(remote, ref):
+        try:
+            fetch(repository, remote, {ref: ref})
+        except HerorunError as error:
+            raise CouldNotLook(f"the tag {tag} could not be fetched: {error}") from None

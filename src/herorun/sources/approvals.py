@@ -1,0 +1,60 @@
+"""Which commit added each waiver, and whose commit it is."""
+
+from herorun.core.contract import Contract, ContractFile, parse_contract
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Approvals, CommitAuthor, Nothing, Waivers
+from herorun.core.finding import Waiver
+from herorun.system.git import Repository
+
+MOST_COMMITS = 200  # of the contract's file, the newest first
+_SIGNATURES = {
+    "G": "good",
+    "U": "good",
+    "B": "bad",
+    "R": "bad",
+}  # of `git log --format=%G?`; the rest says nothing
+_FORM = "%H%x00%an%x00%ae%x00%G?%x00%GS"
+
+
+def read_approvals(
+    repository: Repository, contract: Contract, file: ContractFile, waivers: Waivers
+) -> Approvals | Nothing:
+    """Walks the contract's history from HEAD back to where a waiver was not there yet."""
+    if not waivers.waivers:
+        return Nothing("the contract has no waiver")
+    rows = repository.git(
+        "log", "--topo-order", f"--max-count={MOST_COMMITS}", f"--format={_FORM}", "HEAD", "--", file.path
+    ).text.splitlines()
+    waiting: dict[Waiver, CommitAuthor | str] = dict.fromkeys(waivers.waivers, "no commit adds it as it is")
+    known: dict[Waiver, CommitAuthor | str] = {}
+    for row in rows:
+        author = _author(row)
+        there = _waivers_at(repository, author.commit, file.path)
+        known |= {each: told for each, told in waiting.items() if each not in there}
+        waiting = {each: author for each in waiting if each in there}
+        if not waiting:
+            break
+    cut = _cut(repository, len(rows))
+    return Approvals(tuple(known.get(each) or cut or waiting[each] for each in waivers.waivers))
+
+
+def _author(row: str) -> CommitAuthor:
+    commit, name, mail, told, signer = row.split("\0")
+    return CommitAuthor(commit, name, mail, _SIGNATURES.get(told, ""), signer)
+
+
+def _waivers_at(repository: Repository, commit: str, path: str) -> frozenset[Waiver]:
+    """Of a form of the contract that this herorun cannot read, none."""
+    data = repository.read(commit, [path])[path]
+    try:
+        contract = parse_contract((data or b"").decode("utf-8", "replace"), path)
+    except HerorunError:
+        return frozenset()
+    return frozenset(waiver.signed() for waiver in contract.waiver)
+
+
+def _cut(repository: Repository, rows: int) -> str:
+    """Why the first commit that was seen may not be the one that added it; empty where the history is whole."""
+    if (repository.common / "shallow").exists():
+        return "this clone is shallow: `git fetch --unshallow` brings the commit that added it"
+    return f"the contract has more than {MOST_COMMITS} commits" if rows >= MOST_COMMITS else ""

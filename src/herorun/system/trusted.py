@@ -1,0 +1,52 @@
+"""What this user trusts, by repository: a file of the user's own, which no repository can write."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import canonical
+from herorun.core.errors import CouldNotLook
+from herorun.core.outside import read_json
+from herorun.system.files import locked, write_whole
+from herorun.system.watchers import state_home
+
+VARIABLE = "HERORUN_TRUST"  # `all`: what every repository names is trusted, as in CI and in a container
+ITEMS, LAUNCHES, REJECTED = "items", "launches", "rejected"
+
+
+def trusts_all() -> bool:
+    return os.environ.get(VARIABLE) == "all"
+
+
+def trust_file() -> Path:
+    return state_home() / "trust.json"
+
+
+def trusted(repository: Path, kind: str) -> frozenset[str]:
+    """Of one kind, what was trusted in this repository; nothing where the file is not there."""
+    told = _table().get(str(repository.resolve()), {})
+    return frozenset(told.get(kind, ())) if isinstance(told, dict) else frozenset()
+
+
+def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
+    """Add to it, for this repository alone."""
+    path, name = trust_file(), str(repository.resolve())
+    with locked(path.with_suffix(".lock"), what="another herorun that writes what is trusted"):
+        table = _table()
+        own = table.setdefault(name, {})
+        own[kind] = sorted({*own.get(kind, ()), *values})
+        write_whole(path, (canonical(table) + "\n").encode())
+
+
+def _table() -> dict[str, Any]:
+    path = trust_file()
+    try:
+        table = read_json(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise CouldNotLook(f"{path}, where what you trust is kept, cannot be read: {error}.") from None
+    if not isinstance(table, dict):
+        raise CouldNotLook(f"{path}, where what you trust is kept, is damaged: move it away.")
+    return table

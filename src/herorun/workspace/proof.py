@@ -1,0 +1,209 @@
+"""Which launches of a record count: what somebody wrote on its branch is believed only as far as the code proves it.
+
+Whoever may push the record's branch can write any launch there. One counts where this clone made it itself, or where
+its commit is in a published ref of `[code] refs` and its plan can be made again from that commit. Which refs these
+are, the contract of the checkout says, never the record.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from herorun.core.canonical import canonical
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.event import Launching
+from herorun.core.journal import Memory, scrubbed
+from herorun.core.journal.memory import plan_value
+from herorun.core.launch_id import launch_id
+from herorun.core.outside import read_json
+from herorun.core.scrub import scrub
+from herorun.record import Record
+from herorun.system.files import locked, write_whole
+from herorun.system.git import Repository
+from herorun.system.tips import RECORDS, Probe, answered, containing, is_named, known
+from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted, trusts_all
+from herorun.workspace.launches import contract_at
+from herorun.workspace.replan import MovedPlan, plan_again
+from herorun.workspace.trusting import config_item
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
+
+
+class NotProven(HerorunError):
+    """Nothing proves it, and everything was looked at."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was found of a record's launches. `unseen` says why nobody here can tell; then nothing is acted on."""
+
+    disbelieved: frozenset[str] = frozenset()  # instances
+    doubts: tuple[
+        str, ...
+    ] = ()  # one sentence for each that is no launch of ours, and was not rejected by a person
+    unseen: str = ""
+    unproven: tuple[Launching, ...] = field(default=())
+
+
+def note_own(repository: Repository, slug: str, launching: Launching) -> None:
+    """This clone makes this launch: it needs no other proof here."""
+    _keep(repository, slug, [launch_id(scrubbed_launching(launching))])
+
+
+def scrubbed_launching(launching: Launching) -> Launching:
+    """As it is read back from the journal."""
+    event = scrubbed(launching)
+    assert isinstance(event, Launching)
+    return event
+
+
+def _file(repository: Repository, slug: str) -> Path:
+    return repository.common / "herorun" / f"{slug}.proven.json"
+
+
+def _kept(repository: Repository, slug: str) -> frozenset[str]:
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return frozenset(str(each) for each in read_json(_file(repository, slug).read_bytes()))
+    return frozenset()
+
+
+def _keep(repository: Repository, slug: str, ids: Iterable[str]) -> None:
+    path = _file(repository, slug)
+    with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
+        write_whole(path, (canonical(sorted(_kept(repository, slug) | set(ids))) + "\n").encode())
+
+
+def prove(record: Record, rules: Contract | None) -> Proof:
+    """Of a record, by the `[code]` of `rules`: the newest launch that counts, and those after it that do not.
+
+    What came before the newest proven one was proven when it was the newest.
+    """
+    memory = record.memory_as_written()
+    if not memory.launchings:
+        return Proof(doubts=_strays(memory, frozenset()))
+    repository, slug = record.repository, record.slug
+    own = _kept(repository, slug) | trusted(repository.main, LAUNCHES)
+    rejected = trusted(repository.main, REJECTED)
+    prover = _Prover(record, rules)
+    bad: list[tuple[Launching, str]] = []
+    for launching in sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)[
+        :MOST_TRIED
+    ]:
+        name = launch_id(launching)
+        if name in own:
+            break
+        if name in rejected:
+            bad.append((launching, ""))
+            continue
+        try:
+            prover.must_count(launching)
+            _keep(repository, slug, [name])
+            break
+        except NotProven as error:
+            bad.append((launching, scrub(str(error))))
+        except (HerorunError, OSError) as error:
+            return Proof(
+                unseen=f"{launching.instance} could not be proven: {scrub(in_words(error))}",
+                unproven=(launching,),
+            )
+    names = frozenset(launching.instance for launching, _ in bad)
+    doubts = tuple(f"{launching.instance} does not count: {why}" for launching, why in bad if why)
+    unproven = tuple(launching for launching, why in bad if why)
+    return Proof(names, (*doubts, *_strays(memory, names)), unproven=unproven)
+
+
+def _strays(memory: Memory, disbelieved: frozenset[str]) -> tuple[str, ...]:
+    """Instances that no launch stands behind, or that say something else than their launch."""
+    strays = (each for each in memory.strays if each.name not in disbelieved)
+    return tuple(
+        f"{each.name} does not count: the record names job {each.job} for it, and no launch says so"
+        for each in strays
+    )
+
+
+class _Prover:
+    """Asks the remote once, however many launches are to be proven."""
+
+    def __init__(self, record: Record, rules: Contract | None) -> None:
+        self.record = record
+        self.repository = record.repository
+        self.code = rules.code if rules else Contract.model_fields["code"].default
+        self._tips: dict[str, str] | None = None
+
+    def must_count(self, launching: Launching) -> None:
+        """`NotProven` where it was looked at in full; any other error where nobody can tell."""
+        commit = str(plan_value(launching.plan, "commit"))
+        if not _COMMIT.fullmatch(commit):
+            raise NotProven("the record names no commit for it")
+        if self.code.remote not in self.repository.remotes():
+            if self.record.remote is None:
+                return  # nobody but this clone writes this record
+            raise NotProven(f"there is no remote {self.code.remote} that could have its commit {commit[:9]}")
+        self._must_be_published(commit)
+        self._must_be_made_again(launching, commit)
+
+    def _must_be_published(self, commit: str) -> None:
+        remote, tips = self.code.remote, self._named_tips()
+        here = known(self.repository, tips)
+        if self._contains(commit, here):
+            return
+        unknown = sorted(tips.keys() - here.keys())
+        if unknown:
+            with Probe(self.repository, remote, self.record.slug) as probe:
+                if self._contains(commit, probe.fetch(unknown)):
+                    return
+        if (self.repository.common / "shallow").exists():
+            raise CouldNotLook("this clone is shallow: `git fetch --unshallow` brings what is missing")
+        raise NotProven(f"its commit {commit[:9]} is in no published ref of {remote} that [code] refs names")
+
+    def _contains(self, commit: str, tips: dict[str, str]) -> bool:
+        return bool(tips) and self.repository.has(commit) and bool(containing(self.repository, commit, tips))
+
+    def _named_tips(self) -> dict[str, str]:
+        """The refs that [code] refs names; the record's own branch proves nothing of itself."""
+        if self._tips is None:
+            tips = answered(self.repository, self.code.remote)
+            own = f"refs/heads/{self.record.branch}"
+            self._tips = {
+                name: oid
+                for name, oid in tips.items()
+                if is_named(name, self.code.refs) and name != own and not name.startswith(RECORDS)
+            }
+        return self._tips
+
+    def _must_be_made_again(self, launching: Launching, commit: str) -> None:
+        contract = self._contract(launching, commit)
+        items = set(config_item(contract))
+        patch = plan_value(launching.plan, "patch")
+        if patch and not any(waiver.check == "dirty-tree" for waiver in contract.waiver):
+            raise NotProven("it ran edits that no waiver of its commit approves")
+        if items and patch:
+            raise CouldNotLook(
+                "its [config] command would have to be run on edits that were never published: "
+                f"`herorun trust {self.record.slug}` believes it"
+            )
+        if not trusts_all() and items - trusted(self.repository.main, ITEMS):
+            raise CouldNotLook(
+                f"its [config] command would have to be run, which you have not trusted: `herorun trust {self.record.slug}`"
+            )
+        try:
+            plan_again(self.repository, self.record.slug, launching, self.code.remote)
+        except MovedPlan:
+            raise NotProven(f"its plan cannot be made again from commit {commit[:9]}") from None
+        except (KeyError, TypeError, ValueError):
+            raise NotProven("the record tells its plan in a form that no herorun writes") from None
+
+    def _contract(self, launching: Launching, commit: str) -> Contract:
+        try:
+            contract = contract_at(self.repository, commit, launching.contract_file)
+        except CouldNotLook:
+            raise
+        except (HerorunError, ValueError) as error:
+            raise NotProven(f"its commit holds no such contract: {str(error).rstrip('.')}") from None
+        if contract.slug != self.record.slug:
+            raise NotProven(f"{launching.contract_file} in its commit is the contract of {contract.slug}")
+        return contract

@@ -1,0 +1,104 @@
+"""A launch's plan, made again from its commit and its approved edits: the record only says which these are."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from herorun.core.codec import read
+from herorun.core.environment import of_plan
+from herorun.core.errors import Blocked
+from herorun.core.event import Launching
+from herorun.core.evidence import (
+    Checkpoints,
+    Environment,
+    History,
+    Nothing,
+    Snapshot,
+    Sourced,
+    StartSiblings,
+    WorkTree,
+)
+from herorun.core.plan import CLEAN, Patch, Plan, Sources, StartPoint, make_plan, snapshot_ref
+from herorun.system.git import Repository
+from herorun.system.plumbing import fetch
+from herorun.system.resolved import code_tree, resolved_config
+from herorun.system.snapshot import described
+from herorun.workspace.launches import contract_at
+
+
+class MovedPlan(Blocked):
+    """What is made from the commit is not the plan that the record tells of."""
+
+
+def plan_again(repository: Repository, slug: str, launching: Launching, remote: str) -> Plan:
+    """`MovedPlan` where its digest is another one. `remote` is where approved edits are kept."""
+    commit = str(launching.plan["commit"]["value"])
+    contract = contract_at(repository, commit, launching.contract_file)
+    snapshot = snapshot_again(repository, slug, remote, commit, launching.plan)
+    source = commit if isinstance(snapshot, Nothing) else snapshot.commit
+    config, told = resolved_config(repository, contract, source)
+    sources = Sources(
+        code_tree(repository, source, launching.contract_file), config, told, launching.contract_file
+    )
+    nothing = (Checkpoints(), StartSiblings(), History())
+    shell = Environment(of_plan(launching.plan["env"]["value"]))
+    plan = make_plan(contract, WorkTree(commit), sources, *nothing, snapshot, shell)
+    plan = replace(
+        plan,
+        env=Sourced(plan.env.value, str(launching.plan["env"]["source"])),
+        bundle=_admitted_bundle(plan.bundle, launching),
+    )
+    start = launching.plan["start"]
+    point = read(StartPoint, start["value"]) if start["value"] else None
+    plan = replace(plan, start=Sourced(point, str(start["source"])))
+    if plan.digest != launching.plan_digest:
+        raise MovedPlan(
+            f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its digest differs. A person must launch."
+        )
+    return plan
+
+
+def _admitted_bundle(bundle: Sourced[str | None], launching: Launching) -> Sourced[str | None]:
+    """The contract names it, and the record says what it held: the launch gate compares that with what it holds now."""
+    recorded = launching.plan["bundle"]
+    name, value = bundle.value, recorded["value"]
+    held = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
+    return Sourced(value, str(recorded["source"])) if held else bundle
+
+
+def patch_of(snapshot: Snapshot) -> Patch:
+    return Patch(snapshot.commit, snapshot.tree, snapshot.diff)
+
+
+def must_be(patch: Patch, commit: str, where: str) -> None:
+    if commit != patch.commit:
+        raise Blocked(
+            f"{where} is commit {commit[:9]} and not the approved {patch.commit[:9]}: it is never moved. "
+            "Commit and push the edits, or ask who made it."
+        )
+
+
+def snapshot_again(
+    repository: Repository, slug: str, remote: str, commit: str, plan: Mapping[str, Any]
+) -> Snapshot | Nothing:
+    """The snapshot that a launch was admitted with, as the record names it, found again and proven."""
+    told = plan.get("patch", {}).get("value")
+    if not told:
+        return CLEAN
+    patch = read(Patch, told)
+    ref = snapshot_ref(slug, patch.tree)
+    here = repository.resolve(ref) or _fetched(repository, remote, ref)
+    if here is None:
+        raise Blocked(f"The approved edits of the launch are neither in this clone nor on the remote: {ref}.")
+    must_be(patch, here, ref)
+    snapshot = described(repository, commit, here)
+    if patch_of(snapshot) != patch:
+        raise Blocked(f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs.")
+    return snapshot
+
+
+def _fetched(repository: Repository, remote: str, ref: str) -> str | None:
+    if remote not in repository.remotes() or ref not in repository.remote_tips(remote, ref):
+        return None
+    fetch(repository, remote, {ref: ref})
+    return repository.resolve(ref)

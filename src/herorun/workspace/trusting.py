@@ -1,0 +1,63 @@
+"""What a contract makes this machine run, and whether a person has trusted this repository with it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from herorun import discover
+from herorun.core.contract import Contract
+from herorun.core.errors import WrongUse
+from herorun.core.trust import shown
+from herorun.system.git import Repository
+from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
+
+
+def untrusted_words(contract: Contract, repository: Repository) -> str:
+    """Why nothing of the contract is run; empty where a person trusted all that it names, or it names nothing.
+
+    `WrongUse` where no trust helps: a configuration of ssh that comes with the repository runs what it likes.
+    """
+    must_be_the_users(contract, repository)
+    missing = untrusted(contract, repository)
+    if not missing:
+        return ""
+    return (
+        f"Nothing was run, because the contract of {contract.slug} names what you have not trusted in this repository: "
+        f"{'; '.join(missing)}. Look at it, then `herorun trust {contract.slug}` (in CI: {VARIABLE}=all)."
+    )
+
+
+def untrusted(contract: Contract, repository: Repository) -> tuple[str, ...]:
+    """The items that a person has to trust first."""
+    items = tuple(all_items(contract))
+    if not items or trusts_all():
+        return ()
+    known = trusted(repository.main, ITEMS)
+    return tuple(item for item in items if item not in known)
+
+
+def all_items(contract: Contract) -> Iterator[str]:
+    """Of every table whose adapter can run something, or send a credential somewhere."""
+    for table, port in (("scheduler", "schedulers"), ("tracker", "trackers"), ("issue", "notifiers")):
+        told = getattr(contract, table)
+        yield from discover.trust_items(table, port, told.kind, told.options)
+    yield from config_item(contract)
+
+
+def config_item(contract: Contract) -> Iterator[str]:
+    """The command that prints the resolved config, with the environment that it gets."""
+    if contract.config.command:
+        env = f", [command] env = {shown(contract.command.env)}" if contract.command.env else ""
+        yield f"[config] command = {shown(contract.config.command)}{env}"
+
+
+def must_be_the_users(contract: Contract, repository: Repository) -> None:
+    told = contract.scheduler.options.get("ssh_config")
+    if not isinstance(told, str) or not told:
+        return
+    path = Path(repository.top, Path(told).expanduser()).resolve()
+    tops = [repository.top.resolve(), repository.main.resolve()]
+    if any(path.is_relative_to(top) for top in tops):
+        raise WrongUse(
+            f"[scheduler] ssh_config = {told!r} lies inside the repository, where its ProxyCommand could run anything: "
+            "keep it outside, such as ~/.ssh/config, and name it by its absolute path."
+        )

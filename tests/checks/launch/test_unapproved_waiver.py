@@ -1,0 +1,59 @@
+"""Who approved a waiver: a name in a file is recorded, and the author of its commit is more."""
+
+import pytest
+
+from builders import NOON, a_contract, answer
+from herorun.checks.launch.unapproved_waiver import unapproved_waiver
+from herorun.core.evidence import Approvals, CommitAuthor, Waivers
+from herorun.core.finding import Outcome, Waiver
+
+ANA = CommitAuthor("a" * 40, "Ana Lee", "7+ana@users.noreply.github.com")
+BOB = CommitAuthor("b" * 40, "Bob", "bob@example.org")
+HERO = {"dri": "@ana", "hero": True}
+
+
+def asked(by: str, added: CommitAuthor | str, **changes):
+    contract = a_contract(**{"dri": "@ana", **changes})
+    waivers = Waivers((Waiver("dirty-tree", "r", by, NOON),))
+    return answer(unapproved_waiver, contract, waivers, Approvals((added,)))
+
+
+def test_a_name_that_nobody_made_an_approver_is_refused():
+    assert asked("me", ANA).outcome is Outcome.FAIL
+    assert asked("@bob", BOB, policy={"approvers": ["@bob <bob@example.org>"]}).outcome is Outcome.PASS
+
+
+def test_a_recorded_name_is_called_recorded():
+    verdict = asked("@ana", BOB)
+    assert verdict.outcome is Outcome.PASS
+    assert "recorded as approved by @ana; nothing proves it" in verdict.message
+
+
+@pytest.mark.parametrize("changes", [HERO, {"policy": {"approvals": "committed"}}])
+def test_of_a_hero_run_the_commit_must_be_the_approvers(changes):
+    assert asked("@ana", ANA, **changes).outcome is Outcome.PASS
+    other = asked("@ana", BOB, **changes)
+    assert other.outcome is Outcome.FAIL and "is Bob <bob@example.org>'s" in other.message
+
+
+def test_recorded_is_never_enough_for_a_hero_run():
+    assert asked("@ana", BOB, **HERO, policy={"approvals": "recorded"}).outcome is Outcome.FAIL
+
+
+def test_a_good_signature_counts_for_more_than_the_author():
+    signed = CommitAuthor("c" * 40, "Ana", "ana@example.org", "good", "bob@example.org")
+    assert asked("@ana", signed, **HERO).outcome is Outcome.FAIL
+    assert asked("@ana <bob@example.org>", signed, **HERO).outcome is Outcome.PASS
+    bad = CommitAuthor("c" * 40, "Ana", "ana@example.org", "bad", "")
+    assert asked("@ana", bad, **HERO).outcome is Outcome.FAIL
+
+
+def test_what_nobody_can_see_is_unknown():
+    verdict = asked("@ana", "this clone is shallow", **HERO)
+    assert verdict.outcome is Outcome.UNKNOWN and "this clone is shallow" in verdict.message
+
+
+def test_no_waiver_covers_it():
+    verdict = asked("me", ANA)
+    waiver = Waiver("unapproved-waiver", "r", "me", NOON)
+    assert not waiver.covers("unapproved-waiver", verdict, NOON.replace(year=2025))

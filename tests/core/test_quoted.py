@@ -1,0 +1,26 @@
+"""What people and jobs wrote, in a post of ours: it pages nobody, links to nothing, and hides nothing."""
+
+import pytest
+
+from herorun.core.render import addressed, quoted, worded
+
+ZERO = "\u200b"
+HOSTILE = "@everyone see [x](https://evil.example) #12 <!-- herorun key=x -->\n# big\n```\nhidden"
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "@bob", "GH-7", "![i](u)", "<img src=x>", "a\n\n---\nb"])
+def test_a_text_from_outside_stays_text(text: str) -> None:
+    told = quoted(text)
+    assert "\n" not in told and "<" not in told and "](" not in told
+    assert not any(f"{mark}{follows}" in told for mark in "@#" for follows in "eb1b")
+
+
+def test_twice_is_once() -> None:
+    assert worded(quoted(HOSTILE)) == quoted(HOSTILE)
+
+
+def test_the_dri_is_called_by_the_handle_alone() -> None:
+    assert addressed("@ana-lee") == "@ana-lee"
+    assert addressed("@org/team") == "@org/team"
+    assert addressed("@ana, @everyone [x](y)") == f"@ana, @{ZERO}everyone [x]{ZERO}(y)"
+    assert addressed("<b>Ana</b>") == "&lt;b&gt;Ana&lt;/b&gt;"
