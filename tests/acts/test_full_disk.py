@@ -90,6 +90,12 @@ def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(sto
         assert left == []
 
 
+def test_a_record_on_a_disk_of_its_own_has_a_reserve_there(story: Story) -> None:
+    with small_disk(story.work / ".herorun", "64m"):
+        story.init()
+        assert (story.work / ".git" / "herorun" / "reserve").stat().st_size == RESERVE
+
+
 def test_what_can_be_made_again_leaves_the_last_room(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "6m") as disk:
         (disk / "most").write_bytes(b"x" * (3 << 20))

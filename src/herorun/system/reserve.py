@@ -21,6 +21,7 @@ def keep_reserve(path: Path) -> None:
     _reserves.add(path)
     with contextlib.suppress(OSError):
         if not path.exists() and room_at(path.parent) >= 4 * RESERVE:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _fill(path)
 
 

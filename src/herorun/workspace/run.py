@@ -211,6 +211,10 @@ class Run(Watched):
         if not ignore.exists():
             write_whole(ignore, b"*\n", 0o644)
         keep_reserve(self.repository.main / ".herorun" / "reserve")
+        if (
+            self.state.stat().st_dev != self.repository.common.stat().st_dev
+        ):  # the record's disk has one of its own
+            keep_reserve(self.repository.common / "herorun" / "reserve")
 
 
 def log_of(run: Run, instance: str) -> str:

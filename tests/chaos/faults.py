@@ -1,0 +1,145 @@
+"""What happens in a week, in the order of a seed: one fault after another for each run, and some for the whole machine."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from chaos.world import World
+
+GAP = 3.0  # seconds between two faults of one run, at least
+PROGRESS = (
+    45  # steps that it makes in between: to die twice between the same two checkpoints is another fault
+)
+PATIENCE = 20.0  # seconds for them
+
+
+@dataclass
+class Fault:
+    """One that was done, for the judge: what it hit, and what was answered meanwhile."""
+
+    name: str
+    slug: str  # empty: the whole machine
+    began: float
+    ended: float = 0.0
+    killed: str | None = None  # the instance whose job was killed
+    note: str = ""  # what was noted from the other clone
+    code: int = 0  # of the command that was typed
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def kill_job(world: World, fault: Fault) -> None:
+    fault.killed = world.kill_job(fault.slug)
+
+
+def kill_job_in_a_line(world: World, fault: Fault) -> None:
+    """The last row is cut."""
+    fault.killed = world.kill_job(fault.slug)
+    with (world.root(fault.slug) / "metrics.jsonl").open("a") as rows:
+        rows.write('{"step": 12, "train/lo')
+
+
+def pause_and_kill(world: World, fault: Fault) -> None:
+    """A person has paused it, so nothing is relaunched until the resume."""
+    fault.code = world.herorun("pause", fault.slug, "--until", "60s", "--reason", "a look at the node")
+    fault.killed = world.kill_job(fault.slug)
+    before = len(world.starts(fault.slug))
+    time.sleep(3)
+    fault.facts["starts in the pause"] = len(world.starts(fault.slug)) - before
+    world.herorun("resume", fault.slug)
+
+
+def second_babysitter(world: World, fault: Fault) -> None:
+    """Of the same user in another clone; both see the job die."""
+    other = world.second_babysitter(fault.slug)
+    time.sleep(3)
+    fault.killed = world.kill_job(fault.slug)
+    time.sleep(4)
+    other.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        other.wait(30)
+
+
+def note_elsewhere(world: World, fault: Fault) -> None:
+    """From a clone that nobody watches in, against a remote to which the babysitter pushes every second."""
+    fault.note = f"noted-{fault.slug}-{fault.began:.0f}"
+    words = ("--status", fault.note, "--evidence", "e", "--decision", "d", "--next", "n")
+    fault.code = world.herorun("note", fault.slug, *words, where=world.other)
+
+
+def kill_babysitter(world: World, fault: Fault) -> None:
+    if world.sitter is not None:
+        os.kill(world.sitter.pid, signal.SIGKILL)
+
+
+def remote_away(world: World, fault: Fault) -> None:
+    gone = world.origin.with_name("origin.gone")
+    world.origin.rename(gone)
+    time.sleep(5)
+    gone.rename(world.origin)
+
+
+def remote_refuses(world: World, fault: Fault) -> None:
+    hook = world.origin / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no room >&2\nexit 1\n")
+    hook.chmod(0o755)
+    time.sleep(5)
+    hook.unlink()
+
+
+def full_disk(world: World, fault: Fault) -> None:
+    """The state folder's, to the last byte; and a job dies meanwhile."""
+    filling = world.state / ".fill"
+    with filling.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 9):
+            with suppress(OSError):
+                while True:
+                    file.write(b"\0" * size)
+    time.sleep(2)
+    fault.facts["slug"] = world.slugs[0]
+    fault.killed = world.kill_job(world.slugs[0])
+    time.sleep(6)
+    filling.unlink()
+
+
+OF_A_RUN: tuple[Callable[[World, Fault], None], ...] = (
+    kill_job,
+    kill_job_in_a_line,
+    pause_and_kill,
+    second_babysitter,
+    note_elsewhere,
+    note_elsewhere,
+)
+OF_THE_MACHINE = (kill_babysitter, remote_away, remote_refuses, kill_babysitter)
+
+
+def happen(
+    world: World, seed: int, slug: str, until: float, may: tuple[Callable[[World, Fault], None], ...]
+) -> list[Fault]:
+    """Do them in the order of the seed, again and again, until then (`time.monotonic`)."""
+    lots, done, bag = random.Random(f"{seed}-{slug}"), [], list[Callable[[World, Fault], None]]()
+    while True:
+        time.sleep(GAP + lots.uniform(0, 2))
+        if time.monotonic() >= until:
+            return done
+        if not bag:
+            bag = lots.sample(may, len(may))
+        act = bag.pop()
+        fault = Fault(act.__name__, slug, time.time())
+        act(world, fault)
+        fault.ended = time.time()
+        done.append(fault)
+        _go_on(world, slug)
+
+
+def _go_on(world: World, slug: str) -> None:
+    if slug:
+        enough, until = world.step(slug) + PROGRESS, time.monotonic() + PATIENCE
+        while world.step(slug) < enough and time.monotonic() < until:
+            time.sleep(0.2)

@@ -1,0 +1,62 @@
+"""Two runs, a minute, and every fault that comes to them: the short form of a week, for each change.
+
+HERORUN_WEEK_SECONDS makes it longer, and HERORUN_WEEK_SEEDS names the orders of faults (`1,2,3`).
+"""
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_disk, happen
+from chaos.judging import violations
+from chaos.world import World
+
+SECONDS = float(os.environ.get("HERORUN_WEEK_SECONDS", "60"))
+SEEDS = [int(seed) for seed in os.environ.get("HERORUN_WEEK_SEEDS", "1").split(",")]
+LAST_RELAUNCH = 15.0  # seconds until what the last fault has done is mended
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Whether the state folder lies on a disk of its own that can be filled: only root may mount one."""
+    words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
+    mounted = os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_short_week(home: Path, seed: int) -> None:
+    world, faults = World(home, ("r0", "r1")), list[Fault]()
+    world.work.mkdir()
+    world.state.mkdir()
+    with small_disk(world.state) as may_fill:
+        try:
+            world.begin()
+            machine = (*OF_THE_MACHINE, full_disk) if may_fill else OF_THE_MACHINE
+            until = time.monotonic() + SECONDS
+            threads = [
+                threading.Thread(target=lambda s=slug, m=may: faults.extend(happen(world, seed, s, until, m)))
+                for slug, may in (("r0", OF_A_RUN), ("r1", OF_A_RUN), ("", machine))
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            time.sleep(LAST_RELAUNCH)
+            world.end_watch()
+            assert len(faults) >= 6
+            wrong = violations(world, faults)
+            assert not wrong, "\n".join([*wrong, "", *map(str, faults)])
+        finally:
+            world.close()

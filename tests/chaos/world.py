@@ -1,0 +1,220 @@
+"""A small world under faults: real runs, a real `babysit --all` that is started again whenever it ends, and two clones.
+
+Of herorun only the installed command is used, as a person types it.
+"""
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stories import git
+
+HERORUN = (sys.executable, "-P", "-m", "herorun")
+SOURCES = str(Path(__file__).parents[2] / "src")
+STEPS = 1_000_000
+CONTRACT = """\
+slug = "{slug}"
+goal = "outlive a week of faults"
+dri = "@dri"
+stop_when = "never"
+final_step = "steps"
+command = {{ argv = ["{python}", "train.py", "--config", "config-{slug}.toml"] }}
+config = {{ files = ["config-{slug}.toml"] }}
+output = {{ root = "{home}/out/{slug}", temporary_root = "{home}/out/{slug}-temporary" }}
+checkpoints = {{ layout = "levanter", permanent_every = 20, temporary_every = "1h", keep = 5 }}
+tracker = {{ kind = "jsonl", path = "metrics.jsonl", id = "{slug}" }}
+scheduler = {{ kind = "local", settle = "500ms", grace = "1s" }}
+issue = {{ kind = "local" }}
+
+[babysit]
+cadence = "1s"
+recovery = "relaunch"
+budgets = {{ relaunches = 1000, unknown = 1000, infra = 1000, window = "1h" }}
+"""
+
+
+@dataclass
+class World:
+    """Runs that are launched and watched, until `close`."""
+
+    home: Path
+    slugs: tuple[str, ...]
+    sitter: subprocess.Popen[bytes] | None = None
+    closing: bool = False
+    commands: list[dict[str, Any]] = field(default_factory=list)
+    before: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def work(self) -> Path:
+        return self.home / "work"
+
+    @property
+    def other(self) -> Path:
+        return self.home / "other"
+
+    @property
+    def origin(self) -> Path:
+        return self.home / "origin.git"
+
+    @property
+    def state(self) -> Path:
+        return self.work / ".herorun"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "babysit.log"
+
+    # --- set-up ---------------------------------------------------------------------------------------
+
+    def begin(self) -> "World":
+        """Publish the code, launch every run, and let one process watch them all."""
+        for name in ("out", "starts"):
+            (self.home / name).mkdir()
+        git(self.home, "init", "-q", "--bare", "-b", "main", str(self.origin))
+        git(self.work, "init", "-q", "-b", "main")
+        git(self.work, "remote", "add", "origin", str(self.origin))
+        for key, value in (("user.name", "Dri"), ("user.email", "dri@example.org")):
+            git(self.work, "config", key, value)
+        self._write()
+        git(self.work, "add", "-A")
+        git(self.work, "commit", "-q", "-m", "the training code")
+        git(self.work, "push", "-q", "-u", "origin", "HEAD:main")
+        git(self.home, "clone", "-q", str(self.origin), str(self.other))
+        for slug in self.slugs:
+            for words in (("init", slug), ("launch", slug, "--yes", "--no-babysit")):
+                assert self.herorun(*words) == 0, self.commands[-1]
+        self.before = self.fingerprint()
+        threading.Thread(target=self._keep_up, daemon=True).start()
+        return self
+
+    def _write(self) -> None:
+        (self.work / "train.py").write_text((Path(__file__).parent / "train.py").read_text())
+        (self.work / ".gitignore").write_text("/.herorun/\n")
+        (self.work / "runs").mkdir()
+        for slug in self.slugs:
+            text = CONTRACT.format(slug=slug, home=self.home, python=sys.executable)
+            (self.work / "runs" / f"{slug}.toml").write_text(text)
+            told = {"root": f"{self.home}/out/{slug}", "starts": str(self.starts_file(slug)), "id": slug}
+            lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
+            lines += [f"steps = {STEPS}", "every = 20"]
+            (self.work / f"config-{slug}.toml").write_text("\n".join(lines) + "\n")
+
+    def _keep_up(self) -> None:
+        """As a service manager does."""
+        while not self.closing:
+            with self.log.open("ab") as log:
+                self.sitter = subprocess.Popen(
+                    [*HERORUN, "babysit", "--all"],
+                    cwd=self.work,
+                    env=self._environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            self.sitter.wait()
+            time.sleep(0.5)
+
+    # --- commands and looks ------------------------------------------------------------------------------
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": SOURCES, "CHAOS_WORLD": str(self.home), "NO_COLOR": "1"}
+
+    def herorun(self, *words: str, where: Path | None = None) -> int:
+        done = subprocess.run(
+            [*HERORUN, *words],
+            cwd=where or self.work,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        self.commands.append({"words": words, "code": done.returncode, "said": done.stdout + done.stderr})
+        return done.returncode
+
+    def second_babysitter(self, slug: str) -> subprocess.Popen[bytes]:
+        """Of the same user, in another clone."""
+        return subprocess.Popen(
+            [*HERORUN, "babysit", slug],
+            cwd=self.other,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def root(self, slug: str) -> Path:
+        return self.home / "out" / slug
+
+    def starts_file(self, slug: str) -> Path:
+        return self.home / "starts" / f"{slug}.jsonl"
+
+    def starts(self, slug: str) -> list[dict[str, Any]]:
+        """Every job that really began, in order."""
+        with suppress(FileNotFoundError):
+            return [json.loads(line) for line in self.starts_file(slug).read_text().splitlines()]
+        return []
+
+    def kill_job(self, slug: str) -> str | None:
+        """The newest job, killed; None where it had ended already."""
+        newest = self.starts(slug)[-1]
+        with suppress(ProcessLookupError):
+            os.kill(newest["pid"], signal.SIGKILL)
+            return str(newest["instance"])
+        return None
+
+    def step(self, slug: str) -> int:
+        """The highest that was logged."""
+        with suppress(FileNotFoundError):
+            text = (self.root(slug) / "metrics.jsonl").read_text()
+            return max(map(int, re.findall(r'"step": (\d+), "train/loss"', text)), default=0)
+        return 0
+
+    def fingerprint(self) -> dict[str, str]:
+        """What is the user's in the clone: files, index, HEAD and refs."""
+        git_ours = ("objects", "herorun", "refs/herorun", "refs/remotes", "logs/refs/remotes", "packed-refs")
+        ours = (".herorun", *(f".git/{name}" for name in git_ours))
+        found = {}
+        for path in sorted(self.work.rglob("*")):
+            name = str(path.relative_to(self.work))
+            if path.is_file() and not name.startswith(ours):
+                found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return found
+
+    def processes(self) -> Iterator[int]:
+        """All that this world started and that still runs, by its mark in the environment."""
+        mark = f"CHAOS_WORLD={self.home}".encode()
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):
+                if mark in path.read_bytes().split(b"\0"):
+                    yield int(path.parent.name)
+
+    # --- the end ----------------------------------------------------------------------------------------------
+
+    def end_watch(self) -> None:
+        """The babysitter ends, and what waited goes out."""
+        self.closing = True
+        if self.sitter is not None and self.sitter.poll() is None:
+            self.sitter.terminate()
+            self.sitter.wait(60)
+        for slug in self.slugs:
+            self.herorun("babysit", slug, "--once")
+
+    def close(self) -> None:
+        self.closing = True
+        for pid in list(self.processes()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
