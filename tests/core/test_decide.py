@@ -196,7 +196,7 @@ def test_the_budget_is_the_contracts():
     policy = Policy(relaunches=1, window=HOUR)
 
     spent = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
-    assert isinstance(spent, Escalate) and "budget of 1 relaunches is spent" in spent.why
+    assert isinstance(spent, Escalate) and "budget of 1 relaunch is spent" in spent.why
     assert isinstance(intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch)
     assert isinstance(intervention(alert("crashed"), policy=Policy(relaunches=0)), Escalate)
 
