@@ -65,7 +65,7 @@ class Story:
         }
 
     def _journal(self, turn: Tick, submit_fails: bool) -> None:
-        alerts = tuple(turn.alerts.values())
+        alerts = (*turn.alerts.values(), *turn.ended)
         events: list[Any] = [Decided(turn.at, turn.run, turn.monitor, "~1/2", alerts, failure=turn.ending)]
         for action in turn.actions:
             attempt = self.memory.attempt(action.key)

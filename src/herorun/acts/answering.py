@@ -17,9 +17,9 @@ from herorun.workspace import Run
 
 
 def acknowledge(run: Run, name: str = "", reason: str = "") -> Told:
-    """Take note of an open alert, or of all: it is not said again while it stays the same incident."""
+    """Take note of an open alert, or of all, and of those that ended unresolved: none is said again."""
     memory = begun(run)
-    chosen = [alert.key for alert in _chosen(run, memory.alerts.values(), name)]
+    chosen = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
     fresh = [key for key in chosen if key not in memory.acked]
     if not fresh:
         words = "taken note of already" if chosen else "nothing is open: there is nothing to take note of"

@@ -52,7 +52,8 @@ def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
     standing = ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
     if not memory.sealed:
         standing = _as_scheduled(job_now(run, memory, looks or Looks()), standing)
-    glance = glance_of(run, memory, last_evidence(run, told.at), standing, told.at, memory.alerts.values())
+    alerts = (*memory.alerts.values(), *memory.unacknowledged)
+    glance = glance_of(run, memory, last_evidence(run, told.at), standing, told.at, alerts)
     return at_the_end(run, memory, glance) if memory.sealed else glance
 
 

@@ -176,6 +176,9 @@ def _signal(run: Run) -> str:
     firing = [
         f"{alert.check}: {alert.message}" for alert in seen.alerts.values() if alert.state is State.FIRING
     ]
+    firing += [
+        f"{alert.check} ended unresolved: {alert.message}" for alert in run.record.memory().unacknowledged
+    ]
     health = f"{progress_of(evidence)}, run {seen.run}, monitor {seen.monitor}{newest}"
     return f"{health}; {'; '.join(firing) or 'no alert fires'}"
 

@@ -5,7 +5,8 @@ from herorun.acts.turn import judge
 from herorun.core.alert import Alert, State, muted_topics
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Evidence, Judged
-from herorun.core.finding import Outcome
+from herorun.core.finding import Outcome, failed
+from herorun.core.journal import Memory
 from herorun.core.tick import Tick
 from herorun.workspace import Run
 
@@ -14,8 +15,27 @@ def look(run: Run) -> Evidence:
     """All that was read, and `Judged` of it: the gate answers from the same look."""
     seen, evidence = judge(run)
     checks = rules_of(run).by_name
-    known = {alert.key for alert in run.record.memory().alerts.values()}
-    return {**evidence, Judged: Judged(_alerts(seen, checks, known), _unseen(seen, evidence, checks))}
+    memory = run.record.memory()
+    known = {alert.key for alert in memory.alerts.values()}
+    ended = tuple((alert.key, _ended_words(alert, run.slug)) for alert in _ended(run, seen, memory, checks))
+    alerts = (*_alerts(seen, checks, known), *ended)
+    return {**evidence, Judged: Judged(alerts, _unseen(seen, evidence, checks))}
+
+
+def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> list[Alert]:
+    """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in a waiver."""
+    known = {alert.key: alert for alert in (*memory.unacknowledged, *seen.ended)}
+    return [
+        alert
+        for key, alert in sorted(known.items())
+        if key not in memory.acked
+        and not (alert.check in checks and checks[alert.check].severity is Severity.INFO)
+        and not any(w.covers(alert.check, failed("", subject=alert.subject), seen.at) for w in run.waivers)
+    ]
+
+
+def _ended_words(alert: Alert, slug: str) -> str:
+    return f"{alert.message}; {State.ENDED}: acknowledge it (`herorun ack {slug} '{_name(alert)}'`)"
 
 
 def _alerts(seen: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tuple[str, str], ...]:

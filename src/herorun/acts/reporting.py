@@ -1,6 +1,6 @@
 """All that a report shows of one run: from its record, its rows and one fresh look. Nothing outside is changed."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import isnan
@@ -13,6 +13,7 @@ from herorun.acts.curves import beats_of, curves_of, names_for
 from herorun.acts.report_curves import Chart, begun_of, charts_of
 from herorun.acts.status import standing_of
 from herorun.acts.turn import READ_DEADLINE
+from herorun.core.alert import State
 from herorun.core.canonical import plain, timestamp
 from herorun.core.check import Gate
 from herorun.core.config.diff import diff_launches
@@ -104,7 +105,7 @@ def report_of(run: Run, drift: str = "") -> Report:
         "checkpoint": _newest(evidence),
         "charts": [_chart_json(chart) for chart in rows.charts],
         "marks": [plain(mark) for mark in marks],
-        "alerts": [_alert_json(one) for one in found],
+        "alerts": [_alert_json(one, memory.acked) for one in found],
         "instances": _instances(run, memory),
         "goodput": account.as_json(),
         "babysitter": standing["babysitter"],
@@ -269,7 +270,13 @@ def _chart_json(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _alert_json(one: Incident) -> dict[str, Any]:
+def _state_of(one: Incident) -> str:
+    if one.superseded:
+        return "superseded"
+    return State.RESOLVED.value if one.resolved else one.alert.state.value
+
+
+def _alert_json(one: Incident, acked: Container[str]) -> dict[str, Any]:
     alert, over, happened = one.alert, one.resolved, one.steps
     severities = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
     return {
@@ -280,6 +287,8 @@ def _alert_json(one: Incident) -> dict[str, Any]:
         "last_step": happened[1],
         "noticed_step": alert.first_step,
         "since": plain(alert.since),
+        "state": _state_of(one),
+        "acknowledged": alert.key in acked,
         "resolved": plain(over),
         "message": alert.message,
     }

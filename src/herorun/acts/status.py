@@ -14,7 +14,7 @@ from herorun.acts.many import Answer, each
 from herorun.acts.proposing import Proposer
 from herorun.acts.sealed import at_the_end, progress_at_seal
 from herorun.acts.turn import Turn, judge
-from herorun.acts.turn_json import alert_json, awaited_json, other_json
+from herorun.acts.turn_json import alert_json, awaited_json, other_json, severity_of, shown_alerts
 from herorun.core.alert import Alert, State
 from herorun.core.asking import Way
 from herorun.core.canonical import timestamp
@@ -94,7 +94,7 @@ def standing_of(
     over = seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled)
     if over:
         facts["babysitter"] = babysitter_words(run, over=True)
-    alerts = [*seen.alerts.values(), *_silence(run, memory, evidence, checks)]
+    alerts = [*shown_alerts(seen, memory), *_silence(run, memory, evidence, checks)]
     monitor = STALE if not over and monitor_is_stale(run) else seen.monitor.value
     glance = glance_of(run, memory, evidence, (seen.run.value, monitor), now(), alerts)
     told = {
@@ -103,7 +103,7 @@ def standing_of(
         "progress": progress_of(evidence),
         "awaited": [awaited_json(each) for each in seen.awaited],
         "findings": findings_json(seen.findings, checks) if whole else [],
-        "alerts": [alert_json(a, checks[a.check].severity.value) for a in alerts],
+        "alerts": [alert_json(a, severity_of(a, checks)) for a in alerts],
         "actions": [],
         "other": other_json(evidence),
         **facts,
@@ -149,7 +149,9 @@ def _people(memory: Memory) -> dict[str, Any]:
     current = memory.current.name if memory.current else ""
     answered = memory.answers.get(current)
     noted = [
-        (key, memory.acked[key]) for key in (a.key for a in memory.alerts.values()) if key in memory.acked
+        (key, memory.acked[key])
+        for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
+        if key in memory.acked
     ]
     return {
         "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason} if held else None,

@@ -12,7 +12,7 @@ from herorun.acts.looks import Looks
 from herorun.acts.paging import send_pages
 from herorun.acts.perform import Performed, intents, perform, settle
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
-from herorun.acts.turn_json import action_json, alert_json, awaited_json, other_json
+from herorun.acts.turn_json import action_json, alerts_json, awaited_json, other_json
 from herorun.acts.upgrading import settle_judge
 from herorun.core.alert import State
 from herorun.core.cadence import next_look
@@ -100,9 +100,7 @@ class Turn:
             "progress": self.progress,
             "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
             "findings": findings_json(seen.findings, checks) if seen else [],
-            "alerts": [alert_json(a, checks[a.check].severity.value) for a in seen.alerts.values()]
-            if seen
-            else [],
+            "alerts": alerts_json(seen, self.run.record.memory(), checks) if seen else [],
             "actions": [action_json(done) for done in self.performed],
             "other": other_json(self.evidence),
         }

@@ -1,13 +1,17 @@
 """The parts of a turn, as `babysit --json` and `status --json` print them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from herorun.acts.perform import Performed
 from herorun.core.alert import Alert
 from herorun.core.canonical import plain
+from herorun.core.check import Check
 from herorun.core.evidence import Evidence, OtherJobs
 from herorun.core.health.training import Awaited
+from herorun.core.journal import Memory
 from herorun.core.scrub import scrub_tree
+from herorun.core.tick import Tick
 
 
 def other_json(evidence: Evidence) -> list[dict[str, str]]:
@@ -26,6 +30,22 @@ def other_json(evidence: Evidence) -> list[dict[str, str]]:
         ]
     )
     return told
+
+
+def shown_alerts(seen: Tick, memory: Memory) -> list[Alert]:
+    """Those of this look, then those that ended unresolved, at it or before, and that nobody has acknowledged."""
+    now = {alert.key for alert in seen.ended}
+    before = [alert for alert in memory.unacknowledged if alert.key not in now]
+    return [*seen.alerts.values(), *before, *(a for a in seen.ended if a.key not in memory.acked)]
+
+
+def severity_of(alert: Alert, checks: Mapping[str, Check]) -> str:
+    """An alert that ended may be of a check that is gone."""
+    return checks[alert.check].severity.value if alert.check in checks else "warn"
+
+
+def alerts_json(seen: Tick, memory: Memory, checks: Mapping[str, Check]) -> list[dict[str, Any]]:
+    return [alert_json(a, severity_of(a, checks)) for a in shown_alerts(seen, memory)]
 
 
 def alert_json(alert: Alert, severity: str) -> dict[str, Any]:

@@ -13,7 +13,8 @@ def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int
     """Take note of one open alert, by its check, its `check[subject]` or its key; of all where none is named.
 
     An alert that nobody has taken note of is said again: a critical one every 4 hours, a warning once a day, until a
-    relaunch or a seal. A new incident is said anew.
+    relaunch or a seal. A new incident is said anew. An alert whose instance ended before anything showed that its condition
+    is gone is `ended-unresolved`: it stays open, and in the way of a seal, until a person takes note of it here.
 
     \b
     Example:

@@ -1,6 +1,6 @@
-"""The alert clock: a problem is pending, then firing, then resolved.
+"""The alert clock: a problem is pending, then firing, then resolved; or its instance ends, and it is ended unresolved.
 
-What could not be seen neither starts nor ends an alert. Hold accrues only between consecutive observed FAILs,
+What could not be seen neither starts nor ends an alert, and the end of a job resolves none. Hold accrues only between consecutive observed FAILs,
 at most two cadences a gap; UNKNOWN neither adds nor resets; a gap over three cadences starts it anew.
 """
 
@@ -17,11 +17,28 @@ from herorun.core.finding import Finding, Outcome, Verdict
 
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 
+# These tell how an instance ended, or that it did not come up. The launch of the next one is what they asked for.
+ANSWERED_BY_A_LAUNCH = frozenset(
+    {
+        "crashed",
+        "ended-short",
+        "failed-when-done",
+        "missing-artefacts",
+        "pending-too-long",
+        "refused-at-check-in",
+        "repeated-crash",
+        "stopped-by-hand",
+        "stopped-short",
+        "unfinished-action",
+    }
+)
+
 
 class State(StrEnum):
     PENDING = "pending"
     FIRING = "firing"
-    RESOLVED = "resolved"
+    RESOLVED = "resolved"  # evidence showed that the condition is gone
+    ENDED = "ended-unresolved"  # its instance ended before anything showed that
 
 
 @dataclass(frozen=True)
@@ -62,6 +79,49 @@ class Moment:
     cadence: timedelta
     step: int | None = None
     instance: str = ""
+
+
+def ended_unresolved(
+    alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], checks: Mapping[str, Check]
+) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
+    """Of a job that ended: the alerts that go on, and those that fired and of which nothing shows any more that they are over.
+
+    What still fails fires on. An alert about the monitor is about no job.
+    """
+    asked = _answers(findings)
+    still: dict[AlertId, Alert] = {}
+    ended: list[Alert] = []
+    for key, alert in alerts.items():
+        if checks[alert.check].topic is Topic.MONITOR or _is_answered(alert, asked.get(alert.check, ())):
+            still[key] = alert
+        elif alert.firing:
+            ended.append(replace(alert, state=State.ENDED))
+    return still, tuple(ended)
+
+
+def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:
+    """Those that fired when the next instance was launched: no answer about that one says that they are over."""
+    return tuple(
+        replace(alert, state=State.ENDED)
+        for alert in alerts
+        if alert.check in checks
+        and checks[alert.check].topic is not Topic.MONITOR
+        and alert.check not in ANSWERED_BY_A_LAUNCH
+    )
+
+
+def _answers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """What each check said of the ended job; those that are asked of running jobs alone said nothing."""
+    said: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.verdict.outcome is not Outcome.NOT_APPLICABLE:
+            said.setdefault(finding.check, []).append(finding)
+    return said
+
+
+def _is_answered(alert: Alert, said: Iterable[Finding]) -> bool:
+    """The check looked: it still fails, it could not see, or it saw that the problem is gone."""
+    return any(f.verdict.outcome is Outcome.UNKNOWN or f.verdict.subject in (alert.subject, "") for f in said)
 
 
 def advance(

@@ -114,6 +114,22 @@ def _news(alert: Alert, check: Check) -> list[Action]:
     return [Tell(sticky(alert), f"{_named(alert)} ({check.severity})", alert.message)]
 
 
+def told_as_ended(ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> list[Action]:
+    """That an alert's instance ended before anything showed that its condition is gone: a person takes note of it."""
+    told = [
+        Tell(
+            f"tell/{alert.key}/ended",
+            f"{_named(alert)} ended unresolved",
+            f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that the condition is gone: "
+            "acknowledge it once somebody has looked (`herorun ack`)",
+            sticky(alert),
+        )
+        for alert in ended
+        if checks[alert.check].severity is not Severity.INFO
+    ]
+    return [tell for tell in told if tell.key not in ledger.done and tell.key not in ledger.unfinished]
+
+
 def sticky(alert: Alert) -> str:
     """The key of an incident's own comment, which is kept up to date in its place."""
     return f"tell/{alert.key}/firing"

@@ -41,7 +41,7 @@ def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Ac
         seen.run.value,
         seen.monitor.value,
         progress_of(evidence),
-        tuple(seen.alerts.values()),
+        (*seen.alerts.values(), *seen.ended),
         tuple(action.key for action in actions),
         _quiet_line(seen, evidence, memory),
         end_to_record(evidence, memory.history, seen.at),

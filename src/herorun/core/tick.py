@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.alert import Alert, AlertId, Moment, advance, muted_topics
+from herorun.core.alert import Alert, AlertId, Moment, advance, ended_unresolved, left_behind, muted_topics
 from herorun.core.check import Check, evaluate
 from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
-from herorun.core.decide import Action, Case, all_answered, decide, waiting_until
+from herorun.core.decide import Action, Case, all_answered, decide, told_as_ended, waiting_until
 from herorun.core.evidence import (
     Checkpoints,
     Evidence,
@@ -50,10 +50,9 @@ class Tick:
     ending: Ending | None = None  # without success
     wake: datetime | None = None  # when a relaunch that waits is due
     settled: bool = False  # nothing critical fires that no person has answered
-    awaited: tuple[
-        Awaited, ...
-    ] = ()  # evidence that is missing of a run that is to be called healthy or finished
+    awaited: tuple[Awaited, ...] = ()  # evidence that is missing
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
+    ended: tuple[Alert, ...] = ()  # alerts that ended unresolved at this tick
 
 
 @dataclass(frozen=True)
@@ -90,6 +89,10 @@ def tick(
     alerts = carried_over(alerts, findings, ledger.past, checks)
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
+    ended = left_behind(ledger.left, checks)
+    if _has_ended(evidence):
+        alerts, over = ended_unresolved(alerts, findings, checks)
+        ended = (*ended, *over)
     after = advance(alerts, findings, checks, moment, muted)
     case = case_of(evidence, ledger, now)
     wake = waiting_until(after.values(), checks, ledger, case, now)
@@ -97,6 +100,7 @@ def tick(
     proof = training_of(evidence, rules, now)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
+        *told_as_ended(ended, checks, ledger),
         *decide(after, checks, rules.policy, ledger, now, case, muted),
         *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
@@ -112,7 +116,13 @@ def tick(
         settled,
         (*proof.awaited, *overdue(evidence, findings)),
         rules.policy.quiet_every,
+        ended,
     )
+
+
+def _has_ended(evidence: Evidence) -> bool:
+    job = evidence.get(Job)
+    return isinstance(job, Job) and job.state.ended and not job.state.in_doubt
 
 
 def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:

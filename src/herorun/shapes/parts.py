@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 Verdict: TypeAlias = Literal["clear", "blocked", "unknown"]
+AlertState: TypeAlias = Literal["pending", "firing", "resolved", "ended-unresolved"]
 RunState: TypeAlias = Literal["starting", "healthy", "degraded", "down", "finished", "unknown"]
 
 
@@ -71,7 +72,8 @@ class Alert(Shape):
     check: str
     severity: Literal["info", "warn", "critical"]
     subject: str
-    state: Literal["pending", "firing", "resolved"]
+    state: AlertState
+    """`ended-unresolved`: its instance ended and nothing showed that the condition is gone; `herorun ack` takes note of it."""
     since: str
     message: str
 

@@ -55,6 +55,10 @@ class Incident(Shape):
     """The last one."""
     noticed_step: int | None
     since: str
+    state: Literal["firing", "resolved", "ended-unresolved", "superseded"]
+    """`superseded`: it told how an instance ended, and the next one was launched."""
+    acknowledged: bool
+    """Whether a person has taken note of it."""
     resolved: str | None
     """Null while nobody saw its end."""
     message: str

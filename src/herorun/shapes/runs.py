@@ -7,6 +7,7 @@ from herorun.shapes.parts import (
     Acked,
     Action,
     Alert,
+    AlertState,
     Awaited,
     Candidates,
     Document,
@@ -177,7 +178,7 @@ class WatchedAlert(Shape):
 
     check: str
     severity: Literal["info", "warn", "critical"]
-    state: Literal["pending", "firing", "resolved"]
+    state: AlertState
     message: str
 
 

@@ -100,7 +100,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
 
 
 def _ticked(memory: Memory, event: Decided) -> Memory:
-    kept = {a.id: a for a in event.alerts if a.state is not State.RESOLVED}
+    kept = {a.id: a for a in event.alerts if a.state in (State.PENDING, State.FIRING)}
+    ended = {a.key: a for a in event.alerts if a.state is State.ENDED}
     said = event.at if event.summary else memory.last_summary
     health = decided(memory.health, event)
     ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
@@ -110,7 +111,9 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     return replace(
         memory,
         alerts=kept,
-        past=remember(memory.past, (a for a in event.alerts if a.state is State.RESOLVED)),
+        past=remember(memory.past, (a for a in event.alerts if a.state in (State.RESOLVED, State.ENDED))),
+        left=(),
+        ended={**memory.ended, **ended},
         last_decided=event,
         last_seen=memory.last_seen if event.monitor == "stale" else event.at,
         last_summary=said,
@@ -151,8 +154,9 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         unsettled=None,
         relaunched=relaunched,
         spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
-        alerts={},  # a new instance closes the old one's alerts as superseded
+        alerts={},  # a new instance begins without any
         past=remember(memory.past, memory.alerts.values()),
+        left=(*memory.left, *(alert for alert in memory.alerts.values() if alert.firing)),
         given_up=(*memory.given_up, *([launching.given_up] if launching and launching.given_up else [])),
         health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
         caveats=(*memory.caveats, *unseen),

@@ -38,6 +38,12 @@ class Memory:
     unsettled: Launching | None = None  # submitted perhaps
     alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed, the newest ones
+    left: tuple[
+        Alert, ...
+    ] = ()  # that fired when the next instance was launched; no tick has seen them since
+    ended: Mapping[str, Alert] = field(
+        default_factory=dict
+    )  # by key: those that ended unresolved, all there were
     intended: Mapping[str, Intended] = field(default_factory=dict)  # no outcome yet
     queued: Mapping[str, Intended] = field(default_factory=dict)  # posts that failed and still wait
     done: Mapping[str, str] = field(default_factory=dict)  # key -> result
@@ -75,6 +81,11 @@ class Memory:
     @property
     def current(self) -> Instance | None:
         return self.instances[-1] if self.instances else None
+
+    @property
+    def unacknowledged(self) -> tuple[Alert, ...]:
+        """Alerts that ended unresolved, and of which no person has taken note."""
+        return tuple(alert for key, alert in self.ended.items() if key not in self.acked)
 
     @property
     def adopted(self) -> dict[str, str]:
@@ -141,6 +152,7 @@ class Memory:
             start_step=self._start_step(),
             spans=self._spans(),
             past=self.past,
+            left=self.left,
             taints=tuple(self.health.open.values()),
         )
 

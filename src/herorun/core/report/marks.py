@@ -35,10 +35,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Incident:
-    """An alert that fired, once for all its ticks. `resolved` is None while nobody saw its end."""
+    """An alert that fired, once for all its ticks. `resolved` is None while nobody saw its end.
+
+    `superseded`: the next instance was launched meanwhile, and what it told was no more asked.
+    """
 
     alert: Alert
     resolved: datetime | None = None
+    superseded: bool = False
 
     @property
     def steps(self) -> tuple[int, int]:
@@ -103,15 +107,20 @@ def incidents(events: Iterable[Event]) -> list[Incident]:
     for event in events:
         if isinstance(event, Decided):
             for alert in event.alerts:
-                if alert.firing:
+                if alert.firing or alert.state is State.ENDED:
                     found[alert.key] = Incident(alert)
                 elif alert.state is State.RESOLVED and alert.key in found:
                     found[alert.key] = Incident(found[alert.key].alert, event.at)
         elif isinstance(event, Launched):  # a new instance closes the old one's alerts
             found = {
-                key: one if one.resolved else Incident(one.alert, event.at) for key, one in found.items()
+                key: Incident(one.alert, event.at, True) if _is_open(one) else one
+                for key, one in found.items()
             }
     return list(found.values())
+
+
+def _is_open(one: Incident) -> bool:
+    return one.resolved is None and one.alert.firing
 
 
 def alerts(found: Iterable[Incident]) -> list[Mark]:
