@@ -7,7 +7,7 @@ import pytest
 
 from commands.answers import ask
 from herorun.acts import noting, sealing
-from stories import CRASH, SLUG, TAG, Story, git
+from stories import CRASH, SLUG, TAG, WAIT, Story, git
 
 NOTE = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n", "--caveat")
 NO_TAGS = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/tags/*) exit 1;; esac; done\n"
@@ -281,3 +281,48 @@ def test_another_clone_fetches_the_tag_of_an_interrupted_seal(
     git(other.work, "fetch", "-q", "origin", "tag", TAG)
     assert other.seal() == 0
     assert other.tags() == done.tags(done.origin)
+
+
+def look(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
+    """The exit code of a command and its document; what it told people meanwhile is left out."""
+    capsys.readouterr()
+    code = story.herorun(*words, "--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its warning is not over because the job ended: a person takes note of it, and the DRI accepts it for the seal."""
+    (story.data / "no-receipt").touch()
+    story.launched(WAIT)
+    for state in ("pending", "firing"):
+        seen = look(story, capsys, "babysit", SLUG, "--once")
+        assert (seen[0], seen[1]["alerts"][0]["state"]) == (3, state)
+        assert [each["evidence"] for each in seen[1]["awaited"]] == ["receipt"]
+    (story.data / "go").touch()
+    story.ended()
+    for words in (("babysit", SLUG, "--once"), ("status", SLUG)):
+        seen = look(story, capsys, *words)
+        (alert,) = seen[1]["alerts"]
+        assert (seen[0], seen[1]["run"]) == (3, "finished")
+        assert (alert["check"], alert["state"]) == ("not-checked-in", "ended-unresolved")
+    assert [key for key in story.comments if key.startswith("tell/not-checked-in") and key.endswith("/ended")]
+    (incident,) = look(story, capsys, "report", SLUG)[1]["alerts"]
+    assert (incident["state"], incident["acknowledged"]) == ("ended-unresolved", False)
+
+    assert set(findings(story, capsys, 1)) == {"not-checked-in", "open-alerts"}
+    assert story.herorun("ack", SLUG, "not-checked-in", "--reason", "an old image") == 0
+    assert look(story, capsys, "status", SLUG)[1]["alerts"] == []
+    assert set(findings(story, capsys, 1)) == {"not-checked-in"}
+    waive(story, "not-checked-in")
+    assert story.seal() == 0
+    caveats = "\n".join(story.stated["caveats"])
+    for doubt in (
+        "alert not-checked-in [tiny-1] ended unresolved",
+        ": an old image",
+        "tiny-1 never checked in",
+        "waived: not-checked-in: a test (@dri)",
+    ):
+        assert doubt in caveats
+    assert f"- Caveats: {story.stated['caveats'][0]}" in git(story.work, "cat-file", "tag", TAG)

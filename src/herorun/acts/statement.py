@@ -18,11 +18,13 @@ from herorun.core.evidence import (
     Judged,
     Metrics,
     MilestoneCheckpoint,
+    Receipt,
     Sealing,
 )
 from herorun.core.identity.links import tracker_links
 from herorun.core.journal import Memory
 from herorun.core.scrub import scrub_tree
+from herorun.core.sealing.caveats import caveats
 from herorun.core.sealing.kinds import SealKind
 from herorun.core.sealing.manifest import Manifest
 from herorun.core.sealing.statement import Found, facts_of, statement
@@ -72,8 +74,25 @@ def make_statement(
     )
     told = _as_read(statement(found))
     facts_of(told)  # it is one of ours
-    told["predicate"]["herorun_seal"] |= remembered(memory)
+    doubts = _doubts(run, memory, report, manifest)
+    told["predicate"]["herorun_seal"] |= {**remembered(memory), **_as_read({"caveats": doubts})}
     return told, manifest
+
+
+def _doubts(run: Run, memory: Memory, report: Report, manifest: Manifest | None) -> list[str]:
+    """Every caveat of the seal; see `core.sealing.caveats`."""
+    judged, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
+    seen = {receipt.instance} if isinstance(receipt, Receipt) else set()
+    return caveats(
+        memory,
+        (line.event for line in run.record.lines()),
+        judged if isinstance(judged, Judged) else Judged(),
+        run.waivers,
+        manifest,
+        memory.checked_in | seen,
+        run.contract.babysit.cadence,
+        now(),
+    )
 
 
 def _of_launch(run: Run, memory: Memory, current: Instance, plan: Mapping[str, Any]) -> dict[str, Any]:

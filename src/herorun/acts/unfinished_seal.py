@@ -54,7 +54,10 @@ def _is_asked(statement: Mapping[str, Any], sealing: Sealing) -> bool:
 
 def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
     facts = facts_of(statement)
-    return all(facts.get(name) == value for name, value in remembered(memory).items())
+    record = remembered(memory)
+    noted = record.pop("caveats")
+    same = all(facts.get(name) == value for name, value in record.items())
+    return same and set(noted) <= set(facts["caveats"])
 
 
 def _stated(run: Run, memory: Memory, tag: str, text: str, sealing: Sealing) -> dict[str, Any]:

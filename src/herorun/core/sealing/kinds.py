@@ -33,6 +33,7 @@ HOLDS: Mapping[str, frozenset[SealKind]] = {
     "unfinished-tracker-run": _FINAL,
     "missing-final-metrics": _FINAL,
     "open-alerts": frozenset({SealKind.FINAL, SealKind.MILESTONE}),
+    "not-checked-in": frozenset({SealKind.FINAL, SealKind.MILESTONE}),
     "babysitter-still-running": _ENDS,
     "unrecorded-patch": _ALL,
     "no-remote": _ALL,

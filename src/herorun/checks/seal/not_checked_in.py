@@ -1,0 +1,23 @@
+"""An instance of the run never checked in.
+
+Why: without a receipt nobody knows whether what ran is what was admitted, and a seal would sign it all the same.
+Fix: call `herorun.check_in()` in the training script before the first step of the next run; for this one, let the DRI
+accept it in a waiver of `not-checked-in`, which the seal then carries.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import History, Nothing, Receipt
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.SEAL, Response.BLOCK)
+def not_checked_in(history: History, receipt: Receipt | Nothing) -> list[Verdict]:
+    """One answer for each instance, by the record; of the newest also by a receipt that no tick has seen yet."""
+    read = {receipt.instance} if isinstance(receipt, Receipt) else set()
+    known = history.checked_in | read
+    absent = [
+        failed(f"{each.name} never checked in", subject=each.name)
+        for each in history.instances
+        if each.name not in known
+    ]
+    return absent or [passed(f"every instance checked in ({len(history.instances)})")]

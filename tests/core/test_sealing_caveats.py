@@ -1,0 +1,80 @@
+"""A seal repeats every doubt: each kind alone, and none of a run of which all is known."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, an_instance
+from herorun.core.alert import Alert, State
+from herorun.core.event import Decided, Ordered, Word
+from herorun.core.evidence import End, JobState, Judged
+from herorun.core.finding import Waiver
+from herorun.core.journal import Memory
+from herorun.core.sealing.caveats import caveats
+from herorun.core.sealing.manifest import FileSeen, Manifest
+
+START = NOON - 60 * MINUTE
+LOOKS = tuple(Decided(START + n * EVERY, "healthy", "fresh", "~1/2") for n in range(1, 5))
+KNOWN = Memory(instances=(an_instance(),), ends={"tiny-1": End("tiny-1", JobState.SUCCEEDED, NOON)})
+WHOLE = Manifest("/data/tiny/step-200", (FileSeen("weights", 9, "sha256:aa"),))
+STALL = Alert("stalled-steps", "tiny-1", START, START, State.ENDED, "no step", instance="tiny-1")
+ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
+
+
+def told(memory=KNOWN, looks=LOOKS, judged=Judged(), waivers=(), manifest=WHOLE, verified=("tiny-1",)):  # noqa: B008
+    return caveats(memory, looks, judged, waivers, manifest, frozenset(verified), EVERY, NOON)
+
+
+def test_of_a_run_of_which_all_is_known_there_is_none():
+    assert told() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"memory": replace(KNOWN, caveats=("a data fix",))}, "a data fix"),
+        (
+            {"memory": replace(KNOWN, ended={STALL.key: STALL})},
+            "alert stalled-steps [tiny-1] ended unresolved: no step; acknowledged by nobody",
+        ),
+        (
+            {"memory": replace(KNOWN, ended={STALL.key: STALL}, acked={STALL.key: ACK})},
+            "alert stalled-steps [tiny-1] ended unresolved: no step; acknowledged by ada: an evaluation",
+        ),
+        ({"judged": Judged((("loss-spike", "high"),))}, "open alert loss-spike: high"),
+        ({"judged": Judged((), (("blind", "403"),))}, "not seen: blind: 403"),
+        ({"verified": ()}, "tiny-1 never checked in: nobody knows whether it ran what was admitted"),
+        (
+            {"waivers": [Waiver("no-remote", "a laptop", "@dri", NOON + EVERY)]},
+            "waived: no-remote: a laptop (@dri)",
+        ),
+        (
+            {"manifest": Manifest("/data/tiny/step-200", (*WHOLE.files, FileSeen("metadata.json", 2)))},
+            "proven by size alone: 1 of 2 files of /data/tiny/step-200",
+        ),
+        (
+            {"looks": ()},
+            "gap in monitoring: nobody saw tiny-1 from 2026-01-01 11:00 to 2026-01-01 12:00 UTC (1h)",
+        ),
+    ],
+)
+def test_each_doubt_is_one_caveat(change, words):
+    assert told(**change) == [words]
+
+
+def test_a_blind_look_closes_no_gap_and_nobody_need_look_after_the_end():
+    blind = tuple(replace(look, monitor="stale") for look in LOOKS)
+    ended = replace(KNOWN, ends={"tiny-1": End("tiny-1", JobState.SUCCEEDED, NOON, ended=START + EVERY)})
+
+    assert len(told(looks=blind)) == 1
+    assert told(ended, looks=()) == []
+    assert told(ended, looks=LOOKS[:1]) == []
+
+
+def test_a_gap_between_two_looks_is_named():
+    second = replace(an_instance(2), started=NOON - timedelta(minutes=5))
+    memory = replace(KNOWN, instances=(an_instance(), second))
+    (gap,) = told(memory, looks=LOOKS[-1:], verified=("tiny-1", "tiny-2"))
+
+    assert gap.endswith("(55m)") and "tiny-1" in gap
