@@ -89,7 +89,8 @@ def tick(
     alerts = carried_over(alerts, findings, ledger.past, checks)
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
-    ended = left_behind(ledger.left, checks)
+    carried = {alert.key for alert in alerts.values()}
+    ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
