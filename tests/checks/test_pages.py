@@ -26,10 +26,10 @@ PROMISED = {
     "not-checked-in blind unfinished-action contract-drift repeated-crash pending-too-long partial-allocation "
     "late-checkpoints stalled-checkpoints incomplete-checkpoint shrinking-rollback expiring-source nothing-saved "
     "wrong-resume silent-tracker wedged tracker-identity-drift stale-tracker-run second-writer moved-output "
-    "late-tick filling-disk full-disk stale-monitor clock-skew missing-artefacts past-final-step missing-secret",
+    "unreported-steps writes-after-end late-tick filling-disk full-disk stale-monitor clock-skew missing-artefacts past-final-step missing-secret",
     Gate.SEAL: "job-not-succeeded short-of-final-step incomplete-final-checkpoint open-alerts no-remote unpushed-logbook "
     "unfinished-tracker-run missing-final-metrics unrecorded-patch babysitter-still-running surviving-job "
-    "incomplete-milestone-checkpoint",
+    "incomplete-milestone-checkpoint not-checked-in",
 }
 
 

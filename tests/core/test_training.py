@@ -128,7 +128,7 @@ def test_a_job_that_waits_for_its_hardware_is_starting(state):
     assert turn.awaited[0].until == NOON + 29 * MINUTE
 
 
-@pytest.mark.parametrize("sign", [{Checkpoints: saved(NOON - MINUTE, 20)}, {JobLog: JobLog(step=20)}])
+@pytest.mark.parametrize("sign", [{Checkpoints: saved(NOON - MINUTE, 20)}, {JobLog: JobLog(step=120)}])
 def test_what_trains_without_rows_is_unknown_at_once(sign):
     """The job of a wrong path: its checkpoints advance, and nobody sees a row."""
     (turn, *_) = looked({Job: a_job(started=NOON - 5 * MINUTE), Metrics: Nothing(), **sign})

@@ -1,9 +1,21 @@
+from dataclasses import replace
+
 import pytest
 
-from builders import MINUTE, NOON, a_history, a_job, a_receipt, an_instance, answer, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    a_checkpoint,
+    a_history,
+    a_job,
+    a_receipt,
+    an_instance,
+    answer,
+    some_metrics,
+)
 from herorun.checks.health.not_checked_in import not_checked_in
 from herorun.core.check import Hold, Response
-from herorun.core.evidence import JobState, Metrics, Nothing, Receipt, Unavailable
+from herorun.core.evidence import Checkpoints, JobState, Metrics, Nothing, Receipt, Unavailable
 from herorun.core.finding import Outcome
 
 NO_RECEIPT = {Receipt: Nothing("not yet")}
@@ -53,3 +65,11 @@ def test_what_could_not_be_read_is_unknown():
 
 def test_it_warns_after_two_ticks():
     assert not_checked_in.response is Response.WARN and not_checked_in.hold == Hold(ticks=2)
+
+
+def test_a_checkpoint_of_its_own_shows_that_it_trains_where_no_row_does():
+    own = Checkpoints((replace(a_checkpoint(250), modified=NOON - MINUTE),))
+    verdict = answer(not_checked_in, NO_RECEIPT, {Metrics: Nothing()}, own)
+
+    assert verdict.message == "tiny-1 has no receipt, although checkpoint 250 was saved at 11:59 UTC"
+    assert "does not call `herorun.check_in()`" in verdict.details[0]

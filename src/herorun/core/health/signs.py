@@ -79,7 +79,10 @@ def steps_seen(
     newest = max((c for c in own if not c.alike and c.step > above), key=lambda c: c.step, default=None)
     if newest and newest.modified:
         return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
-    if isinstance(log, JobLog) and log.step is not None and log.step > above:
+    resumed = max(
+        (c.step for c in saved if not c.alike), default=0
+    )  # a trainer that resumes prints its step too
+    if isinstance(log, JobLog) and log.step is not None and log.step > max(above, resumed):
         return f"its log tells of step {log.step}"
     return ""
 

@@ -1,0 +1,58 @@
+"""The job saves checkpoints or prints steps, and no rows of it come.
+
+Why: it trains and nobody sees the loss, a spike or a NaN; the likely cause is a wrong path or id in `[tracker]`, so every
+later look would be as blind.
+Fix: look where the trainer reports to, and correct `[tracker] path`, or `project` and `id`; where these are right, see in
+the job's log why the tracker gets nothing (`WANDB_MODE`, key, network).
+"""
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.contract import Contract
+from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.running import not_running
+from herorun.core.health.signs import FRESH, rows_since, steps_seen
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.MONITOR)
+def unreported_steps(
+    job: Job,
+    contract: Contract,
+    metrics: Metrics | Nothing,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    history: History,
+    now: Now,
+) -> Verdict:
+    """Rows may be logged every few steps and arrive late: only what is further ahead than two rows counts."""
+    if verdict := not_running(job):
+        return verdict
+    since, wrote = rows_since(job, metrics, history, now.at)
+    reached = metrics.step if wrote and isinstance(metrics, Metrics) else -1
+    if wrote and since is not None and now.at - since <= FRESH:
+        return passed(f"{job.instance} reports its steps", subject=job.instance)
+    ahead = _spacing(metrics) if wrote and isinstance(metrics, Metrics) else 0
+    sign = steps_seen(job, log, checkpoints, history, reached + ahead)
+    if not sign:
+        return passed(f"nothing shows a step of {job.instance} without its row", subject=job.instance)
+    rows = f"the last row is of step {reached}" if wrote else "there is no row of it"
+    said = f"{job.instance}: {sign}, and {rows} in {_place(contract)}: is that where it reports to?"
+    return failed(said, *_named(log), subject=job.instance)
+
+
+def _spacing(metrics: Metrics) -> int:
+    """Two rows, in steps."""
+    return 2 * max((metrics.step - metrics.first_step) // max(metrics.rows, 1), 1)
+
+
+def _place(contract: Contract) -> str:
+    """Where rows are looked for."""
+    tracker = contract.tracker
+    path = tracker.options.get("path") or tracker.options.get("folder")
+    parts = [part for part in (tracker.entity, tracker.project, tracker.id or contract.slug) if part]
+    return f"the tracker {tracker.kind}, {path or '/'.join(parts)}"
+
+
+def _named(log: JobLog | Nothing | Unavailable) -> list[str]:
+    runs = log.runs if isinstance(log, JobLog) else ()
+    return [f"its log names the tracker run {run}" for run in runs]

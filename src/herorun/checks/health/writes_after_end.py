@@ -1,0 +1,56 @@
+"""Rows, checkpoints or the log of a job that its scheduler says has ended go on.
+
+Why: either the scheduler is wrong, or a second process writes under this run's name; a relaunch would add a third writer.
+Fix: look for a process of the run on its machines, and whether the tracker's id or path is another run's too; end the
+other writer before anything is launched.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+CLOSING = timedelta(minutes=2)  # what a client sends, and a store dates, after the process has ended
+
+
+@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)
+def writes_after_end(
+    job: Job,
+    metrics: Metrics | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+    history: History,
+    now: Now,
+) -> list[Verdict]:
+    """One answer for each source. What is dated in the future is a clock's fault."""
+    if not job.state.ended or job.state.in_doubt:
+        return [not_applicable(f"{job.instance} is {job.state}")]
+    ended = job.ended or next((end.at for end in history.ends if end.instance == job.instance), None)
+    if ended is None:
+        return [not_applicable(f"nobody knows when {job.instance} ended")]
+    late = [
+        failed(
+            f"{words} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at {ended:%H:%M} UTC: "
+            "does another process write there?",
+            subject=what,
+        )
+        for what, words, last in _written(metrics, checkpoints, log)
+        if ended + CLOSING < last <= now.at
+    ]
+    return late or [passed(f"nothing was written after {job.instance} ended")]
+
+
+def _written(
+    metrics: Metrics | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+) -> Iterator[tuple[str, str, datetime]]:
+    if isinstance(metrics, Metrics):
+        yield "rows", "rows came", metrics.advanced_at
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    if newest and newest.modified:
+        yield "checkpoints", "checkpoints came", newest.modified
+    if isinstance(log, JobLog) and log.changed_at:
+        yield "log", "its log changed", log.changed_at

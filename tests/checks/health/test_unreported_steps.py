@@ -1,0 +1,74 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_checkpoint, a_contract, a_job, answer, some_metrics
+from herorun.checks.health.unreported_steps import unreported_steps
+from herorun.core.check import Hold
+from herorun.core.evidence import Checkpoints, JobLog, JobState, Metrics, Nothing, Unavailable
+from herorun.core.finding import Outcome
+
+NO_ROWS = {Metrics: Nothing("no metrics file yet")}
+WRONG = a_contract(tracker={"path": "elsewhere/metrics.jsonl"})
+
+
+def saved(step, modified=NOON - MINUTE):
+    return Checkpoints((replace(a_checkpoint(step), modified=modified),))
+
+
+def test_rows_that_come_pass():
+    assert answer(unreported_steps, saved(100)).message == "tiny-1 reports its steps"
+
+
+def test_a_checkpoint_without_a_row_names_where_rows_are_looked_for():
+    verdict = answer(unreported_steps, NO_ROWS, saved(250), WRONG)
+
+    assert verdict.outcome is Outcome.FAIL and verdict.subject == "tiny-1"
+    assert verdict.message == (
+        "tiny-1: checkpoint 250 was saved at 11:59 UTC, and there is no row of it in the tracker jsonl, "
+        "elsewhere/metrics.jsonl: is that where it reports to?"
+    )
+
+
+def test_steps_in_the_log_count_and_the_runs_that_it_names_are_told():
+    log = JobLog(step=7, runs=("team/moe/abc123",))
+    verdict = answer(unreported_steps, NO_ROWS, log, Checkpoints())
+
+    assert (verdict.outcome, verdict.details) == (
+        Outcome.FAIL,
+        ("its log names the tracker run team/moe/abc123",),
+    )
+
+
+def test_a_resume_that_prints_its_step_is_no_step():
+    older = saved(500, NOON - timedelta(hours=3))
+
+    assert answer(unreported_steps, NO_ROWS, JobLog(step=500), older).outcome is Outcome.PASS
+    assert answer(unreported_steps, NO_ROWS, JobLog(step=501), older).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("step", "age", "outcome"),
+    [
+        (200, 10, Outcome.FAIL),  # the rows have stopped, and it has saved twice since
+        (102, 10, Outcome.PASS),  # within two rows
+        (200, 4, Outcome.PASS),  # rows of a slow tracker
+    ],
+)
+def test_rows_that_stopped_count_once_they_are_behind(step, age, outcome):
+    stopped = some_metrics(100, advanced_at=NOON - age * MINUTE)
+
+    assert answer(unreported_steps, stopped, saved(step)).outcome is outcome
+
+
+def test_without_a_sign_nothing_is_said_and_what_was_not_read_is_unknown():
+    assert answer(unreported_steps, NO_ROWS, Checkpoints()).outcome is Outcome.PASS
+    assert (
+        answer(unreported_steps, NO_ROWS, saved(9), a_job(JobState.FAILED)).outcome is Outcome.NOT_APPLICABLE
+    )
+    assert answer(unreported_steps, {Metrics: Unavailable("403")}).outcome is Outcome.UNKNOWN
+
+
+def test_it_is_told_at_the_second_look():
+    assert unreported_steps.hold == Hold(ticks=2)
