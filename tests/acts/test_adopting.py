@@ -84,7 +84,7 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
     capsys.readouterr()
     assert story.tick("--json") == 3  # nobody compared what it runs
     tick = json.loads(capsys.readouterr().out)
-    assert (tick["run"], tick["monitor"], tick["progress"]) == ("healthy", "fresh", "~3/4")
+    assert (tick["run"], tick["monitor"], tick["progress"]) == ("unknown", "fresh", "~3/4")
     assert story.launch() == 1
     assert "tiny-1 is running as job" in capsys.readouterr().out
 

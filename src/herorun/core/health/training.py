@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.clocks import SKEW
-from herorun.core.durations import say_duration
+from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -128,7 +128,7 @@ def _row(job: Job, evidence: Evidence, now: datetime, patience: Patience) -> tup
         return _first_row(job, evidence, history, since, patience)
     age = now - rows.advanced_at
     if -age > SKEW:
-        return (Awaited("row", f"the newest row is dated {say_duration(-age)} in the future"),), True
+        return (Awaited("row", f"the newest row is dated {say_span(-age)} in the future"),), True
     limit = fresh_for(rows, patience)
     return ((_stale(rows, evidence, age, limit, patience),) if age > limit else ()), True
 
@@ -145,11 +145,11 @@ def _stale(
     metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: Patience
 ) -> Awaited:
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
-    last = f"the last row, of step {metrics.step}, is {_rounded(age)} old"
+    last = f"the last row, of step {metrics.step}, is {say_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
         words = f"{last} and the final step is reached: the job's end is awaited"
         return Awaited("row", words, metrics.advanced_at + patience.closing)
-    due = f"{last}; at the run's own pace the next is due within {_rounded(limit)}"
+    due = f"{last}; at the run's own pace the next is due within {say_span(limit)}"
     until = None
     if isinstance(cadence, Cadence):
         step = final if isinstance(final, FinalStep) else Nothing()
@@ -166,7 +166,3 @@ def _first_row(
     until = since + patience.startup if since else None
     words = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
     return (Awaited("row", words, until),), False
-
-
-def _rounded(duration: timedelta) -> str:
-    return say_duration(timedelta(seconds=round(duration.total_seconds())))

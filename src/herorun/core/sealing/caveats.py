@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from herorun.core.alert import Alert
-from herorun.core.contract import say_duration
+from herorun.core.durations import say_span
 from herorun.core.event import Decided, Event
 from herorun.core.evidence import Judged
 from herorun.core.finding import Waiver
@@ -76,7 +76,7 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
 
 
 def _gap(instance: str, since: datetime, until: datetime) -> str:
-    length = say_duration(timedelta(minutes=(until - since) // timedelta(minutes=1)))
+    length = say_span(until - since)
     return f"gap in monitoring: nobody saw {instance} from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC ({length})"
 
 
