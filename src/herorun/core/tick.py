@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.alert import Alert, AlertId, Moment, advance, ended_unresolved, left_behind, muted_topics
-from herorun.core.check import Check, evaluate
+from herorun.core.check import Check, Severity, evaluate
 from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
 from herorun.core.decide import Action, Case, all_answered, decide, told_as_ended, waiting_until
@@ -22,7 +22,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
-from herorun.core.health.training import Awaited, Training, training
+from herorun.core.health.training import Awaited, Proof, Training, training
 from herorun.core.news import news
 from herorun.core.past_alerts import carried_over, without_old_news
 from herorun.core.recovery.ending import Ending, ending_of
@@ -91,6 +91,7 @@ def tick(
     muted = muted_topics(evidence, findings, checks)
     carried = {alert.key for alert in alerts.values()}
     ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
+    ended = tuple(alert for alert in ended if not _goes_on(alert, findings, checks))
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
@@ -99,6 +100,9 @@ def tick(
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
     proof = training_of(evidence, rules, now)
+    late = overdue(evidence, findings)
+    if late and proof.proof is Proof.COMPLETE:
+        proof = Training(Proof.LACKING, proof.awaited)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
         *told_as_ended(ended, checks, ledger),
@@ -115,10 +119,16 @@ def tick(
         case.ending,
         wake,
         settled,
-        (*proof.awaited, *overdue(evidence, findings)),
+        (*proof.awaited, *late),
         rules.policy.quiet_every,
         ended,
     )
+
+
+def _goes_on(alert: Alert, findings: Iterable[Finding], checks: Mapping[str, Check]) -> bool:
+    """A warning whose check fails again now, of whatever subject, is told by the alert that begins with that."""
+    fails = any(f.check == alert.check and f.verdict.outcome is Outcome.FAIL for f in findings)
+    return fails and checks[alert.check].severity is not Severity.CRITICAL
 
 
 def _has_ended(evidence: Evidence) -> bool:
