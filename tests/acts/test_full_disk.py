@@ -7,11 +7,13 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builders import NOON
 from herorun.core.health.headroom import RESERVE
+from herorun.schedulers import local
 from herorun.system import reserve
 from herorun.system.files import write_whole
 from herorun.system.plumbing import commit_files
@@ -69,6 +71,24 @@ def test_a_crash_on_a_full_state_folder_is_recorded_told_and_relaunched(
         filling.unlink()
         story.tick()
         assert (state / "reserve").exists()
+
+
+def test_a_launch_on_a_disk_that_fills_up_at_that_moment_starts(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The supervisor has a process of its own, and gives up the reserve as well."""
+    with small_disk(story.work / ".herorun", "64m") as state:
+        story.init()
+        real = local.start_supervisor
+
+        def late(*given: Any) -> None:
+            fill(state)
+            real(*given)
+
+        monkeypatch.setattr(local, "start_supervisor", late)
+        assert story.launch() == 0
+        story.ended()
+        assert len(story.starts) == 1 and not (state / "reserve").exists()
 
 
 def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(story: Story) -> None:

@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,10 @@ def request_of(submission: Submission, code: str, admission: str) -> dict[str, A
 _MARKS = ("instance", "admission", "host")  # what the job's processes are found by, to the letter
 
 
-def order_of(request: Mapping[str, Any], folder: str, lock: int, grace: timedelta) -> dict[str, Any]:
-    """What the supervisor is told, through its standard input."""
+def order_of(
+    request: Mapping[str, Any], folder: str, lock: int, grace: timedelta, reserves: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """What the supervisor is told, through its standard input; it gives up the `reserves` where its disk is full."""
     return {
         "request": {**scrub_tree(request), **{name: request[name] for name in _MARKS if name in request}},
         "folder": folder,
@@ -44,6 +46,7 @@ def order_of(request: Mapping[str, Any], folder: str, lock: int, grace: timedelt
         "cwd": os.path.join(request["code"], request["cwd"]),
         "lock": lock,
         "grace": grace.total_seconds(),
+        "reserves": [str(path) for path in reserves],
     }
 
 

@@ -52,11 +52,14 @@ GLANCE = 0.25  # seconds between two looks for stop.json
 FULL_DISK = 600.0  # seconds for which the exit record is tried again
 NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
 RESERVE = 4096  # bytes kept for the exit record on a disk that may fill up
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_reserves: list[str] = []  # files whose room is kept for the records of a start and an end
 _CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
 
 
 def main() -> None:
     order = json.load(sys.stdin)  # a submitter that died has not written it whole: then nothing is started
+    _reserves[:] = order.get("reserves", [])
     if not claim(order):
         return
     if os.fork():
@@ -234,6 +237,24 @@ def now() -> str:
 
 def write(folder: str, name: str, value: dict[str, Any]) -> None:
     """Write a file so that a reader sees all of it or nothing, and a crash of the machine does not lose it."""
+    try:
+        _write(folder, name, value)
+    except OSError as error:
+        if error.errno not in _FULL or not _give_up_reserves():
+            raise
+        _write(folder, name, value)
+
+
+def _give_up_reserves() -> bool:
+    given = 0
+    for path in _reserves:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+            given += 1
+    return given > 0
+
+
+def _write(folder: str, name: str, value: dict[str, Any]) -> None:
     aside = f"{folder}/.{name}.new"
     try:
         with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
@@ -263,7 +284,7 @@ def _write_end(folder: str, end: dict[str, Any]) -> None:
         try:
             return write(folder, "exit.json", end)
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT) and _write_in_reserve(folder, end):
+            if error.errno in _FULL and _write_in_reserve(folder, end):
                 return None
             if time.monotonic() >= until or not os.path.isdir(folder):
                 raise

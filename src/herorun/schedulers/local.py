@@ -26,6 +26,7 @@ from herorun.schedulers._logs import part_here
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.system.clock import now
 from herorun.system.files import create_whole
+from herorun.system.reserve import reserves_at
 
 
 class Options(BaseModel):
@@ -141,7 +142,8 @@ class Local:
                 return None
             keep_environment(submission, self._jobs)
             request = request_of(submission, code, admission)
-            order = order_of(request, str(folder.path), lock, self._options.grace)
+            reserves = reserves_at(self._jobs)
+            order = order_of(request, str(folder.path), lock, self._options.grace, reserves)
             start_supervisor(order, env, self._options.start_within)
         return folder.job()
 

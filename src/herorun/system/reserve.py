@@ -27,8 +27,13 @@ def keep_reserve(path: Path) -> None:
 
 def give_up_reserve(near: Path) -> bool:
     """Make room on the disk that this path lies on; whether there was a reserve left."""
-    removed = [_removed(path) for path in list(_reserves) if _same_disk(path, near)]
+    removed = [_removed(path) for path in reserves_at(near)]
     return any(removed)
+
+
+def reserves_at(near: Path) -> list[Path]:
+    """Those on the disk that this path lies on: a process of its own, such as a job's supervisor, may give them up too."""
+    return [path for path in sorted(_reserves) if _same_disk(path, near)]
 
 
 def must_have_room(near: Path) -> None:
