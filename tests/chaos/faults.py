@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from chaos.world import World
@@ -93,19 +94,34 @@ def remote_refuses(world: World, fault: Fault) -> None:
     hook.unlink()
 
 
-def full_disk(world: World, fault: Fault) -> None:
-    """The state folder's, to the last byte; and a job dies meanwhile."""
-    filling = world.state / ".fill"
-    with filling.open("wb", buffering=0) as file:
-        for size in (1 << 16, 1 << 9):
-            with suppress(OSError):
-                while True:
-                    file.write(b"\0" * size)
+def full_state(world: World, fault: Fault) -> None:
+    """To the last byte; and a job dies meanwhile, which is relaunched at once."""
+    filling = _fill(world.state)
     time.sleep(2)
     fault.facts["slug"] = world.slugs[0]
     fault.killed = world.kill_job(world.slugs[0])
     time.sleep(6)
     filling.unlink()
+
+
+def full_root(world: World, fault: Fault) -> None:
+    """The output root's disk: rows and checkpoints are lost, and a job that dies waits for room."""
+    filling = _fill(world.home / "out")
+    time.sleep(2)
+    fault.facts["slug"] = world.slugs[-1]
+    fault.killed = world.kill_job(world.slugs[-1])
+    time.sleep(4)
+    filling.unlink()
+
+
+def _fill(folder: Path) -> Path:
+    filling = folder / ".fill"
+    with filling.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 9):
+            with suppress(OSError):
+                while True:
+                    file.write(b"\0" * size)
+    return filling
 
 
 OF_A_RUN: tuple[Callable[[World, Fault], None], ...] = (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_disk, happen
+from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_root, full_state, happen
 from chaos.judging import violations
 from chaos.world import World
 
@@ -24,7 +24,7 @@ LAST_RELAUNCH = 15.0  # seconds until what the last fault has done is mended
 
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[bool]:
-    """Whether the state folder lies on a disk of its own that can be filled: only root may mount one."""
+    """Whether the folder lies on a disk of its own that can be filled: only root may mount one."""
     words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
     mounted = os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
     try:
@@ -40,10 +40,12 @@ def test_a_short_week(home: Path, seed: int) -> None:
     world, faults = World(home, ("r0", "r1")), list[Fault]()
     world.work.mkdir()
     world.state.mkdir()
-    with small_disk(world.state) as may_fill:
+    out = world.home / "out"
+    out.mkdir()
+    with small_disk(world.state) as may_fill, small_disk(out):
         try:
             world.begin()
-            machine = (*OF_THE_MACHINE, full_disk) if may_fill else OF_THE_MACHINE
+            machine = (full_root, *OF_THE_MACHINE, full_state) if may_fill else OF_THE_MACHINE
             until = time.monotonic() + SECONDS
             threads = [
                 threading.Thread(target=lambda s=slug, m=may: faults.extend(happen(world, seed, s, until, m)))

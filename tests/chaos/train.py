@@ -3,6 +3,7 @@
 `train.py --config FILE`, standard library and herorun alone. It notes which other starts of the run still live.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -35,6 +36,15 @@ def newest() -> int | None:
     return max(steps, default=None)
 
 
+def save(step: int) -> None:
+    folder = root / f"step-{step}"
+    folder.mkdir(exist_ok=True)
+    (folder / "weights").write_bytes(b"w" * 2048)
+    told = {"step": step, "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S"), "is_temporary": False}
+    (folder / ".metadata").write_text(json.dumps(told))
+    (folder / ".metadata").rename(folder / "metadata.json")
+
+
 step = json.loads((Path(start) / "metadata.json").read_text())["step"] if start else 0
 before = [json.loads(line) for line in starts.read_text().splitlines()] if starts.exists() else []
 with starts.open("a") as file:
@@ -54,13 +64,9 @@ path = root / "metrics.jsonl"
 while step < config["steps"]:
     time.sleep(0.05)
     loss = 2.0 + random.Random(step).gauss(0, 0.02)
-    with path.open("a") as rows:
+    with contextlib.suppress(OSError), path.open("a") as rows:  # the disk is full
         rows.write(json.dumps({"step": step, "train/loss": loss, "timestamp": time.time()}) + "\n")
     step += 1
     if step % config["every"] == 0:
-        folder = root / f"step-{step}"
-        folder.mkdir(exist_ok=True)
-        (folder / "weights").write_bytes(b"w" * 2048)
-        told = {"step": step, "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S"), "is_temporary": False}
-        (folder / ".metadata").write_text(json.dumps(told))
-        (folder / ".metadata").rename(folder / "metadata.json")
+        with contextlib.suppress(OSError):
+            save(step)

@@ -80,7 +80,7 @@ class World:
     def begin(self) -> "World":
         """Publish the code, launch every run, and let one process watch them all."""
         for name in ("out", "starts"):
-            (self.home / name).mkdir()
+            (self.home / name).mkdir(exist_ok=True)
         git(self.home, "init", "-q", "--bare", "-b", "main", str(self.origin))
         git(self.work, "init", "-q", "-b", "main")
         git(self.work, "remote", "add", "origin", str(self.origin))
