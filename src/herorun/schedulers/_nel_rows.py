@@ -4,7 +4,6 @@ The list is JSON by lines, and of several lines of one job the last counts. No s
 each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
+from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
 from herorun.schedulers._printed import tables_in
 
@@ -61,7 +61,7 @@ def entries(text: str) -> tuple[Entry, ...]:
 
 def _entry(line: str) -> Entry | None:
     try:
-        told = json.loads(line)
+        told = read_json(line)
         output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
         at = datetime.fromtimestamp(float(told["timestamp"]), UTC)
         return Entry(

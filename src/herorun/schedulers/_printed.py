@@ -1,8 +1,9 @@
 """What a program prints as JSON among other lines. Pure."""
 
-import json
 import re
 from typing import Any
+
+from herorun.core.outside import read_json
 
 _LIST = re.compile(r"^\[", re.MULTILINE)
 
@@ -15,7 +16,7 @@ def tables_in(text: str) -> list[dict[str, Any]] | None:
     """
     start = _LIST.search(text)
     try:
-        told = json.loads(text[start.start() :]) if start else None
+        told = read_json(text[start.start() :]) if start else None
     except ValueError:
         return None
     return told if isinstance(told, list) and all(isinstance(each, dict) for each in told) else None
