@@ -1,4 +1,4 @@
-"""What `git fast-import` leaves where it fails or is killed: its crash report, and what it had begun to write.
+"""What `git fast-import` and a fetch leave where they fail or are killed: a crash report, and what they had begun to write.
 
 git removes such files after two weeks, if somebody lets it; until then they fill a disk that is full. Only ours go: a
 report that names our import, or is empty and of that second; and beside it, files of this user from those seconds that no process has
@@ -15,6 +15,7 @@ from pathlib import Path
 OURS = b"# refs/herorun/"  # how our imports begin; a report lists the newest commands
 NEAR = 5.0  # seconds around the failure in which its files were last written
 _REPORT = re.compile(r"fast_import_crash_(\d+)")
+_again: dict[Path, list[tuple[float, float]]] = {}  # by git directory, seconds whose files were still held
 _BEGUN = ("tmp_pack_", "tmp_idx_", "tmp_obj_")
 
 
@@ -28,8 +29,10 @@ def sweep(common: Path, since: float | None = None) -> None:
             if OURS in text or empty:
                 report.unlink()
                 moments.append(at)
-    if moments:
-        _remove_begun(common / "objects", min(moments) - NEAR, max(moments) + NEAR)
+    windows = _again.pop(common, [])
+    windows += [(min(moments) - NEAR, max(moments) + NEAR)] if moments else []
+    if left := [window for window in windows if not _remove_begun(common / "objects", *window)]:
+        _again[common] = left
 
 
 def _reports(common: Path) -> Iterator[Path]:
@@ -44,7 +47,8 @@ def _lives(report: Path) -> bool:
     return found is not None and Path(f"/proc/{found[1]}").exists()
 
 
-def _remove_begun(objects: Path, first: float, last: float) -> None:
+def _remove_begun(objects: Path, first: float, last: float) -> bool:
+    """Whether all of those seconds is gone; a child of the failed git may hold its file for a moment longer."""
     begun = [
         path
         for folder in (objects / "pack", *objects.glob("[0-9a-f][0-9a-f]"))
@@ -52,11 +56,15 @@ def _remove_begun(objects: Path, first: float, last: float) -> None:
         if (told := _told(path)) and told[0] == os.geteuid() and first <= told[1] <= last
     ]
     held = _open_files() if begun else set()
+    gone = True
     for path in begun:
         with contextlib.suppress(OSError):
             found = path.stat()
-            if held is not None and (found.st_dev, found.st_ino) not in held:
+            if held is None or (found.st_dev, found.st_ino) in held:
+                gone = held is None and gone  # nobody can tell: another try would be in vain
+            else:
                 path.unlink()
+    return gone
 
 
 def _begun_in(folder: Path) -> list[Path]:

@@ -79,9 +79,8 @@ def _imported(repository: Repository, stream: bytes) -> Answer:
             raise
     try:
         return repository.git(*asked, stdin=stream, settings=_QUICK)
-    except GitFailed:
+    finally:
         sweep(repository.common, since)
-        raise
 
 
 def _bytes(text: str) -> bytes:
@@ -173,19 +172,24 @@ def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None
 
 def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
     """Fetch refs of the remote into our own, source -> target, and nothing else."""
-    with voice.waiting(scrub(f"fetching from {remote}")), rooted(f"remote {remote}"):
-        repository.git(
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--no-auto-gc",
-            "--refmap=",  # else the user's remote-tracking refs move too
-            remote,
-            *(f"+{source}:{target}" for source, target in refs.items()),
-            timeout=REMOTE,
-        )
+    asked = (
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
+        "--no-auto-gc",
+        "--refmap=",  # else the user's remote-tracking refs move too
+        remote,
+        *(f"+{source}:{target}" for source, target in refs.items()),
+    )
+    since = time.time()
+    try:
+        with voice.waiting(scrub(f"fetching from {remote}")), rooted(f"remote {remote}"):
+            repository.git(*asked, timeout=REMOTE)
+    except CouldNotLook:
+        sweep(repository.common, since)  # on a full disk it leaves half a pack
+        raise
 
 
 def delete_refs(repository: Repository, prefix: str) -> None:
