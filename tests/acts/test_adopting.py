@@ -86,7 +86,7 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
     tick = json.loads(capsys.readouterr().out)
     assert (tick["run"], tick["monitor"], tick["progress"]) == ("unknown", "fresh", "~3/4")
     assert story.launch() == 1
-    assert "tiny-1 is running as job" in capsys.readouterr().out
+    assert capsys.readouterr().out == "already running: tiny-1\n"
 
     # and stopped as any
     assert story.herorun("stop", SLUG) == 0

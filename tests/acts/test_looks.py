@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from herorun.acts.fleet import AT_ONCE
 from herorun.acts.looks import Looks
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
@@ -21,6 +20,7 @@ from schedulers.test_slurm_answers import sacct, squeue
 from schedulers.test_slurm_stand_ins import Slurm
 from stories import SLUG, Story
 
+AT_ONCE = 8  # runs that ask at the same time
 LONG_AGO = datetime.now(UTC) - timedelta(days=2)
 HALF = timedelta(minutes=7)
 MANY = 1000

@@ -11,7 +11,7 @@ import pytest
 from commands.answers import ask
 from herorun.acts.many import worst
 from herorun.cli import herorun
-from herorun.gates import finding_json
+from herorun.gates import findings_json
 from herorun.system.clock import now
 from herorun.system.plumbing import commit_files
 from herorun.workspace import watched_run
@@ -70,11 +70,11 @@ def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_
 
     def as_json(*finding: Any) -> Any:
         told.append(finding)
-        return finding_json(*finding)
+        return findings_json(*finding)
 
     monkeypatch.setattr("herorun.acts.status.watched_run", watched)
     monkeypatch.setattr("herorun.acts.looks.watched_run", watched)
-    monkeypatch.setattr("herorun.acts.status.finding_json", as_json)
+    monkeypatch.setattr("herorun.acts.status.findings_json", as_json)
     ask(two, capsys, *words)
     assert sorted(opened) == [BROKEN, SLUG]
     assert bool(told) == ("--json" in words)

@@ -81,9 +81,11 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, cap
         assert dirty.herorun("preflight", SLUG) == 0
         page = capsys.readouterr().out
         assert page.count("fix: commit and push") == lines
-        assert ("findings were written down: audit; 1 finding was open: dirty-tree" in page) is (not lines)
-        assert page.splitlines()[-2] == (
-            f"CLEAR: [policy] mode {policy['mode']}; 1 finding was open: dirty-tree; enforced it would be blocked"
+        assert ("findings were recorded: audit; 1 finding was open: dirty-tree" in page) is (not lines)
+        last = page.splitlines()[-2]
+        assert last.startswith("CLEAR: 1 failed and not enforced, ")
+        assert last.endswith(
+            f"; [policy] mode {policy['mode']}; 1 finding was open: dirty-tree; enforced it would be blocked"
         )
 
 
@@ -128,7 +130,7 @@ def test_what_would_do_harm_stands_in_every_mode(
     assert len(story.starts) == 1
     capsys.readouterr()
     assert story.launch() == 1
-    assert "live-duplicate" in capsys.readouterr().out
+    assert capsys.readouterr().out == "already running: tiny-1\n"
 
 
 @pytest.mark.thorough
@@ -149,8 +151,11 @@ def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
 
 @pytest.mark.thorough
 def test_a_relaunch_that_nobody_reads_is_enforced(story: Story) -> None:
+    story.init()  # which would refuse that final step
     story.sign(policy=WARN, final_step="nowhere")
-    story.launched(CRASH)
+    story.order("tiny-1", CRASH)
+    assert story.launch() == 0
+    story.ended()
     assert story.tick() == 1
     assert len(story.starts) == 1
     assert "escalate/relaunch/tiny-1/gate" in story.comments

@@ -40,7 +40,7 @@ def test_a_buckets_region_and_rules_are_read(gcs: Service) -> None:
     root = f"gs://{a_bucket(gcs, **WEEK)}/tiny"
     facts = read_root_facts(a_run(f"{root}/"), STORE)
     assert facts.regions == {root: "us-central1"}
-    assert facts.rules == {root: ("the bucket deletes objects 7 days after they were written",)}
+    assert facts.rules == {root: ("the bucket deletes objects 7d after they were written",)}
 
 
 @pytest.mark.parametrize(

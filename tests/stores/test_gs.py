@@ -233,7 +233,7 @@ def test_not_found_is_not_found_everywhere(gcs: Service, root: str) -> None:
 
 def test_a_server_that_hangs_is_a_time_out(gcs: Service, root: str) -> None:
     gcs.fault(sleep=2)
-    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT} s"):
+    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT}s"):
         connect(deadline=SHORT).names(root)
 
 
@@ -349,14 +349,14 @@ def deleting(**condition: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("facts", "words", "days"),
     [
-        (deleting(age=14), "deletes objects 14 days", 14),
-        (deleting(age=1, matchesPrefix=["tiny/"]), "under tiny/ 1 day after", 1),
-        (deleting(age=3, matchesPrefix=["other/", "tin"]), "under other/, tin 3 days", 3),
-        (deleting(age=3, matchesPrefix=["tiny/deeper/"]), "under tiny/deeper/ 3 days", None),
+        (deleting(age=14), "deletes objects 14d", 14),
+        (deleting(age=1, matchesPrefix=["tiny/"]), "under tiny/ 1d after", 1),
+        (deleting(age=3, matchesPrefix=["other/", "tin"]), "under other/, tin 3d", 3),
+        (deleting(age=3, matchesPrefix=["tiny/deeper/"]), "under tiny/deeper/ 3d", None),
         (deleting(age=3, matchesSuffix=[".tmp"]), "where also matchesSuffix hold", None),
         (deleting(createdBefore="2026-01-01"), "where also createdBefore hold", None),
-        ({"retentionPolicy": {"retentionPeriod": "86400"}}, "forbids to replace or delete .* 1 day", None),
-        ({"softDeletePolicy": {"retentionDurationSeconds": "604800"}}, "7 days longer", None),
+        ({"retentionPolicy": {"retentionPeriod": "86400"}}, "forbids to replace or delete .* 1d", None),
+        ({"softDeletePolicy": {"retentionDurationSeconds": "604800"}}, "7d longer", None),
         ({"versioning": {"enabled": True}}, "versioning", None),
         ({"defaultEventBasedHold": True}, "holds every new object", None),
     ],

@@ -235,7 +235,7 @@ def test_not_found_is_not_found_everywhere(s3: Service, root: str) -> None:
 
 def test_a_server_that_hangs_is_a_time_out(s3: Service, root: str) -> None:
     s3.fault(sleep=2)
-    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT} s"):
+    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT}s"):
         connect(deadline=SHORT).names(root)
 
 
@@ -298,9 +298,9 @@ def a_rule(days: int = 3, **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("facts", "words", "days"),
     [
-        (a_rule(14), "deletes objects 14 days", 14),
-        (a_rule(1, Filter={"Prefix": "tiny/"}), "under tiny/ 1 day after", 1),
-        (a_rule(3, Filter={"Prefix": "tiny/deeper/"}), "under tiny/deeper/ 3 days", None),
+        (a_rule(14), "deletes objects 14d", 14),
+        (a_rule(1, Filter={"Prefix": "tiny/"}), "under tiny/ 1d after", 1),
+        (a_rule(3, Filter={"Prefix": "tiny/deeper/"}), "under tiny/deeper/ 3d", None),
         (a_rule(3, Filter={"Tag": {"Key": "a", "Value": "b"}}), "where also Tag hold", None),
         ({"versioning": "Enabled"}, "versioning", None),
     ],

@@ -98,10 +98,10 @@ class Turn:
             "run": seen.run.value if seen else "finished",
             "monitor": seen.monitor.value if seen else "fresh",
             "progress": self.progress,
-            "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
             "findings": findings_json(seen.findings, checks) if seen else [],
             "alerts": alerts_json(seen, self.run.record.memory(), checks) if seen else [],
             "actions": [action_json(done) for done in self.performed],
+            "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
             "other": other_json(self.evidence),
         }
 

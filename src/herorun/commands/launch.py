@@ -57,7 +57,7 @@ def command(
         screen.show_json(done.as_json())
         return done.exit_code
     page = screen.console()
-    if done.running:
+    if done.running and not adopt:
         page.print(f"already running: {', '.join(map(screen.clean, done.running))}", style="bold red")
         return done.exit_code
     open_ones = [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Bundle
-from herorun.core.finding import Verdict, failed, few, passed, unknown
+from herorun.core.finding import Verdict, count, failed, few, passed, unknown
 
 MOST = 50  # files that are named
 
@@ -32,7 +32,9 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
             *details[:MOST],
             subject=name,
         )
-    return passed(f"{name} holds the {bundle.compared} files of {commit:.9}, byte for byte", subject=name)
+    return passed(
+        f"{name} holds {count(bundle.compared, 'file')} of {commit:.9}, byte for byte", subject=name
+    )
 
 
 def _by_digest(bundle: Bundle) -> Verdict:
