@@ -312,8 +312,10 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     assert (incident["state"], incident["acknowledged"]) == ("ended-unresolved", False)
 
     assert set(findings(story, capsys, 1)) == {"not-checked-in", "open-alerts"}
+    assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun ack {SLUG}"
     assert story.herorun("ack", SLUG, "not-checked-in", "--reason", "an old image") == 0
-    assert look(story, capsys, "status", SLUG)[1]["alerts"] == []
+    acknowledged = look(story, capsys, "status", SLUG)[1]
+    assert (acknowledged["alerts"], acknowledged["next"]) == ([], f"herorun seal {SLUG}")
     assert set(findings(story, capsys, 1)) == {"not-checked-in"}
     waive(story, "not-checked-in")
     assert story.seal() == 0

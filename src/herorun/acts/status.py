@@ -189,8 +189,11 @@ def _next(run: Run, health: str, ahead: Memory, seen: Evidence) -> str:
     proposer = Proposer(run, ahead, {Metrics: seen[Metrics]} if Metrics in seen else {})
     if health == RunHealth.DOWN:
         return _up_again(run, proposer)
-    if ahead.ledger.taints and health != RunHealth.FINISHED and not ahead.sealed:
-        return proposer.proposals((Way.STOP_AND_ROLLBACK,))[0].command
+    if ahead.ledger.taints and not ahead.sealed:
+        way = Way.ROLLBACK if health == RunHealth.FINISHED else Way.STOP_AND_ROLLBACK
+        return proposer.proposals((way,))[0].command
+    if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
+        return f"herorun ack {run.slug}"  # the seal gate waits for it
     commands = {
         "not initialised": f"herorun init {run.slug}",
         "initialised": f"herorun preflight {run.slug}",

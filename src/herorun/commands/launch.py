@@ -65,7 +65,7 @@ def command(
         show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
         said = "nothing was adopted" if adopt else "nothing was submitted"
-        screen.show_verdict(page, done.preflight.verdict.value, said)
+        screen.show_verdict(page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {said}")
         return done.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")

@@ -62,7 +62,8 @@ def command(
             if done.statement:
                 page.print(f"checkpoint: {screen.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}")
         else:
-            screen.show_verdict(page, done.verdict.value, "nothing was tagged")
+            counts = f"{done.report.tally}; " if done.report else ""
+            screen.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
     return {"clear": 0, "blocked": 1, "unknown": 3}[done.verdict.value]
