@@ -106,3 +106,11 @@ class PrintedPatterns:
 
     found: Mapping[str, str] = field(default_factory=dict)  # id -> package and version
     lost: Mapping[str, str] = field(default_factory=dict)  # id -> why no line can match it
+
+
+@dataclass(frozen=True)
+class TrackerMentions:
+    """What the text of the job says about the places where the contract looks for its rows, by the contract's key."""
+
+    named: Mapping[str, str] = field(default_factory=dict)  # where it is named
+    others: Mapping[str, str] = field(default_factory=dict)  # what is named in its place

@@ -1,0 +1,20 @@
+"""The job names another metrics file, tracker id or log line than the contract looks for.
+
+Why: the run would train and herorun would see no row of it: no loss, no spike, no NaN, for as long as nobody notices.
+Fix: correct `[tracker] path`, `id`, `project` or `entity`, or the pattern in `[patrol]`, to what the script writes; or let the
+script write there, as `herorun.log` does by itself.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import TrackerMentions
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def unmatched_tracker(mentions: TrackerMentions) -> list[Verdict]:
+    """One answer for each key of the contract of which the job's text tells something."""
+    wrong = [failed(f"{key}: {why}", subject=key) for key, why in sorted(mentions.others.items())]
+    right = [
+        passed(why, subject=key) for key, why in sorted(mentions.named.items()) if key not in mentions.others
+    ]
+    return [*wrong, *right]

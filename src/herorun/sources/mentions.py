@@ -1,0 +1,120 @@
+"""Whether the files, the config or the command of the job name what `[tracker]` and `[patrol]` look for.
+
+Only a contradiction in the text counts: another file, id or word in the place of the one that is looked for. Where the
+text names nothing, or a trainer of others may name it, nothing is concluded.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from posixpath import basename, splitext
+
+from herorun.core.code.mentions import Named, Program, foreign_imports, program, required_words
+from herorun.core.contract import Contract
+from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
+from herorun.core.identity.intent import is_wandb
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub
+from herorun.system.git import Repository
+
+_LARGEST = 4 << 20  # bytes: a file beyond it is data
+_SHOWN = 3  # names in a message
+_OWN_LOG = re.compile(rb"herorun\.(log|callbacks)\b|from herorun import [^\n]*\blog\b")
+
+
+def read_tracker_mentions(
+    repository: Repository, contract: Contract, plan: Plan, closure: ImportClosure
+) -> TrackerMentions | Nothing:
+    """By the contract's key."""
+    if closure.entry is None:
+        return Nothing("the command starts no Python file of this repository")
+    if closure.unresolved:
+        return Nothing(f"not every file of the job could be read: {closure.unresolved[0]}")
+    files = {path: _content(os.path.join(repository.top, path)) for path in sorted(closure.files)}
+    if foreign := foreign_imports(files, sys.stdlib_module_names):
+        return Nothing(f"{foreign[0]}, which the job imports, may name what its own files do not")
+    mentions = _Mentions(files, plan, program(files))
+    mentions.tracker()
+    for key in ("progress", "done_words"):
+        mentions.pattern(f"[patrol] {key}", getattr(contract.patrol, key))
+    if not mentions.named and not mentions.others:
+        return Nothing("no file of the job tells where it reports to")
+    return TrackerMentions(mentions.named, mentions.others)
+
+
+@dataclass
+class _Mentions:
+    files: Mapping[str, bytes]
+    plan: Plan
+    program: Program
+    named: dict[str, str] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
+
+    def tracker(self) -> None:
+        run = self.plan.tracker.value
+        if is_wandb(run.kind):
+            for key, value in (("id", run.id), ("project", run.project), ("entity", run.entity)):
+                if value:
+                    self._compare(f"[tracker] {key}", value, [*self.program.arguments("wandb.init", key)])
+        elif run.kind == "tensorboard":
+            folder = str(run.options.get("path", "tensorboard"))
+            writers = [*self.program.arguments("SummaryWriter", "log_dir", 0)]
+            self._compare("[tracker] path", basename(folder.rstrip("/")), writers)
+        elif run.kind == "jsonl":
+            self._file(basename(str(run.options.get("path", "metrics.jsonl"))))
+
+    def _file(self, name: str) -> None:
+        key, suffix = "[tracker] path", splitext(name)[1]
+        if place := next(self._places(name), ""):
+            self.named[key] = f"{place} names {name}"
+        elif any(_OWN_LOG.search(data) for data in self.files.values()):
+            self.named[key] = "herorun.log writes where the contract's tracker reads"
+        elif suffix:
+            inputs = {*self.files, *self.plan.data.value.values()}
+            files = [each for each in self.program.files(suffix) if each.value not in inputs]
+            self._compare(key, name, files)
+
+    def _compare(self, key: str, value: str, given: list[Named]) -> None:
+        """Nothing is concluded where one of the values is computed."""
+        for each in given:
+            if each.value is not None and value in (each.value, basename(each.value.rstrip("/"))):
+                self.named[key] = f"{each.path}:{each.line} names {value}"
+                return
+        if given and all(each.value for each in given):
+            there = ", ".join(dict.fromkeys(map(str, given[:_SHOWN])))
+            self.others[key] = scrub(f"{value!r} is named nowhere in the job; what it names is {there}")
+
+    def pattern(self, key: str, pattern: str | None) -> None:
+        for word in required_words(pattern or ""):
+            if not next(self._places(word), ""):
+                self.others[key] = (
+                    f"no file of the job holds the word {word!r}, which each line needs to match"
+                )
+                return
+            self.named[key] = f"the job holds {word!r}"
+
+    def _places(self, word: str) -> Iterator[str]:
+        """Where the text stands: files, the resolved config, the command and its environment."""
+        plan = self.plan
+        told = json.dumps(word)[1:-1]
+        if any(word in part for part in (*plan.argv.value, *plan.resume_argv.value)):
+            yield "the command"
+        if told in json.dumps([*plan.env.value.values()], default=str):
+            yield "[command] env"
+        if told in json.dumps(dict(plan.config.value), default=str):
+            yield "the config"
+        yield from (path for path, data in self.files.items() if word.encode() in data)
+
+
+def _content(path: str) -> bytes:
+    """Empty for what is no file, or too large for a program."""
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            return b""
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
