@@ -157,7 +157,7 @@ def test_a_run_that_nobody_looks_at_is_told_once_and_paged(
     eventually(lambda: any("nobody is seen to watch tiny" in words for words in fleet.said))
 
 
-def test_a_status_of_a_run_that_is_not_ticking_is_critical(
+def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.launched(WAIT)
@@ -169,7 +169,7 @@ def test_a_status_of_a_run_that_is_not_ticking_is_critical(
     (alert,) = [each for each in told["alerts"] if each["subject"] == "nobody"]
     assert (alert["check"], alert["severity"], alert["state"]) == ("stale-monitor", "critical", "firing")
     assert "`herorun babysit tiny`" in alert["message"]
-    assert story.herorun("status", "--all") == 1
+    assert story.herorun("status", "--all") == story.herorun("status", SLUG) == 3
     elsewhere = story.clone("elsewhere")  # whose record is older: it cannot tell
     seen = ask(elsewhere, capsys, "status", SLUG, "--json")
     assert not [each for each in seen.document["alerts"] if each["subject"] == "nobody"]

@@ -21,10 +21,10 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Waiver
-from herorun.core.tick import exit_code
+from herorun.core.tick import critical_topics, exit_code
 from herorun.discover import checks as discovered
 
-SEVERITY = {check.name: check.severity for check in discovered()}
+CHECKS = {check.name: check for check in discovered()}
 HOUR = timedelta(hours=1)
 BEFORE = NOON - 2 * HOUR  # before the instance was launched
 OFTEN = {Contract: a_contract(checkpoints={"permanent_every": 20})}
@@ -72,8 +72,14 @@ def looked(*seen, **told):
 
 
 def code(turn):
-    critical = any(a.firing and SEVERITY[a.check] == "critical" for a in turn.alerts.values())
-    return exit_code(turn.run, turn.monitor, critical, turn.awaited)
+    firing = [alert.check for alert in turn.alerts.values() if alert.firing]
+    return exit_code(turn.run, turn.monitor, critical_topics(firing, CHECKS), turn.awaited)
+
+
+def test_a_critical_alert_about_the_monitor_is_unknown_and_one_about_the_run_is_wrong():
+    assert exit_code("healthy", "fresh", critical_topics(["stale-monitor"], CHECKS), ()) == 3
+    assert exit_code("healthy", "fresh", critical_topics(["stale-monitor", "crashed"], CHECKS), ()) == 1
+    assert exit_code("healthy", "fresh", critical_topics(["late-tick"], CHECKS), ()) == 0
 
 
 def test_with_all_of_it_the_run_is_healthy():

@@ -27,7 +27,7 @@ from herorun.core.glance import Glance
 from herorun.core.journal import Memory, fold
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
-from herorun.core.tick import RunHealth, exit_code
+from herorun.core.tick import RunHealth, critical_topics, exit_code
 from herorun.core.watchdog import Watched as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gates import findings_json
@@ -231,10 +231,11 @@ def _up_again(run: Run, proposer: Proposer) -> str:
 
 def status_code(told: Mapping[str, Any]) -> int:
     """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not see it."""
-    firing = any(a["state"] == "firing" and a["severity"] == "critical" for a in told["alerts"])
     if told["stage"] != "launched":
         return 0
-    return exit_code(told["run"], told["monitor"], firing, told["awaited"])
+    firing = (alert["check"] for alert in told["alerts"] if alert["state"] == "firing")
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if told["alerts"] else {}
+    return exit_code(told["run"], told["monitor"], critical_topics(firing, checks), told["awaited"])
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:

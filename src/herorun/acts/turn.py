@@ -41,7 +41,7 @@ from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
 from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
-from herorun.core.tick import Tick, exit_code, tick
+from herorun.core.tick import Tick, critical_topics, exit_code, tick
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import findings_json
 from herorun.gather import gather
@@ -312,6 +312,6 @@ def turn_code(turn: Turn) -> int:
     seen = turn.tick
     if seen is None:
         return 0
-    severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
-    critical = any(a.firing and severities[a.check] == "critical" for a in seen.alerts.values())
-    return exit_code(seen.run, seen.monitor, critical, seen.awaited)
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    firing = (alert.check for alert in seen.alerts.values() if alert.firing)
+    return exit_code(seen.run, seen.monitor, critical_topics(firing, checks), seen.awaited)

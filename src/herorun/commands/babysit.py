@@ -50,8 +50,9 @@ def command(
     arguments the newest of these is gone on with. Without `--resubmit` it is only watched. With it, a terminal failure
     that can be recovered from is submitted again, once for one end.
 
-    Exit code 0: clear. 1: a critical alert fires, or the run is down. 3: the monitor is not fresh, or nothing proves yet
-    that the run trains ("awaited" says what is missing, and until when). Of several runs the worst counts: 1, then 3, then 2.
+    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is not fresh, a critical
+    alert is about the monitor alone, or nothing proves yet that the run trains ("awaited" says what is missing, and until
+    when). Of several runs the worst counts: 1, then 3, then 2.
 
     \b
     Example:

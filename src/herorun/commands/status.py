@@ -21,9 +21,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     Without RUN it shows every run at length, and with --all in a table, the worst first. One that cannot be read has
     "error", and does not stop the others. `herorun watch` follows runs without asking anybody.
 
-    It ends with 1 for a run that is down or a critical alert that fires, and with 3 where it could not look everywhere or
-    nothing proves yet that the run trains ("awaited" says what is missing), or the babysitter of this machine is dead
-    ("monitor" is then "stale"); of several runs the worst counts.
+    It ends with 1 for a run that is down or a critical alert about it, and with 3 where it could not look everywhere,
+    nothing proves yet that the run trains ("awaited" says what is missing), a critical alert is about the monitor alone,
+    or the babysitter of this machine is dead ("monitor" is then "stale"); of several runs the worst counts.
 
     \b
     Example:

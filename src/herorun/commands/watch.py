@@ -30,7 +30,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     It shows what the babysitter of this machine saw at its last tick, and how old that is. Whether the job still runs,
     it asks the scheduler each time; `herorun status` looks at everything. Without RUN it follows every run. q ends it,
     as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once, and ends with 1 for a run that is
-    down or a critical alert that fires, and with 3 for a run that cannot be read, or that nobody has seen train yet.
+    down or a critical alert about it, and with 3 for a run that cannot be read or watched, or that nobody has seen train yet.
 
     \b
     Example:
@@ -89,14 +89,24 @@ def _code(found: "list[Glance]") -> int:
 
 
 def _is_wrong(glance: "Glance") -> bool:
-    firing = any(a.state == "firing" and a.severity == "critical" for a in glance.alerts)
-    return glance.run == "down" or firing
+    return glance.run == "down" or bool(_critical_topics(glance) - {"monitor"})
+
+
+def _critical_topics(glance: "Glance") -> set[str]:
+    firing = [a.check for a in glance.alerts if a.state == "firing" and a.severity == "critical"]
+    if not firing:
+        return set()
+    from herorun import discover
+    from herorun.core.check import Gate
+    from herorun.core.tick import critical_topics
+
+    return {*critical_topics(firing, {check.name: check for check in discover.checks(Gate.HEALTH)})}
 
 
 def _is_unseen(glance: "Glance") -> bool:
     """Nobody could read it, or see whether it trains."""
     unsure = glance.run in ("starting", "unknown") or glance.monitor != "fresh"
-    return bool(glance.error) or (glance.stage == "launched" and unsure)
+    return bool(glance.error) or bool(_critical_topics(glance)) or (glance.stage == "launched" and unsure)
 
 
 def _print(out: Any, found: "list[Glance]") -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.alert import Alert, AlertId, Moment, advance, ended_unresolved, left_behind, muted_topics
-from herorun.core.check import Check, Severity, evaluate
+from herorun.core.check import Check, Severity, Topic, evaluate
 from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
 from herorun.core.decide import Action, Case, all_answered, decide, told_as_ended, waiting_until
@@ -188,12 +188,21 @@ def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[Awaited, .
     return tuple(Awaited("checkpoint", finding.verdict.message) for finding in owed[:1])
 
 
-def exit_code(run: str, monitor: str, critical: bool, awaited: Collection[object]) -> int:
-    """Of a look: what is wrong with the run beats a look that could not see it, or saw nothing yet."""
-    if run == RunHealth.DOWN or critical:
+def exit_code(run: str, monitor: str, critical: Collection[Topic], awaited: Collection[object]) -> int:
+    """Of a look: what is wrong with the run beats a look that could not see it, or saw nothing yet.
+
+    `critical` are the topics of the critical alerts that fire; one about the monitor says nothing about the run.
+    """
+    if run == RunHealth.DOWN or set(critical) - {Topic.MONITOR}:
         return 1
     unseen = run in (RunHealth.STARTING, RunHealth.UNKNOWN) or monitor != MonitorHealth.FRESH
-    return 3 if unseen or awaited else 0
+    return 3 if unseen or awaited or critical else 0
+
+
+def critical_topics(firing: Iterable[str], checks: Mapping[str, Check]) -> set[Topic]:
+    """The topics of the critical ones among these checks."""
+    known = (checks[name] for name in firing if name in checks)
+    return {check.topic or Topic.JOB for check in known if check.severity is Severity.CRITICAL}
 
 
 def monitor_health(evidence: Evidence) -> MonitorHealth:
