@@ -52,6 +52,8 @@ with open(sys.argv[1], "w") as file:
     file.write("\\n".join(sorted(set(sys.modules) - before)))
 """
 COMMAND = "from herorun.cli import run; code = run(sys.argv[2:]); assert code == 0, code"
+UNKNOWN = COMMAND.replace("code == 0", "code == 3")
+UNSEEN = {f"watch {SLUG} --json"}  # what no tick has seen yet is unknown
 
 
 def imported(act: str, told: Path, *words: str) -> set[str]:
@@ -94,7 +96,8 @@ def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
     seen = {}
     for words in STORY:
         told = story.home / "modules"
-        seen[words] = foreign(imported(COMMAND, told, "-C", str(story.work), *words.split()))
+        act = UNKNOWN if words in UNSEEN else COMMAND
+        seen[words] = foreign(imported(act, told, "-C", str(story.work), *words.split()))
         if words.startswith("launch"):
             story.ended()
     assert seen == STORY

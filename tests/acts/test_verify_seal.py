@@ -131,6 +131,7 @@ def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE
     story.finished()
     assert story.seal() == 0
     assert story.stated["manifest"]["proof"] == "sizes alone, which say nothing about the content"
+    assert f"proven by size alone: 2 of 2 files of {story.root}/step-4" in story.stated["caveats"]
     told = verify(story, capsys, code=3)
     (unproven,) = told["unproven"]
     assert unproven == (
