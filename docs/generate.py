@@ -332,6 +332,8 @@ def toml(value: Any) -> str:
 
 TRIAGE_INTRO = """\
 `herorun triage FILE...` says what a log shows: the class of the failure, the line that is its root, and what to do.
+`herorun triage RUN` says why the newest instance of a run ended, from its log, its scheduler, its store and its disks.
+That one diagnosis is what the babysitter, `status`, the report and the issue show too.
 
 - Only the newest attempt of a log counts; a row with the role `restart` begins one.
 - Only a `root` anchors the answer: the strongest wins (`cause`, then `bug`, `symptom`, `faint`), among equals the earliest.

@@ -59,6 +59,7 @@ from herorun.core.evidence import (
     RecordState,
     RecoverySource,
     Remotes,
+    RootAtEnd,
     RootFacts,
     SaveTime,
     Sealing,
@@ -71,6 +72,7 @@ from herorun.core.evidence import (
     TrackerEnvironment,
     TrackerIdentity,
     TrackerMentions,
+    Triage,
     Undelivered,
     Unfinished,
     Waivers,
@@ -299,10 +301,12 @@ _NOT_YET = (
     MilestoneCheckpoint,
     PriorLaunch,
     RecordedEdits,
+    RootAtEnd,
     Snapshot,
     SourceLaunches,
     SourceRun,
     TrackerIdentity,
+    Triage,
 )
 
 

@@ -142,6 +142,7 @@ def an_alert(check: str, severity: str, step: int, message: str, resolved: str |
 def an_instance(name: str, turn: str, why: str, changes: list[str] | None, end: str) -> dict[str, Any]:
     told = {"name": name, "turn": turn, "why": why, "job": f"{name}-4711", "commit": "a36e2dc590dbcb46010e"}
     ended = {"ended": AT if end else None, "end": end, "steps": 2400 if end else None}
+    ended["diagnosis"] = f"{name} is {end}" if end else ""
     return {**told, "started": AT, **ended, "changes": changes}
 
 

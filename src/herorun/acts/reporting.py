@@ -309,6 +309,7 @@ def _instances(run: Run, memory: Memory) -> list[dict[str, Any]]:
                 "started": timestamp(instance.started.replace(microsecond=0)),
                 "ended": _moment(end.ended or end.at if end else None),
                 "end": f"{end.state.value}{f': {ending.cause.value}' if ending else ''}" if end else "",
+                "diagnosis": ending.why if ending else "",
                 "steps": end.step if end else None,
                 "changes": _changes(run, before, launching),
             }

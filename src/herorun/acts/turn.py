@@ -24,6 +24,7 @@ from herorun.core.errors import Blocked, HandedOver, HerorunError, WrongUse, in_
 from herorun.core.event import Observed
 from herorun.core.evidence import (
     Checkpoints,
+    Disks,
     Evidence,
     FinalStep,
     Gaps,
@@ -33,6 +34,7 @@ from herorun.core.evidence import (
     Now,
     OtherJobs,
     Receipt,
+    RootAtEnd,
     Triage,
     Unfinished,
 )
@@ -252,7 +254,7 @@ def judge(
         given[Unfinished] = replace(memory, unsettled=None).unfinished
     wanted = [need for check in rules.checks for need in check.needs]
     evidence = gather(
-        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs],
+        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks],
         discover.sources(),
         given,
         READ_DEADLINE,

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20  # bytes
 
 
-@click.command(short_help="Say what a log shows: the root of the failure, and what to do.")
+@click.command(
+    short_help="Say what a log, or the end of a run, shows: the root of the failure, and what to do."
+)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--exit-code", type=int, metavar="N", help="How the job ended; -9 and 137 mean the same.")
 @click.option("--catalogue", "own", multiple=True, metavar="FILE", help="Signatures of your own, in TOML.")
@@ -24,27 +26,42 @@ def command(
 ) -> int:
     """Find the root of a failure in the newest attempt of each log; `-` reads standard input.
 
+    Where FILE is the name of a run of this repository and no file, it says why the newest instance ended, from all that
+    a fresh look sees: scheduler, log, store and disks.
+
     Ends with 1 where a failure is found, and with 0 where there is none, or none that the log explains.
 
     \b
     Example:
       herorun triage slurm-4711.out --exit-code 137
       tail -c 100000000 train.log | herorun triage - --json
+      herorun triage my-run
     """
     from herorun import catalogue, screen
-    from herorun.core.scrub import scrub
     from herorun.core.triage.kinds import QUIET
 
     known = catalogue.with_own(*(Path(start, name) for name in own))
-    found = [(name, judged(known, name, Path(start), exit_code)) for name in files]
+    found = [_told(known, name, Path(start), exit_code) for name in files]
     if as_json:
-        screen.show_json({"files": [_plain(name, judgement) for name, judgement in found]})
-    for name, told in () if as_json else found:
-        where = f" at {told.where}" if told.where else ""
-        line = f", line {told.line}" if told.line else ""
-        click.echo(screen.clean(f"{name}: {told.failure}{where}{line}: {scrub(told.excerpt) or '(nothing)'}"))
-        click.echo(f"    {told.advice}")
-    return int(any(told.failure not in QUIET for _, told in found))
+        screen.show_json({"files": found})
+    for told in () if as_json else found:
+        where = f" at {told['where']}" if told["where"] else ""
+        line = f", line {told['line']}" if told["line"] else ""
+        words = f"{told['file']}: {told['class']}{where}{line}: {told['excerpt'] or '(nothing)'}"
+        click.echo(screen.clean(words))
+        if told["advice"]:
+            click.echo(f"    {screen.clean(told['advice'])}")
+    return int(any(told["class"] not in QUIET for told in found))
+
+
+def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> dict[str, Any]:
+    """Of a log; or of a run, where nothing but a run is called so."""
+    if name != "-" and not (start / name).exists():
+        from herorun.acts.diagnosing import names_run, run_diagnosed
+
+        if names_run(name, start):
+            return run_diagnosed(name, start)
+    return _plain(name, judged(known, name, start, exit_code))
 
 
 def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Judgement":

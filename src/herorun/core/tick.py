@@ -12,19 +12,18 @@ from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
 from herorun.core.decide import Action, Case, all_answered, decide, told_as_ended, waiting_until
 from herorun.core.evidence import (
-    Checkpoints,
     Evidence,
     Gaps,
     History,
     Job,
     Metrics,
-    Triage,
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
 from herorun.core.health.training import Awaited, Proof, Training, training
 from herorun.core.news import news
 from herorun.core.past_alerts import carried_over, without_old_news
+from herorun.core.recovery.diagnosis import scene_of
 from herorun.core.recovery.ending import Ending, ending_of
 from herorun.core.recovery.policy import Ledger, Policy
 
@@ -142,16 +141,7 @@ def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
     current = history.current if isinstance(history, History) else None
     if not isinstance(job, Job) or current is None:
         return Case()
-    triage, saved = evidence.get(Triage), evidence.get(Checkpoints)
-    ending = ending_of(
-        job,
-        triage if isinstance(triage, Triage) else None,
-        saved if isinstance(saved, Checkpoints) else None,
-        current,
-        ledger.start_step,
-        ledger.stopped,
-        now,
-    )
+    ending = ending_of(job, scene_of(evidence), current, ledger.start_step, now)
     known = next((each for each in ledger.endings if each.instance == current.name), None)
     if ending is not None and ending.advanced is None and known is not None:
         ending = replace(ending, advanced=known.advanced)  # it was seen when the checkpoints could be read

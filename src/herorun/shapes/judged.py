@@ -126,7 +126,10 @@ class Failure(Shape):
     """What one log shows."""
 
     file: str
-    class_: str = Field(alias="class", description="One of the classes in docs/triage.md.")
+    class_: str = Field(
+        alias="class",
+        description="One of the classes in docs/triage.md; of a run also the scheduler's word, `output-root-gone` or `output-root-back`.",
+    )
     role: str
     line: int | None
     """Counted from 1."""
@@ -141,7 +144,7 @@ class Failure(Shape):
     person: bool
     """Whether a person may be needed."""
     attempt: int
-    """Which start in the log it is, from 1."""
+    """Which start in the log it is, from 1; of a run the number of its instance."""
 
 
 class Triage(Document):

@@ -75,6 +75,8 @@ class Launched(Shape):
     started: str
     ended: str | None
     end: str
+    diagnosis: str
+    """Why it ended, as every surface says it; empty where it ended well or nobody knows."""
     steps: int | None
     changes: Any
 

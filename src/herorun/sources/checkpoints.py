@@ -14,16 +14,18 @@ from herorun.core.evidence import (
     Checkpoints,
     FinalStep,
     History,
+    Job,
     LeftCheckpoints,
     Nothing,
     OutputRoots,
+    RootAtEnd,
     StartSiblings,
 )
 from herorun.core.lineage import decided_on, given_up, is_rejected, refusal
 from herorun.core.ports import Layout, Store
 from herorun.core.scrub import scrub
 
-OWN = "_herorun/"
+OWN, RECEIPTS = "_herorun/", "_herorun/receipts"
 # Where a listing tells no times, as on object stores, the ones below the newest are dated by a listing of their own:
 # after a rollback the one written last is among them. So many, and at least one while a root costs so many requests.
 FURTHER, REQUESTS = 2, 8
@@ -91,6 +93,23 @@ def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
         except FileNotFoundError:
             entries[root] = None
     return OutputRoots(entries)
+
+
+def read_root_at_end(job: Job, contract: Contract, store: Store) -> RootAtEnd | Nothing:
+    """Looked for only once the job has ended: while it lives, its receipts and checkpoints tell."""
+    if not job.state.ended:
+        return Nothing(f"{job.instance} has not ended")
+    root = contract.output.root.rstrip("/")
+    names = _names(store, root)
+    left = [name for name in names if name != OWN] or (OWN in names and _names(store, f"{root}/{RECEIPTS}"))
+    return RootAtEnd(root, bool(left))
+
+
+def _names(store: Store, folder: str) -> tuple[str, ...]:
+    try:
+        return store.names(folder)
+    except FileNotFoundError:
+        return ()
 
 
 def _roots(contract: Contract) -> list[tuple[str, bool]]:

@@ -44,4 +44,5 @@ def _told(found: Judgement) -> Triage:
         where.line if where else None,
         scrub(found.excerpt)[:300],
         found.person and found.failure not in QUIET,  # of a log that says nothing nobody can learn more
+        found.advice,
     )

@@ -11,9 +11,10 @@ from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.decide import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
 from herorun.core.errors import WrongUse
-from herorun.core.evidence import Candidate, Checkpoints, Instance, JobState, Triage
+from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.choice import attempts, repeated, stuck, wait_of
+from herorun.core.recovery.diagnosis import Scene
 from herorun.core.recovery.ending import Cause, Ending, ending_of
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Policy, Span, Tries, hours_used
 from herorun.core.until import Until, parse_moment, parse_until
@@ -66,7 +67,7 @@ def asked(actions):
 def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause):
     triage = Triage(told) if told else None
 
-    ending = ending_of(a_job(state), triage, Checkpoints(), FIRST, -1, {}, NOON)
+    ending = ending_of(a_job(state), Scene(triage, checkpoints=Checkpoints()), FIRST, -1, NOON)
     assert ending.cause is cause
 
 
@@ -85,9 +86,12 @@ def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause)
 def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reason, cause):
     job = a_job(JobState.CANCELLED, reason=reason)
 
-    assert ending_of(job, None, None, FIRST, -1, {}, NOON).cause is cause
+    assert ending_of(job, Scene(), FIRST, -1, NOON).cause is cause
     assert job.stopped_by_hand is (cause is Cause.BY_HAND) and job.crashed is not job.stopped_by_hand
-    assert ending_of(job, None, None, FIRST, -1, {"tiny-1": "dri"}, NOON).cause is Cause.BY_US
+    assert (
+        ending_of(job, Scene(history=History(stopped=(("tiny-1", "dri"),))), FIRST, -1, NOON).cause
+        is Cause.BY_US
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,12 +109,12 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
 def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_person(told, asks):
     triage = Triage(told, needs_person=True)
 
-    assert ending_of(a_job(JobState.FAILED), triage, None, FIRST, -1, {}, NOON).needs_person is asks
+    assert ending_of(a_job(JobState.FAILED), Scene(triage), FIRST, -1, NOON).needs_person is asks
 
 
 @pytest.mark.parametrize("state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN])
 def test_what_is_no_failure_has_no_ending(state):
-    assert ending_of(a_job(state), None, None, FIRST, -1, {}, NOON) is None
+    assert ending_of(a_job(state), Scene(), FIRST, -1, NOON) is None
 
 
 def a_checkpoint(step, hours=-0.5, problem=""):
@@ -130,10 +134,10 @@ def a_checkpoint(step, hours=-0.5, problem=""):
     ],
 )
 def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(saved, advanced):
-    ending = ending_of(a_job(JobState.FAILED), None, Checkpoints(tuple(saved)), FIRST, 2, {}, NOON)
+    ending = ending_of(a_job(JobState.FAILED), Scene(checkpoints=Checkpoints(tuple(saved))), FIRST, 2, NOON)
 
     assert ending.advanced is advanced
-    assert ending_of(a_job(JobState.FAILED), None, None, FIRST, 2, {}, NOON).advanced is None
+    assert ending_of(a_job(JobState.FAILED), Scene(), FIRST, 2, NOON).advanced is None
 
 
 # --- budgets ------------------------------------------------------------------------------------------
@@ -372,7 +376,7 @@ def test_the_address_is_read_from_the_line_that_blames_the_node():
     line = "(worker ip=10.0.0.7) RuntimeError: No accelerator found"
 
     def worker(excerpt, told="bad-accelerator"):
-        return ending_of(job, Triage(told, excerpt=excerpt), None, FIRST, 0, {}, NOON).worker
+        return ending_of(job, Scene(Triage(told, excerpt=excerpt)), FIRST, 0, NOON).worker
 
     assert worker(line) == "10.0.0.7"
     assert worker(f"{line} 10.0.0.8") == worker("no address") == worker(line, "node-failure") == ""

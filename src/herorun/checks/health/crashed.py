@@ -5,22 +5,50 @@ Fix: relaunched with the same identity and output root while the budget lasts; b
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Checkpoints, FinalStep, Job, Nothing, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    Disks,
+    FinalStep,
+    History,
+    Job,
+    Nothing,
+    Receipt,
+    RootAtEnd,
+    Triage,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.done import final_checkpoint
+from herorun.core.recovery.diagnosis import diagnose, scene_of
 
 
 @check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB)
 def crashed(
-    job: Job, final: FinalStep | Nothing | Unavailable, checkpoints: Checkpoints | Nothing | Unavailable
+    job: Job,
+    final: FinalStep | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    history: History | Nothing | Unavailable,
+    triage: Triage | Nothing | Unavailable,
+    root: RootAtEnd | Nothing | Unavailable,
+    disks: Disks | Nothing | Unavailable,
+    receipt: Receipt | Nothing | Unavailable,
 ) -> Verdict:
+    """In the words of the diagnosis, which every other surface shows too."""
     if job.state.in_doubt:
         return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
     if job.crashed and (path := final_checkpoint(final, checkpoints)):
         said = f"{job.ending}; its final checkpoint {path} is complete: see failed-when-done"
         return not_applicable(said, subject=job.instance)
     if job.crashed:
-        return failed(job.ending, subject=job.instance)
+        seen = {
+            Checkpoints: checkpoints,
+            Disks: disks,
+            History: history,
+            Receipt: receipt,
+            RootAtEnd: root,
+            Triage: triage,
+        }
+        return failed(diagnose(job, scene_of(seen)).why, subject=job.instance)
     if job.stopped_by_hand or (job.refused and job.state.ended):
         return not_applicable(f"{job.ending}; that is no crash", subject=job.instance)
     return passed(f"{job.instance} is {job.state}", subject=job.instance)

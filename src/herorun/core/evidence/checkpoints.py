@@ -155,6 +155,15 @@ class OutputRoots:
 
 
 @dataclass(frozen=True)
+class RootAtEnd:
+    """Whether the output root of a job that has ended holds anything. The lease that herorun keeps there, and makes
+    again where it is gone, counts for nothing."""
+
+    path: str
+    there: bool = True
+
+
+@dataclass(frozen=True)
 class OtherRoots:
     """The output roots of the repository's other contracts, by slug."""
 

@@ -139,3 +139,4 @@ class Triage:
     line: int | None = None
     excerpt: str = ""
     needs_person: bool = False
+    advice: str = ""  # the catalogue's: what a person does about it

@@ -82,6 +82,7 @@ class History:
         frozenset()
     )  # checkpoints whose deletion was begun, and is not known to be done
     stopped: tuple[tuple[str, str], ...] = ()  # instances that herorun was told to stop, and who told it
+    lost_output: frozenset[str] = frozenset()  # instances that ended without their output root
 
     @property
     def current(self) -> Instance | None:

@@ -4,7 +4,7 @@ Source: days of headroom and not percent: an alarm that comes too early is ignor
 pace nobody knows yet.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pydantic import NonNegativeInt, PositiveFloat
@@ -39,7 +39,7 @@ def shortage(disks: Disks, path: str, at: datetime, least: Room) -> str:
     """What there is too little of, in words; empty where there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):
-        return f"{_size(disk.free)} of {_size(disk.total)} are free"
+        return room_in_words(replace(disk, inodes=None))
     if disk.inodes is not None and disk.inodes < least.inodes:
         return f"room for {disk.inodes} more files"
     left = headroom(
@@ -48,6 +48,21 @@ def shortage(disks: Disks, path: str, at: datetime, least: Room) -> str:
     if left is not None and left < least.days:
         return f"full in {left:.1f} days at the pace of the last hours ({_size(disk.free)} are free)"
     return ""
+
+
+def is_full(disk: Disk) -> bool:
+    """Nothing can be written there."""
+    return disk.free < FULL or disk.inodes == 0
+
+
+def room_in_words(disk: Disk) -> str:
+    """
+    >>> room_in_words(Disk(3 << 20, 1 << 40)), room_in_words(Disk(1 << 30, 1 << 40, 0))
+    ('3 MiB of 1024.0 GiB are free', 'room for 0 more files')
+    """
+    if disk.inodes == 0:
+        return "room for 0 more files"
+    return f"{_size(disk.free)} of {_size(disk.total)} are free"
 
 
 def headroom(disk: Disk, before: Disk | None, span: timedelta | None, pace: timedelta) -> float | None:

@@ -217,6 +217,7 @@ class Memory:
             stopped=tuple(sorted(self.stopped.items())),
             began=self._began(),
             deleting=self._deleting,
+            lost_output=frozenset(e.instance for e in self.endings.values() if e.cause is Cause.LOST_OUTPUT),
         )
 
     def _began(self) -> int | None:

@@ -15,6 +15,7 @@ from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.durations import say_duration
 from herorun.core.finding import count
+from herorun.core.recovery.diagnosis import ROOT_GONE
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Ledger, Policy, hours_used
 
@@ -23,7 +24,7 @@ MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is ask
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
 SPEND = Reason.SPEND
-FINAL = frozenset({"veto", "numeric", "fixed-once", "never"})  # no answer makes these a relaunch
+FINAL = frozenset({"veto", "numeric", "fixed-once", "never", ROOT_GONE})  # no answer makes these a relaunch
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,11 @@ def _by_ending(ending: Ending, policy: Policy, ledger: Ledger) -> list[Doubt]:
     found = []
     if ending.cause is Cause.CODE_BUG:
         found.append(_bug(ending, policy, ledger))
+    elif ending.cause is Cause.LOST_OUTPUT:
+        found.append(Doubt(ending.seen, ending.advice))
     elif ending.needs_person:
-        found.append(Doubt("person", f"A relaunch alone does not cure {ending.seen}."))
+        advice = f" {ending.advice}" if ending.advice else ""
+        found.append(Doubt("person", f"A relaunch alone does not cure {ending.seen}.{advice}"))
     if repeated(ending, ledger.endings):
         found.append(
             Doubt("repeated", "The same failure came twice without a new complete checkpoint in between.")
@@ -142,6 +146,8 @@ def _bug(ending: Ending, policy: Policy, ledger: Ledger) -> Doubt:
         return Doubt(
             "fixed-once", f"The same error{at} came again after a fix attempt: it is not tried again."
         )
+    if ending.advice and not ending.seen.startswith(Cause.CODE_BUG):
+        return Doubt("code-bug", f"A relaunch alone does not cure {ending.seen}{at}. {ending.advice}")
     return Doubt(
         "code-bug", f"A bug in the code{at}: fix it, commit, and launch again. Nothing edits your code."
     )

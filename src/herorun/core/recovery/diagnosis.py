@@ -1,0 +1,273 @@
+"""Why an instance ended: one answer from all that was seen, the scheduler, the log, the store and the disks.
+
+Every surface shows this sentence, so that none of them guesses from its own source alone: a job whose output root was
+deleted under it leaves a log that looks like a bug in the code.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from herorun.core.evidence import (
+    Checkpoints,
+    Disks,
+    Evidence,
+    History,
+    Job,
+    JobState,
+    Nothing,
+    Receipt,
+    RootAtEnd,
+    Triage,
+    Unavailable,
+)
+from herorun.core.health.headroom import is_full, room_in_words
+
+
+class Cause(StrEnum):
+    """Why it ended, as far as a relaunch is concerned."""
+
+    PREEMPTION = "preemption"
+    TIME_LIMIT = "time-limit"
+    INFRA = "infra"
+    OUT_OF_MEMORY = "oom"
+    NUMERIC = "numeric"
+    CODE_BUG = "code-bug"
+    LOST_OUTPUT = "lost-output"  # its output root was gone
+    REFUSED = "refused"
+    BY_HAND = "by-hand"
+    BY_US = "by-us"  # `herorun stop`, or the babysitter under the contract's `stop_on`
+    UNKNOWN = "unknown"
+
+    @property
+    def free(self) -> bool:
+        """Nobody's fault: a relaunch after it counts against no budget."""
+        return self in (Cause.PREEMPTION, Cause.TIME_LIMIT)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What was seen of an end beside the job itself. None: nobody looked, or it could not be read."""
+
+    triage: Triage | None = None
+    root: RootAtEnd | None = None
+    root_unread: str = ""  # why nobody knows whether the output root is there
+    checkpoints: Checkpoints | None = None
+    disks: Disks | None = None
+    receipt_gone: bool = False  # looked for, and nowhere
+    history: History = field(default_factory=History)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What ended it, in one sentence, and what a person does about it."""
+
+    cause: Cause
+    why: str
+    seen: str  # what the class goes by: the log's own class, or the scheduler's word
+    place: str = ""  # file and line, where the log names them
+    advice: str = ""
+    needs_person: bool = False  # a relaunch alone does not cure it
+
+
+ROOT_GONE, ROOT_BACK = "output-root-gone", "output-root-back"
+DISK_FULL = "disk-full"
+_STATES: Mapping[JobState, Cause] = {
+    JobState.PREEMPTED: Cause.PREEMPTION,
+    JobState.TIMED_OUT: Cause.TIME_LIMIT,
+    JobState.OUT_OF_MEMORY: Cause.OUT_OF_MEMORY,
+    JobState.NODE_FAILED: Cause.INFRA,
+    JobState.UNSCHEDULABLE: Cause.INFRA,
+}
+BAD_ACCELERATOR = "bad-accelerator"
+_CLASSES: Mapping[str, Cause] = {
+    "preemption": Cause.PREEMPTION,
+    "timeout": Cause.TIME_LIMIT,
+    "node-failure": Cause.INFRA,
+    "network-collective": Cause.INFRA,
+    BAD_ACCELERATOR: Cause.INFRA,
+    "capacity": Cause.INFRA,
+    "host-contention": Cause.INFRA,
+    "storage-auth": Cause.INFRA,
+    DISK_FULL: Cause.INFRA,
+    "oom-host": Cause.OUT_OF_MEMORY,
+    "oom-accelerator": Cause.OUT_OF_MEMORY,
+    "hbm-exhaustion": Cause.OUT_OF_MEMORY,
+    "numeric": Cause.NUMERIC,
+    "code-bug-small": Cause.CODE_BUG,
+    "code-bug-complex": Cause.CODE_BUG,
+    "data": Cause.CODE_BUG,
+    "refused": Cause.REFUSED,
+}
+# A full disk, a lost permission, a broken data pipeline: the same job in the same place would meet it again.
+_ASKS = frozenset({DISK_FULL, "storage-auth", "data", "code-bug-complex"})
+# What a write that found no room looks like where the trainer does not print the system's own words.
+_PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
+_ABOUT_FILES = frozenset({"storage-auth", "data", "unknown", "code-bug-complex"})
+_PREEMPTED = re.compile(r"preempt", re.I)
+_LIMIT = re.compile(r"time.?limit|timed?.?out|deadline", re.I)
+
+
+def scene_of(evidence: Evidence) -> Scene:
+    """From what a tick read."""
+    triage, root, saved = evidence.get(Triage), evidence.get(RootAtEnd), evidence.get(Checkpoints)
+    disks, history = evidence.get(Disks), evidence.get(History)
+    return Scene(
+        triage if isinstance(triage, Triage) else None,
+        root if isinstance(root, RootAtEnd) else None,
+        root.why if isinstance(root, Unavailable) else "",
+        saved if isinstance(saved, Checkpoints) else None,
+        disks if isinstance(disks, Disks) else None,
+        isinstance(evidence.get(Receipt), Nothing),
+        history if isinstance(history, History) else History(),
+    )
+
+
+def diagnose(job: Job, scene: Scene) -> Diagnosis:
+    """What is certain first: who ended it on purpose, the store, the scheduler's word, the disks, then the log's."""
+    told = _by_log(job, scene)
+    if told.cause in (Cause.BY_US, Cause.BY_HAND, Cause.REFUSED):
+        return told
+    return _lost_output(job, scene) or _no_room(job, scene) or told
+
+
+# --- the store ------------------------------------------------------------------------------------
+
+
+def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
+    """An output root that was there and is gone, whatever the log makes of it; also when it has come back since."""
+    root = scene.root
+    if root is None:
+        return None
+    if root.there:
+        return _back(job, scene, root) if job.instance in scene.history.lost_output else None
+    if not _was_there(root.path, scene):
+        return None
+    why = f"{job.ending}; the output root {root.path} is gone{_log_clause(scene.triage, ' (its log: ', ')')}"
+    advice = (
+        f"Find out who removed or unmounted {root.path}, and bring it back with what it held. "
+        "Nothing is relaunched into an output root that is gone."
+    )
+    return Diagnosis(Cause.LOST_OUTPUT, why, ROOT_GONE, _place(scene.triage), advice, True)
+
+
+def _back(job: Job, scene: Scene, root: RootAtEnd) -> Diagnosis:
+    why = f"{job.ending}; the output root {root.path} was gone, and is there again"
+    advice = f"Look whether {root.path} holds all that it held before it was gone."
+    return Diagnosis(Cause.LOST_OUTPUT, why, ROOT_BACK, _place(scene.triage), advice, True)
+
+
+def _was_there(path: str, scene: Scene) -> bool:
+    """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt that is gone. A job
+    may fail before it writes anything there; and one whose receipt stands in its log may never have."""
+    history, saved = scene.history, scene.checkpoints
+    alone = {instance.output_root.rstrip("/") for instance in history.instances} == {path}
+    emptied = history.most_saved > 0 and saved is not None and not saved.candidates
+    current = history.current
+    unreceipted = scene.receipt_gone and current is not None and current.name in history.checked_in
+    return alone and (emptied or unreceipted)
+
+
+# --- the disks ------------------------------------------------------------------------------------
+
+
+def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
+    """A full disk under the output root, where neither the scheduler nor the log names another cause."""
+    told, disk = scene.triage.failure_class if scene.triage else "", _disk(scene)
+    if told not in _PERHAPS_NO_ROOM or disk is None or not disk[2] or job.state in _STATES:
+        return None
+    path, words, _ = disk
+    why = (
+        f"{job.ending}; the disk under {path} is full: {words}{_log_clause(scene.triage, ' (its log: ', ')')}"
+    )
+    advice = f"Make room for {path}; nothing of the run's own is ever deleted by itself."
+    return Diagnosis(Cause.INFRA, why, DISK_FULL, _place(scene.triage), advice, True)
+
+
+def _disk(scene: Scene) -> tuple[str, str, bool] | None:
+    """The disk under the output root, what is free there, and whether that is next to nothing."""
+    if scene.root is None or scene.disks is None:
+        return None
+    disk = scene.disks.now.get(scene.root.path)
+    return (scene.root.path, room_in_words(disk), is_full(disk)) if disk else None
+
+
+# --- the scheduler and the log --------------------------------------------------------------------
+
+
+def _by_log(job: Job, scene: Scene) -> Diagnosis:
+    triage = scene.triage
+    cause = _cause(job, triage, dict(scene.history.stopped))
+    why = f"{job.ending}{_said(job, triage)}{_beside(triage, scene)}"
+    seen = triage.failure_class if triage else job.raw or job.state.value
+    place = _place(triage) or (triage.file if triage else "")
+    return Diagnosis(cause, why, seen, place, triage.advice if triage else "", _asks(triage, cause))
+
+
+def _cause(job: Job, triage: Triage | None, stopped: Mapping[str, str]) -> Cause:
+    """What is certain first: our own order, what check-in said, the scheduler's word, then the log's."""
+    if job.instance in stopped:
+        return Cause.BY_US
+    if job.refused:
+        return Cause.REFUSED
+    told = _CLASSES.get(triage.failure_class) if triage else None
+    if job.state is JobState.CANCELLED:
+        return _cancelled(job, told)
+    return _STATES.get(job.state) or told or Cause.UNKNOWN
+
+
+def _cancelled(job: Job, told: Cause | None) -> Cause:
+    """Stopped by hand only if nothing else explains it."""
+    if job.stopped_by is not None:
+        return Cause.BY_HAND
+    if words := job.other_cause:
+        if _PREEMPTED.search(words):
+            return Cause.PREEMPTION
+        return Cause.TIME_LIMIT if _LIMIT.search(words) else Cause.INFRA
+    return told if told in (Cause.PREEMPTION, Cause.TIME_LIMIT, Cause.INFRA) else Cause.BY_HAND
+
+
+def _said(job: Job, triage: Triage | None) -> str:
+    """The log's word; where the scheduler knows better, it is said which of the two counts."""
+    certain, told = _STATES.get(job.state), _CLASSES.get(triage.failure_class) if triage else None
+    if certain and told and certain is not told:
+        return _log_clause(triage, "; the scheduler's word counts, not its log's (", ")")
+    return _log_clause(triage, "; its log says ")
+
+
+def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
+    if triage is None:
+        return ""
+    at = f" at {place}" if (place := _place(triage)) else ""
+    excerpt = f" ({triage.excerpt})" if triage.excerpt else ""
+    return f"{before}{triage.failure_class}{at}{excerpt}{after}"
+
+
+def _beside(triage: Triage | None, scene: Scene) -> str:
+    """What the store and the disks add to a log that speaks of files, or says nothing."""
+    told, disk = triage.failure_class if triage else "unknown", _disk(scene)
+    if told == DISK_FULL and disk:
+        path, words, full = disk
+        return f"; {path}: {words}" + (
+            "" if full else ", so it was another disk or a quota, or room was made"
+        )
+    if told == "data" and scene.root and not scene.root.there:
+        return f"; nothing lies in its output root {scene.root.path}"
+    if told in _ABOUT_FILES and scene.root_unread:
+        return f"; whether its output root is there could not be read: {scene.root_unread}"
+    saved = scene.checkpoints.candidates if scene.checkpoints and told == "unknown" else ()
+    newest = max(saved, key=lambda candidate: candidate.step, default=None)
+    return f"; its checkpoint of step {newest.step} is half-written" if newest and newest.incomplete else ""
+
+
+def _place(triage: Triage | None) -> str:
+    return f"{triage.file}:{triage.line}" if triage and triage.file and triage.line else ""
+
+
+def _asks(triage: Triage | None, cause: Cause) -> bool:
+    """Whether a relaunch alone does not cure it. Of lost nodes, links and chips the log's own doubt is no reason:
+    they are relaunched directly, and asked about once it repeats."""
+    if triage is None or triage.failure_class in _ASKS:
+        return triage is not None
+    return triage.needs_person and not (cause is Cause.INFRA or cause.free)

@@ -1,0 +1,96 @@
+"""Which cause is named where the scheduler, the log, the store and the disks tell different stories."""
+
+import pytest
+
+from builders import NOON, a_checkpoint, a_job
+from herorun.core.evidence import (
+    Checkpoints,
+    Disk,
+    Disks,
+    History,
+    Instance,
+    JobState,
+    Nothing,
+    Receipt,
+    RootAtEnd,
+    Triage,
+    Unavailable,
+)
+from herorun.core.recovery.diagnosis import Cause, Scene, diagnose, scene_of
+
+ROOT = "/data/tiny"
+FIRST = Instance("tiny-1", 1, "job", "sha256:0", ROOT, NOON, "c0ffee")
+HERE, GONE = RootAtEnd(ROOT), RootAtEnd(ROOT, False)
+NEW = History(instances=(FIRST,))
+CHECKED_IN = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}))
+SAVED = History(instances=(FIRST,), most_saved=2)
+LOST = History(instances=(FIRST,), lost_output=frozenset({"tiny-1"}))
+STOPPED = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}), stopped=(("tiny-1", "dri"),))
+FULL = Disks({ROOT: Disk(0, 1 << 40, 7)})
+NO_INODES = Disks({ROOT: Disk(1 << 35, 1 << 40, 0)})
+ROOMY = Disks({ROOT: Disk(1 << 39, 1 << 40, 1 << 20)})
+MISSING = Triage(
+    "data", file="train.py", line=72, excerpt=f"FileNotFoundError: '{ROOT}/metrics.jsonl'", advice="Compare."
+)
+OTHER_FILE = Triage(
+    "data", file="train.py", line=72, excerpt="FileNotFoundError: '/corpus/a'", advice="Compare."
+)
+BUG = Triage("code-bug-small", file="train.py", line=72, excerpt="NameError: x")
+VAGUE = Triage("code-bug-complex", excerpt="RuntimeError: write failed")
+NO_SPACE = Triage("disk-full", excerpt="[Errno 28]", needs_person=True, advice="Make room.")
+NCCL = Triage("network-collective", excerpt="collective timed out")
+DENIED = Triage("storage-auth", excerpt="403", advice="Ask for access.")
+SILENT = Triage("unknown")
+NONE = Checkpoints()
+HALF = Checkpoints((a_checkpoint(100), a_checkpoint(200, problem="no metadata.json")))
+FAILED = JobState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("state", "scene", "cause", "seen", "words", "asks"),
+    [
+        # an output root that is gone
+        (FAILED, Scene(MISSING, GONE, receipt_gone=True, history=CHECKED_IN), "lost-output", "output-root-gone", "the output root /data/tiny is gone (its log: data at train.py:72", True),
+        (FAILED, Scene(BUG, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
+        (FAILED, Scene(None, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
+        (JobState.PREEMPTED, Scene(None, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),
+        (FAILED, Scene(MISSING, HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),
+        # one that was never made, or that nobody misses
+        (FAILED, Scene(BUG, GONE, history=NEW), "code-bug", "code-bug-small", "its log says code-bug-small at train.py:72 (NameError: x)", False),
+        (FAILED, Scene(OTHER_FILE, HERE, history=SAVED), "code-bug", "data", "its log says data at train.py:72", True),
+        (JobState.CANCELLED, Scene(MISSING, GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),
+        (FAILED, Scene(MISSING, GONE, receipt_gone=True, history=NEW), "code-bug", "data", "nothing lies in its output root /data/tiny", True),
+        (FAILED, Scene(BUG, GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
+        (FAILED, Scene(BUG, GONE, None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
+        (FAILED, Scene(BUG, GONE, checkpoints=NONE, history=CHECKED_IN), "code-bug", "code-bug-small", "its log says", False),
+        # full disks
+        (FAILED, Scene(VAGUE, HERE, disks=FULL, history=SAVED), "infra", "disk-full", "the disk under /data/tiny is full: 0 MiB of 1024.0 GiB are free", True),
+        (FAILED, Scene(None, HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),
+        (FAILED, Scene(NO_SPACE, HERE, disks=FULL, history=SAVED), "infra", "disk-full", "/data/tiny: 0 MiB of 1024.0 GiB are free", True),
+        (FAILED, Scene(NO_SPACE, HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", "so it was another disk or a quota", True),
+        (FAILED, Scene(BUG, HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (JobState.OUT_OF_MEMORY, Scene(VAGUE, HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),
+        # the scheduler against the log
+        (JobState.OUT_OF_MEMORY, Scene(BUG, HERE, history=SAVED), "oom", "code-bug-small", "the scheduler's word counts, not its log's (code-bug-small at train.py:72 (NameError: x))", False),
+        (JobState.NODE_FAILED, Scene(NCCL, HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
+        (FAILED, Scene(NCCL, HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
+        # the store
+        (FAILED, Scene(DENIED, None, "403 Forbidden", history=SAVED), "infra", "storage-auth", "whether its output root is there could not be read: 403 Forbidden", True),
+        (FAILED, Scene(MISSING, None, "time-out", history=SAVED), "code-bug", "data", "could not be read: time-out", True),
+        (FAILED, Scene(SILENT, HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", "its checkpoint of step 200 is half-written", False),
+    ],
+)  # fmt: skip
+def test_what_is_named(state, scene, cause, seen, words, asks):
+    told = diagnose(a_job(state), scene)
+
+    assert (told.cause, told.seen, told.needs_person) == (Cause(cause), seen, asks)
+    assert words in told.why and told.why.startswith("tiny-1 is ")
+
+
+def test_a_tick_s_evidence_becomes_the_scene():
+    unread = scene_of({RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVED})
+
+    assert unread == Scene(BUG, None, "time-out", history=SAVED)
+    assert scene_of({RootAtEnd: GONE, Disks: FULL, Checkpoints: HALF, Receipt: Nothing()}) == Scene(
+        None, GONE, "", HALF, FULL, True, History()
+    )
