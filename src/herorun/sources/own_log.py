@@ -14,7 +14,7 @@ from herorun.core.canonical import canonical, digest, plain
 from herorun.core.codec import read
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Job, Nothing, Unavailable
-from herorun.core.jobs.said import progress_in
+from herorun.core.jobs.said import trained_in
 from herorun.core.outside import read_json
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.scrub import scrub, scrub_tree
@@ -78,7 +78,7 @@ def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
 
 def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
     """The newest step that it tells of. One that the last look knew, in a log that is read anew, was seen then."""
-    progress = progress_in(part.data[-NEWEST:].decode("utf-8", "replace"))
+    progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))
     if progress is None or progress.step == log.step:
         return log
     if progress.step == before.step:

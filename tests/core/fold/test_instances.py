@@ -91,6 +91,43 @@ def test_rows_without_a_time_change_hands_where_they_go_back():
     assert metrics.instance == metrics.resume.instance == "tiny-2"
 
 
+# --- rows without a time that nobody counted before the launch ------------------------------------------
+
+UNCOUNTED = (TWO[0], Boundary("tiny-2", LATER, 120))
+COUNTED = (TWO[0], Boundary("tiny-2", LATER, 120, rows=150, counted=True))
+RESTARTED = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 60, first=100)])  # back to step 100
+
+
+def test_rows_that_nobody_counted_begin_as_the_oldest_instances_and_pass_on_at_the_start():
+    """No tick looked between the two launches: the rows up to the start are not the new instance's."""
+    rows = untimed(curve(*[2.0] * 125))
+    assert told(rows[:120], UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
+    metrics = told(rows, UNCOUNTED, seen=LATER + HOUR)
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
+
+
+def test_an_attempt_below_the_start_is_nobodys_where_the_rows_were_not_counted():
+    """It may as well be a restart of the older job by its scheduler."""
+    assert told(RESTARTED, UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
+    assert told(RESTARTED, COUNTED, seen=LATER + HOUR).instance == "tiny-2"
+
+
+def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
+    state = fold_rows(MetricsState(), RESTARTED[:150], NAMES, LATER - HOUR / 2, boundaries=UNCOUNTED)
+    state.looked_at = LATER + HOUR / 2
+    metrics = summarise(fold_rows(state, RESTARTED[150:], NAMES, LATER + HOUR, boundaries=UNCOUNTED))
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", 101)
+
+
+def test_of_several_uncounted_instances_none_is_accused_of_the_steps_of_another():
+    three = (TWO[0], Boundary("tiny-2", LATER, 100), Boundary("tiny-3", LATER + HOUR, 120))
+    metrics = told(RESTARTED[:170], three, seen=LATER + 2 * HOUR)  # tiny-2 came to 120 at least
+
+    assert metrics.first_step == 101 and metrics.instance != "tiny-3"
+
+
 def test_an_instance_that_wrote_nothing_is_passed_over():
     three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
     rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER + 2 * HOUR)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from herorun.core.jobs.launcher import read_output
-from herorun.core.jobs.said import progress_in, submitted_in, tracker_runs
+from herorun.core.jobs.said import progress_in, submitted_in, tracker_runs, trained_in
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,42 @@ def test_what_is_no_training_step_is_no_progress(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("step 4600/5155 loss 2.3", "~4600/5155"),
+        ("train: 89%|████| 4600/5155 [1:02:03<10:00, 1.2it/s]", "~4600/5155"),
+        ("global_step=4600 loss=2.1", "~4600/unknown"),
+        ("Progress on:train 4.60kit/5.16kit rate:1.2it/s", "~4600/unknown"),
+        ("2026-01-01T10:00:00Z INFO [rank0] step: 7", "~7/unknown"),
+        ("step 12 loss 2.3\nResuming training from step 1500\nSaving checkpoint at step 90", "~12/unknown"),
+    ],
+)
+def test_a_step_that_a_trainer_tells_as_finished(text: str, told: str) -> None:
+    assert str(trained_in(text)) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INFO Resuming training from step 1500",
+        "Continuing training from global step 1500",
+        "successfully loaded checkpoint from /data/tiny [ t 1/1 ] at iteration 1500",
+        "restoring from this run's directory latest step 1500",
+        "Training starts at step 1501",
+        "Saving checkpoint at step 1500 to gs://b/run/step-1500",
+        "Total optimization steps = 50,000",
+        "Compiling train step 1501",
+        "preparing the data of step 1501",
+    ],
+)
+def test_a_step_that_is_loaded_saved_or_to_come_is_not_trained(text: str) -> None:
+    assert trained_in(text) is None
+
+
+@pytest.mark.parametrize(
     "piece", ["step:" + " " * 500, "https://a/", "http://", "calibrat ", "calibrat", "export ", "9/", "- "]
 )
-@pytest.mark.parametrize("read", [progress_in, tracker_runs, read_output])
+@pytest.mark.parametrize("read", [progress_in, trained_in, tracker_runs, read_output])
 def test_a_line_of_megabytes_holds_no_tick_up(read: Callable[[str], object], piece: str) -> None:
     began = time.process_time()
     read(piece * (2_000_000 // len(piece)))

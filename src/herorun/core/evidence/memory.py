@@ -26,6 +26,7 @@ class Instance:
         None  # completed updates that its plan starts from, 0 from scratch; None: nobody knows
     )
     rows: int = 0  # of the tracker, that the ticks knew when it was launched
+    counted: bool = False  # whether that was all of them: a tick had seen the one before end
 
     @property
     def roots(self) -> tuple[str, ...]:

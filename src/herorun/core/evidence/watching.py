@@ -58,7 +58,7 @@ class JobLog:
     overdue: tuple[
         tuple[str, int, int], ...
     ] = ()  # silent rows: in how many bytes a line is due, since how many none came
-    step: int | None = None  # the newest that it tells of, as progress bars and trainers print it
+    step: int | None = None  # the newest that it tells of as trained, never one that was loaded or saved
     stepped_at: datetime | None = None  # when that one was first seen, or the log changed
     loading: tuple[Loading, ...] = ()  # the newest lines that say what was loaded, in order
     dropped: Dropped | None = None

@@ -19,12 +19,20 @@ class Boundary:
     since: datetime
     start: int | None = None  # completed updates that it starts from; None: nobody knows
     rows: int = 0  # of the tracker, that the ticks knew before it was launched
+    counted: bool = False  # whether that was all of them: the one before had been seen to end
+
+    def wrote(self, row: int, looked: datetime | None) -> bool:
+        """Whether the `row`th row, new since a look at `looked`, is surely no older instance's."""
+        return (self.counted and row > self.rows) or (looked is not None and looked >= self.since)
+
+    def can_reach(self, step: int) -> bool:
+        return self.start is None or self.start <= step
 
 
 def boundaries_of(history: History) -> tuple[Boundary, ...]:
     """One for each instance, oldest first."""
     return tuple(
-        Boundary(each.name, each.intended or each.started, each.start, each.rows)
+        Boundary(each.name, each.intended or each.started, each.start, each.rows, each.counted)
         for each in history.instances
     )
 
@@ -46,6 +54,21 @@ def known_by_count(boundaries: Sequence[Boundary], when: datetime | None, row: i
     while newest > known and boundaries[newest].rows >= row:
         newest -= 1
     return newest
+
+
+def writer_of(
+    boundaries: Sequence[Boundary], row: int, step: int, newest: int, known: int, looked: datetime | None
+) -> int:
+    """The place of the instance to which the `row`th row, which tells no time, may be handed; `newest` can have written it.
+
+    Where nobody counted the rows before a launch, a row below the start of the new instance is more likely an older
+    one's than proof of a wrong start: it stays with the oldest that can have written it.
+    """
+    range_ = range(newest, known, -1)
+    sure = next((n for n in range_ if boundaries[n].wrote(row, looked)), max(known, min(newest, 0)))
+    if known < 0:
+        return sure
+    return next((n for n in range(newest, sure, -1) if boundaries[n].can_reach(step)), sure)
 
 
 def passes_start(boundary: Boundary, step: int, high_water: int) -> bool:

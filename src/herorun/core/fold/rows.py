@@ -7,7 +7,7 @@ from datetime import datetime
 from herorun.core.canonical import digest
 from herorun.core.evidence import Excursion, Metrics, Presence
 from herorun.core.fold import finite, gaps, loss, norm, order, resume, speed, streak, trend, turns, wander
-from herorun.core.fold.instances import Boundary, known_by_count, launched_by, passes_start
+from herorun.core.fold.instances import Boundary, known_by_count, launched_by, passes_start, writer_of
 from herorun.core.fold.judging import MUTED, judge
 from herorun.core.fold.names import Names
 from herorun.core.fold.state import MetricsState, copied
@@ -24,7 +24,7 @@ TREND = (
     trend.FLOOR,
 )
 STREAK = (streak.MISSES, streak.KEPT)
-SHAPE = 6  # of the state
+SHAPE = 7  # of the state
 
 
 def rules_digest() -> str:
@@ -70,14 +70,15 @@ def _take(
 ) -> None:
     at = _no_later(row.at, seen_at)
     state.rows += 1
-    before, newest = state.instance, _newest(state, row, at, boundaries)
+    step = row.step + 1 - names.first_step
+    before, newest = state.instance, _newest(state, row, step, at, boundaries)
     follows = newest is not None and newest.instance != before
     relaunched = follows and (row.at is not None or _passes_start(state, row, names, newest))
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
     loss_told = names.loss_of(row.values)
     if loss_told is not None:
-        turns.arrive(state.turns, row.step + 1 - names.first_step, loss_told)
+        turns.arrive(state.turns, step, loss_told)
     ready, begins = order.take(state, row, names, relaunched and bool(before))
     for waited in ready:
         judge(state, waited, names)
@@ -86,11 +87,13 @@ def _take(
     if newest and (relaunched or begins or not before):
         if before and follows:
             _end_instance(state, newest.start)
-        state.instance = newest.instance
+        doubtful = begins and row.at is None and not newest.can_reach(step)
+        sure = newest.wrote(state.rows, state.looked_at)
+        state.instance = boundaries[0].instance if doubtful and not sure else newest.instance
 
 
 def _newest(
-    state: MetricsState, row: Row, at: datetime | None, boundaries: Sequence[Boundary]
+    state: MetricsState, row: Row, step: int, at: datetime | None, boundaries: Sequence[Boundary]
 ) -> Boundary | None:
     """The newest instance that can have written the row; None where the record knows of none."""
     if not boundaries or state.instance == boundaries[-1].instance:
@@ -98,6 +101,7 @@ def _newest(
     known = next((n for n, each in enumerate(boundaries) if each.instance == state.instance), -1)
     if row.at is None:
         newest = known_by_count(boundaries, at, state.rows, known)
+        newest = writer_of(boundaries, state.rows, step, newest, known, state.looked_at)
     else:
         newest = launched_by(boundaries, at, known)
     return boundaries[newest] if newest >= 0 else None

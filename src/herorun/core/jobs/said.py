@@ -24,6 +24,19 @@ _ROUNDED = re.compile(
 _OTHER = re.compile(
     r"\beval|\bvalid|\bdownload|\bloading\b|\bshards?\b|\bimport|\btokeniz|\bwarm-?up\b", re.I
 )
+# Of a trainer that has not trained yet, that saves, or that prints its settings.
+_UNTRAINED = re.compile(
+    r"\bload|\brestor|\bresum|\brecover|\bsav(?:e|ed|es|ing)\b|checkpoint|\bcontinu|\bstart|\bbegin|\bfrom\b|\bcompil|\btracing\b"
+    r"|\bwill\b|\btotal\b|\bmax(?:imum)?\b|\bnum\b|\bevery\b|\buntil\b|\bskip|\bsteps\s{0,9}[:=]",
+    re.I,
+)
+_MEASURED = re.compile(
+    r"loss|\blr\b|learning[ _]rate|grad|perplexity|\bppl\b|\btok|\bmfu\b|it/s|s/it|\btime\b|elapsed|\bconsumed\b",
+    re.I,
+)
+_BARE_STEP = re.compile(
+    r"(?:[^A-Za-z]|(?<=\d)[TZ]|\b[A-Z]+\b|\b(?i:train(?:ing|er)?|global|finished|completed|done|rank\d*|epoch)\b)*"
+)
 _TIMES = {"k": 1_000, "M": 1_000_000}
 
 
@@ -51,6 +64,29 @@ def progress_in(text: str) -> Progress | None:
         if not _OTHER.search(line) and (found := _of_line(line)):
             return found
     return None
+
+
+def trained_in(text: str) -> Progress | None:
+    """The newest step that a line tells as finished: a bar, a step of all, one with what was measured, or a bare one.
+
+    >>> trained_in("Resuming training from step 1500")
+    >>> print(trained_in("step 1501 loss 2.5\\nSaving checkpoint at step 1600"))
+    ~1501/unknown
+    """
+    for whole in reversed(text.replace("\r", "\n").splitlines()):
+        line = without_escapes(whole[:LONGEST])
+        if _OTHER.search(line) or _UNTRAINED.search(line):
+            continue
+        progress = _of_line(line)
+        if progress and (progress.most is not None or _MEASURED.search(line) or _is_bare(line)):
+            return progress
+    return None
+
+
+def _is_bare(line: str) -> bool:
+    """Whether it says nothing but a step, after a time, a level or the like. A rounded bar is one."""
+    words = _STEP.sub("", line, count=1) if _STEP.search(line) else ""
+    return len(words) <= 200 and _BARE_STEP.fullmatch(words) is not None
 
 
 def _of_line(line: str) -> Progress | None:

@@ -140,6 +140,7 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         intended=((launching.adopts and launching.adopts.since) or launching.at) if launching else None,
         start=start_step(launching) if launching and not launching.adopts else None,
         rows=memory.rows,
+        counted=memory.current is not None and memory.current.name in memory.ends,
     )
     unseen = [_unverified(event)] if launching and launching.adopts else []
     ending = memory.endings.get(event.relaunch_of)
