@@ -45,7 +45,7 @@ def test_on_one_github_record_and_logbook_are_links(story: Story) -> None:
     git(story.work, "remote", "set-url", "origin", "git@github.com:lab/runs.git")
     from herorun.acts.beginning import _issue
 
-    body = _issue(story.run).body
+    body = _issue(story.run, "4").body
     assert "https://github.com/lab/runs/blob/herorun/tiny/.agents/logbooks/tiny.md" in body
 
 

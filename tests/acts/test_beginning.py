@@ -203,7 +203,7 @@ def test_a_contract_that_changed_before_the_launch_amends_the_head(story: Story,
     assert "- Goal: show the whole path" in text and " UTC - amended by tiny-1" in text
     assert "- Goal: show the whole path -&gt; show more" in text
     issue = (story.state / "issue.md").read_text()
-    assert "Contract amended: Goal: show the whole path -> show more; Stop/escalation criteria" in issue
+    assert "Contract amended: Goal: show the whole path -&gt; show more; Stop/escalation criteria" in issue
     assert story.herorun("logbook", "verify", SLUG) == 0
     story.tamper("tiny.md", lambda page: page.replace("show more", "show less"))
     assert story.herorun("logbook", "verify", SLUG) == 1

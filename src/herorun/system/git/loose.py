@@ -36,7 +36,10 @@ class Loose:
             size = int(start.rpartition(b" ")[2])
             if most is not None and size > most:
                 raise Elsewhere(oid)
-            whole = zlib.decompressobj().decompress(packed, len(start) + 1 + size)  # never more than it says
+            stream = zlib.decompressobj()
+            whole = stream.decompress(packed, len(start) + 1 + size)  # never more than it says
+            if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof:  # more than it says, or cut short
+                raise Elsewhere(oid)
         except (OSError, ValueError, zlib.error):
             raise Elsewhere(oid) from None
         digest = hashlib.sha1(whole, usedforsecurity=False) if len(oid) == 40 else hashlib.sha256(whole)
