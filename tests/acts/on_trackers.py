@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -19,6 +20,15 @@ def save(step):
     (folder / "weights").write_text("weights")
     told = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": False}
     (folder / "metadata.json").write_text(json.dumps(told))
+
+
+def check_in():
+    """Written by hand, as the Python of a client need not have herorun."""
+    instance = os.environ["HERORUN_INSTANCE"]
+    receipt = {"instance": instance, "attempt": 1, "outcome": "pass", "items": []}
+    folder = ROOT / "_herorun" / "receipts"
+    folder.mkdir(parents=True)
+    (folder / f"{instance}.1.json").write_text(json.dumps(receipt))
 
 
 def trackio():
@@ -57,6 +67,8 @@ def levanter_log():
 
 
 ROOT.mkdir(parents=True, exist_ok=True)
+if not LATE:
+    check_in()
 globals()[KIND]()
 if not LATE:
     save(2)
