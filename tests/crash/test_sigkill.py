@@ -3,7 +3,6 @@
 Which points, and of which commands, is a matter of the day, so that all have their turn; `test_every_point` ends at all of them.
 """
 
-import os
 import signal
 import subprocess
 import sys
@@ -54,9 +53,8 @@ def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
 
 
 def kill(stage: Stage, story: Story, at: int, moment: str) -> None:
-    assert killed.__file__
-    argv = [sys.executable, killed.__file__, str(at), moment, "-C", str(story.work), *stage.said(story)]
-    path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))
-    env, typed = {**os.environ, "PYTHONPATH": path}, stage.typed(story).encode()
-    done = subprocess.run(argv, input=typed, capture_output=True, env=env, check=False)
+    """In this process's environment, to the letter: another one is another plan, which no launch goes on with."""
+    argv = [sys.executable, "-m", killed.__name__, str(at), moment, "-C", str(story.work), *stage.said(story)]
+    typed = stage.typed(story).encode()
+    done = subprocess.run(argv, input=typed, capture_output=True, cwd=SOURCES / "tests", check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
