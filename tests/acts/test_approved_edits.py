@@ -92,9 +92,10 @@ def test_it_is_kept_before_the_job_is_submitted(edited: Story) -> None:
 
 @pytest.mark.thorough
 def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    (story.work / "config.toml").write_text("[trainer]\nseed = 7\nsteps = 3\n")
     story.sign(waiver=[WAIVED], final_step="trainer.steps")
-    story.init()
-    assert answer(story, capsys, "preflight")["plan"]["final_step"]["value"] is None
+    assert story.init() == 0
+    assert answer(story, capsys, "preflight")["plan"]["final_step"]["value"] == 3
     (story.work / "config.toml").write_text("[trainer]\nseed = 8\nsteps = 4\n")
     plan = answer(story, capsys, "preflight")["plan"]
     assert plan["final_step"]["value"] == 4
@@ -314,9 +315,11 @@ def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checko
 
 
 @pytest.mark.thorough
-def test_another_clone_relaunches_the_same_edits(edited: Story) -> None:
-    crashed(edited)
+def test_another_clone_relaunches_the_same_edits(story: Story) -> None:
+    """Once it has taken the watch: the lease is one clone's, and the others only look."""
+    edited = crashed(approved(story, babysit={"cadence": "1s"}))
     other = edited.clone("elsewhere")
+    assert other.herorun("handoff", SLUG, "--take", "--wait", "20s", "--reason", "its disk is full") == 0
     copy(edited.state / "jobs", other.jobs)  # as a scheduler that both ask would tell it
     other.tick()
     other.ended("tiny-2")
