@@ -105,9 +105,10 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         assert f"cannot be compared: slurm tells {script}" in " ".join(answer["adopted"]["not_proved"])
         assert told.starts == ["by-hand scratch"]
         assert job_of(told, "tiny-1").state is JobState.RUNNING
-        told.tick("--json")
-        told_here = capsys.readouterr().out
-        assert json.loads(told_here)["run"] == "healthy"
+        assert told.tick("--json") == 3  # it checked in under its own name: tiny-1 has no receipt
+        tick = json.loads(capsys.readouterr().out)
+        assert tick["run"] == "unknown"
+        assert [missing["evidence"] for missing in tick["awaited"]] == ["receipt"], tick
         os.kill(int((told.data / "pid-by-hand").read_text()), signal.SIGKILL)
         assert ended(told, "tiny-1").state is JobState.FAILED
         told.tick()
