@@ -27,6 +27,8 @@ SAVED = History(instances=(FIRST,), most_saved=2)
 LOST = History(instances=(FIRST,), lost_output=frozenset({"tiny-1"}))
 STOPPED = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}), stopped=(("tiny-1", "dri"),))
 FULL = Disks({ROOT: Disk(0, 1 << 40, 7)})
+SMALL = Disks({ROOT: Disk((8 << 20) - 4096, 8 << 20, 1 << 10)})
+SMALL_FULL = Disks({ROOT: Disk(1 << 20, 8 << 20, 1 << 10)})
 NO_INODES = Disks({ROOT: Disk(1 << 35, 1 << 40, 0)})
 ROOMY = Disks({ROOT: Disk(1 << 39, 1 << 40, 1 << 20)})
 MISSING = Triage(
@@ -68,6 +70,8 @@ FAILED = JobState.FAILED
         (FAILED, Scene(None, HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),
         (FAILED, Scene(NO_SPACE, HERE, disks=FULL, history=SAVED), "infra", "disk-full", "/data/tiny: 0 MiB of 1024.0 GiB are free", True),
         (FAILED, Scene(NO_SPACE, HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", "so it was another disk or a quota", True),
+        (FAILED, Scene(VAGUE, HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", "is full: 1 MiB of 8 MiB are free", True),
+        (FAILED, Scene(SILENT, HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "its log says unknown", False),
         (FAILED, Scene(BUG, HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
         (JobState.OUT_OF_MEMORY, Scene(VAGUE, HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),
         # the scheduler against the log

@@ -51,8 +51,12 @@ def shortage(disks: Disks, path: str, at: datetime, least: Room) -> str:
 
 
 def is_full(disk: Disk) -> bool:
-    """Nothing can be written there."""
-    return disk.free < FULL or disk.inodes == 0
+    """Nothing can be written there. One too small for a reserve is not full while most of it is free.
+
+    >>> is_full(Disk(7 << 20, 1 << 40)), is_full(Disk(7 << 20, 8 << 20)), is_full(Disk(1 << 20, 8 << 20))
+    (True, False, True)
+    """
+    return disk.free < min(FULL, disk.total // 2) or disk.inodes == 0 or disk.free == 0
 
 
 def room_in_words(disk: Disk) -> str:
