@@ -105,7 +105,17 @@ def main() -> None:
         signal.signal(
             signal.SIGTERM, signal.default_int_handler
         )  # `timeout`, say: we still tell, and leave tidily
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    _nothing_left()
+    sys.exit(code)
+
+
+def _nothing_left() -> None:
+    """What could not be written was said already; Python would try once more at its end, and exit with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _let_go()
 
 
 def run(argv: list[str]) -> int:

@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
+from herorun.acts.launching import admitted_plan
 from herorun.core.canonical import digest
+from herorun.core.errors import Blocked
 from herorun.core.event import Launched, Sealed
+from herorun.core.evidence import Sourced
 from herorun.system import trusted
 from herorun.system.clock import now
 from herorun.system.plumbing import commit_files
+from herorun.workspace import watched_run
+from herorun.workspace.replan import plan_again
 from stories import SLUG, WAIT, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -63,6 +68,22 @@ def forge_seal(story: Story) -> None:
     assert run.record.push()
 
 
+def forge_environment(story: Story, folder: Path) -> None:
+    """A launch of the published commit, with a digest that is right, by a shell that nobody had."""
+    run = story.clone("attacker").run
+    run.record.fetch()
+    (first,) = run.record.memory().launchings.values()
+    honest = plan_again(run.repository, SLUG, first, "origin")
+    env = {**honest.env.value, "PYTHONPATH": str(folder), "NCCL_NET_PLUGIN": "x"}
+    plan = {**first.plan, "env": {**first.plan["env"], "value": env}}
+    evil = replace(honest, env=Sourced(env, honest.env.source)).digest
+    at = now()
+    forged = replace(first, at=at, instance="tiny-2", number=2, plan=plan, plan_digest=evil)
+    commit, root = first.plan["commit"]["value"], first.plan["output_root"]["value"]
+    run.record.append(forged, Launched(at, "tiny-2", 2, "999999", evil, root, commit, {}))
+    assert run.record.push()
+
+
 # --- the record's branch ------------------------------------------------------------------------
 
 
@@ -99,6 +120,40 @@ def test_the_watch_goes_on_with_the_launch_that_counts(story: Story, home: Path,
     assert not (home / "ran").exists()
 
 
+def test_a_shell_that_only_the_record_tells_of_starts_no_job(
+    story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    story.finished()
+    forge_environment(story, home / "evil")
+    fresh = story.clone("fresh")
+    assert told(fresh, capsys, "status", SLUG)[1]["stage"] == "launched"  # looking goes on
+    watched, _ = watched_run(SLUG, fresh.work)
+    forged = watched.record.memory().launchings["tiny-2"]
+    for _ in range(2):  # the second time by the proof that was kept
+        with pytest.raises(Blocked, match=r"NCCL_NET_PLUGIN=x, PYTHONPATH=.*evil.*`herorun trust tiny`"):
+            admitted_plan(watched, forged)
+    capsys.readouterr()
+    assert fresh.herorun("relaunch", SLUG, "--reason", "x") != 0
+    assert "PYTHONPATH" in capsys.readouterr().err and len(story.starts) == 1
+    assert fresh.herorun("trust", SLUG, "--yes") == 0
+    assert f"PYTHONPATH={home / 'evil'}" in capsys.readouterr().out
+    assert admitted_plan(watched, forged).env.value["NCCL_NET_PLUGIN"] == "x"
+    assert admitted_plan(
+        story.run, story.run.record.memory().launchings["tiny-1"]
+    )  # its own needs nobody's word
+
+
+def test_a_rejected_shell_is_left_out(story: Story, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    story.finished()
+    forge_environment(story, home / "evil")
+    fresh = story.clone("fresh")
+    assert fresh.herorun("trust", SLUG, "--reject") == 0
+    watched, _ = watched_run(SLUG, fresh.work)
+    assert [i.name for i in watched.record.memory().instances] == ["tiny-1"]
+
+
 def test_a_rejected_forgery_is_left_out_and_said_no_more(
     story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,8 +166,6 @@ def test_a_rejected_forgery_is_left_out_and_said_no_more(
     _, verified = told(fresh, capsys, "logbook", "verify", SLUG)
     assert not [f for f in verified["faults"] if "tiny-2" in f]
     run = fresh.run
-    from herorun.workspace import watched_run
-
     watched, _ = watched_run(SLUG, fresh.work)
     memory = watched.record.memory()
     assert [i.name for i in memory.instances] == ["tiny-1"] and memory.next_number == 3

@@ -29,7 +29,7 @@ from herorun.core.render import instance_lines, one_line
 from herorun.core.scrub import scrub
 from herorun.system.clock import now
 from herorun.workspace import Run
-from herorun.workspace.proof import note_own
+from herorun.workspace.proof import must_be_whole, note_own
 from herorun.workspace.replan import plan_again
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
@@ -252,8 +252,10 @@ def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Se
 def admitted_plan(run: Run, launching: Launching) -> Plan:
     """The plan of a launch, made again from its commit and its approved edits.
 
-    The record only says which these are; the digest must agree.
+    The record only says which these are; the digest must agree. A job may be started by it, so what only the record
+    tells, as a shell's `PYTHONPATH`, is `Blocked` until a person here believes it.
     """
+    must_be_whole(run.record, run.contract, launching)
     return plan_again(run.repository, run.slug, launching, run.contract.code.remote)
 
 

@@ -1,9 +1,12 @@
 """`herorun trust`: what a contract makes this machine run, put before a person, and kept in the user's own folder."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from herorun.core.event import Launching
+from herorun.core.evidence import LaunchProof
 from herorun.core.launch_id import launch_id
 from herorun.core.scrub import scrub
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
@@ -20,6 +23,9 @@ class Asked:
     items: tuple[str, ...]
     launches: tuple[str, ...]
     ids: tuple[str, ...]  # of the launches, as they are kept
+    forged: tuple[
+        str, ...
+    ]  # of them, what a rejection is about: what counts is only rejected where all counts
     seals: tuple[str, ...]  # digests of the statements that no tag states
 
     @property
@@ -60,16 +66,21 @@ def ask(name: str, start: Path) -> Asked:
     run.record.fetch()
     believe(run, run.contract)
     items = untrusted(run.contract, run.repository)
-    return Asked(run.slug, run.repository.main, items, _doubts(run), _ids(run), _seals(run))
+    bad, alone = _ids(run.to_prove), _ids(run.to_believe)
+    seals = _seals(run)
+    forged = bad if bad or seals else alone
+    return Asked(run.slug, run.repository.main, items, _doubts(run), (*bad, *alone), forged, seals)
 
 
 def _doubts(run: Run) -> tuple[str, ...]:
-    doubts = getattr(run.unproven, "doubts", ())
-    return tuple(scrub(doubt) for doubt in doubts) or ((scrub(run.closed),) if run.closed else ())
+    told = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
+    return tuple(scrub(doubt) for doubt in (*told.doubts, *told.unstated)) or (
+        (scrub(run.closed),) if run.closed else ()
+    )
 
 
-def _ids(run: Run) -> tuple[str, ...]:
-    return tuple(launch_id(launching) for launching in run.to_prove)
+def _ids(launchings: Iterable[Launching]) -> tuple[str, ...]:
+    return tuple(launch_id(launching) for launching in launchings)
 
 
 def _seals(run: Run) -> tuple[str, ...]:
@@ -84,4 +95,4 @@ def accept(asked: Asked) -> None:
 
 def reject(asked: Asked) -> None:
     """The launches and seals that nothing proves are forgeries: they are left out from now on, and no more is said."""
-    trust(asked.repository, REJECTED, (*asked.ids, *asked.seals))
+    trust(asked.repository, REJECTED, (*asked.forged, *asked.seals))

@@ -93,12 +93,18 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     try:
         run, _ = watched_run(name, start)
     except (HerorunError, OSError) as error:
-        seals = [f"the seal {seal.tag} does not count: {why}" for seal, why in record.unproven_seals()]
-        return seals, [
-            f"the launches were not proven: {in_words(error)}"
-        ] if record.memory().launchings else []
+        return _unread(record, f"the launches were not proven: {in_words(error)}")
     doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
     return list(doubts), [run.closed] if run.closed and not doubts else []
+
+
+def _unread(record: Record, why: str) -> tuple[list[str], list[str]]:
+    """A journal that is damaged cannot be read at all: `judge` names where, and the launches stay unproven."""
+    try:
+        seals = [f"the seal {seal.tag} does not count: {words}" for seal, words in record.unproven_seals()]
+        return seals, [why] if record.memory().launchings else []
+    except HerorunError:
+        return [], [why]
 
 
 def verify_record(record: Record, outside: Outside | None = None) -> Verified:

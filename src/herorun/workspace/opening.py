@@ -16,7 +16,7 @@ from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.trusted import REJECTED, trusted
 from herorun.workspace.admitted import admitted_contract, drift_from, replace_contract
 from herorun.workspace.launches import launched_contract, newest
-from herorun.workspace.proof import Proof, prove
+from herorun.workspace.proof import Proof, prove, unstated_words
 from herorun.workspace.run import Run
 
 LARGEST_CONTRACT = 4 << 20  # bytes
@@ -154,7 +154,9 @@ def believe(run: Run, rules: Contract | None, proof: Proof | None = None) -> Non
     proof = proof or prove(run.record, rules)
     run.record.disbelieved = proof.disbelieved
     doubts = [*proof.doubts, *_doubtful_seals(run)]
-    run.unproven, run.to_prove = LaunchProof(tuple(doubts)), proof.unproven
+    alone = tuple(unstated_words(run.slug, launching, words) for launching, words in proof.unstated)
+    run.unproven = LaunchProof(tuple(doubts), alone)
+    run.to_prove, run.to_believe = proof.unproven, tuple(launching for launching, _ in proof.unstated)
     launched, counts = run.record.memory_as_written().launchings, run.record.memory().launchings
     if proof.unseen:
         run.closed = f"Nothing that the contract names was used: {proof.unseen}."

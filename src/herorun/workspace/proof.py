@@ -13,13 +13,14 @@ from pathlib import Path
 
 from herorun.core.canonical import canonical
 from herorun.core.contract import Contract
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
 from herorun.core.journal.memory import plan_value
 from herorun.core.launch_id import launch_id
 from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
+from herorun.core.unstated import unstated
 from herorun.record import Record
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
@@ -30,7 +31,13 @@ from herorun.workspace.replan import MovedPlan, plan_again
 from herorun.workspace.trusting import config_item
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+WHOLE = "proven"  # all of it was proven, or this clone made it
+PUBLISHED = "published"  # its commit was, and what the record alone tells of it was not
 MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
+
+
+def commit_of(launching: Launching) -> str:
+    return str(plan_value(launching.plan, "commit"))
 
 
 class NotProven(HerorunError):
@@ -47,6 +54,7 @@ class Proof:
     ] = ()  # one sentence for each that is no launch of ours, and was not rejected by a person
     unseen: str = ""
     unproven: tuple[Launching, ...] = field(default=())
+    unstated: tuple[tuple[Launching, str], ...] = ()  # it counts, and the record alone tells so much of it
 
 
 def note_own(repository: Repository, slug: str, launching: Launching) -> None:
@@ -61,20 +69,40 @@ def scrubbed_launching(launching: Launching) -> Launching:
     return event
 
 
-def _file(repository: Repository, slug: str) -> Path:
-    return repository.common / "herorun" / f"{slug}.proven.json"
+def _file(repository: Repository, slug: str, kind: str) -> Path:
+    return repository.common / "herorun" / f"{slug}.{kind}.json"
 
 
-def _kept(repository: Repository, slug: str) -> frozenset[str]:
+def _kept(repository: Repository, slug: str, kind: str) -> frozenset[str]:
     with contextlib.suppress(OSError, ValueError, TypeError):
-        return frozenset(str(each) for each in read_json(_file(repository, slug).read_bytes()))
+        return frozenset(str(each) for each in read_json(_file(repository, slug, kind).read_bytes()))
     return frozenset()
 
 
-def _keep(repository: Repository, slug: str, ids: Iterable[str]) -> None:
-    path = _file(repository, slug)
+def _keep(repository: Repository, slug: str, ids: Iterable[str], kind: str = WHOLE) -> None:
+    path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
-        write_whole(path, (canonical(sorted(_kept(repository, slug) | set(ids))) + "\n").encode())
+        write_whole(path, (canonical(sorted(_kept(repository, slug, kind) | set(ids))) + "\n").encode())
+
+
+def _own(repository: Repository, slug: str) -> frozenset[str]:
+    """The launches of which nothing is left to prove: this clone made them, a person believes them, or all was proven."""
+    return _kept(repository, slug, WHOLE) | trusted(repository.main, LAUNCHES)
+
+
+def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None:
+    """`Blocked` where a job started by this launch's plan would get what only the record tells."""
+    if launch_id(launching) in _own(record.repository, record.slug):
+        return
+    if words := _Prover(record, rules).counted(launching):
+        raise Blocked(f"Nothing was started: {unstated_words(record.slug, launching, words)}.")
+
+
+def unstated_words(slug: str, launching: Launching, words: str) -> str:
+    return (
+        f"the record alone tells that {launching.instance} ran with {words}, and no published contract states it; "
+        f"if you know it to be right: `herorun trust {slug}`"
+    )
 
 
 def prove(record: Record, rules: Contract | None) -> Proof:
@@ -86,10 +114,11 @@ def prove(record: Record, rules: Contract | None) -> Proof:
     if not memory.launchings:
         return Proof(doubts=_strays(memory, frozenset()))
     repository, slug = record.repository, record.slug
-    own = _kept(repository, slug) | trusted(repository.main, LAUNCHES)
+    own = _own(repository, slug)
     rejected = trusted(repository.main, REJECTED)
     prover = _Prover(record, rules)
     bad: list[tuple[Launching, str]] = []
+    untold: tuple[tuple[Launching, str], ...] = ()
     for launching in sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)[
         :MOST_TRIED
     ]:
@@ -100,8 +129,8 @@ def prove(record: Record, rules: Contract | None) -> Proof:
             bad.append((launching, ""))
             continue
         try:
-            prover.must_count(launching)
-            _keep(repository, slug, [name])
+            words = prover.counted(launching)
+            untold = ((launching, words),) if words else ()
             break
         except NotProven as error:
             bad.append((launching, scrub(str(error))))
@@ -113,7 +142,7 @@ def prove(record: Record, rules: Contract | None) -> Proof:
     names = frozenset(launching.instance for launching, _ in bad)
     doubts = tuple(f"{launching.instance} does not count: {why}" for launching, why in bad if why)
     unproven = tuple(launching for launching, why in bad if why)
-    return Proof(names, (*doubts, *_strays(memory, names)), unproven=unproven)
+    return Proof(names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=untold)
 
 
 def _strays(memory: Memory, disbelieved: frozenset[str]) -> tuple[str, ...]:
@@ -134,9 +163,21 @@ class _Prover:
         self.code = rules.code if rules else Contract.model_fields["code"].default
         self._tips: dict[str, str] | None = None
 
+    def counted(self, launching: Launching) -> str:
+        """What the record alone tells of a launch that counts; a proof is kept, so that none needs the network twice."""
+        slug, name = self.record.slug, launch_id(launching)
+        published = name in _kept(self.repository, slug, PUBLISHED)
+        if not published:
+            self.must_count(launching)
+        alone = self.record.remote is None and self.code.remote not in self.repository.remotes()
+        words = "" if alone else unstated(self._contract(launching, commit_of(launching)), launching.plan)
+        if not (words and published):
+            _keep(self.repository, slug, [name], PUBLISHED if words else WHOLE)
+        return words
+
     def must_count(self, launching: Launching) -> None:
         """`NotProven` where it was looked at in full; any other error where nobody can tell."""
-        commit = str(plan_value(launching.plan, "commit"))
+        commit = commit_of(launching)
         if not _COMMIT.fullmatch(commit):
             raise NotProven("the record names no commit for it")
         if self.code.remote not in self.repository.remotes():

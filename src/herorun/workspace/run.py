@@ -53,6 +53,7 @@ class Run(Watched):
     drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
     unproven: LaunchProof | Nothing = UNPROVEN
     to_prove: tuple[Launching, ...] = ()  # of the record's launches, those that nothing proves
+    to_believe: tuple[Launching, ...] = ()  # those that count, and of which the record alone tells something
     closed: str = ""  # why nothing that its contract names is used; empty: it may be
 
     @cached_property

@@ -13,6 +13,7 @@ from herorun.core.finding import Verdict, failed, passed
 def unproven_launch(proof: LaunchProof) -> Verdict:
     """What does not count is left out of all other answers; that it stands there must be known."""
     if not proof.doubts:
-        return passed("all launches and seals of the record are proven")
+        alone = f"; but {proof.unstated[0]}" if proof.unstated else ""
+        return passed(f"all launches and seals of the record are proven{alone}")
     rest = f", and {len(proof.doubts) - 1} more" if proof.doubts[1:] else ""
     return failed(f"{proof.doubts[0]}{rest}", *proof.doubts)

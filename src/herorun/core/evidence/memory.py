@@ -100,6 +100,9 @@ class LaunchProof:
     """What the record tells of launches and seals that nothing proves: they do not count. One sentence each."""
 
     doubts: tuple[str, ...] = ()
+    unstated: tuple[
+        str, ...
+    ] = ()  # of launches that count: what only the record tells, so that none is started by it
 
 
 @dataclass(frozen=True)
