@@ -57,6 +57,14 @@ def told(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
     return begun(story, gcs, s3, wandb)
 
 
+STAND_IN = {
+    "check": "fork-drift",
+    "reason": "the parent run is a stand-in, whose command is `true`",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
+
+
 def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
     """A world in which the parent run has left its checkpoint, and the run is begun and not launched."""
     bucket = bucket_of(story)
@@ -105,6 +113,7 @@ def on_stores(story: Story, wandb: WandbService) -> dict[str, Any]:
         "start": {"from": f"gs://{bucket_of(story)}/{PARENT}/step-{START}", "source_run": PARENT},
         "checkpoints": {"permanent_every": 4, "temporary_every": "15m", "keep": 10},
         "tracker": {"kind": "wandb", "entity": "ent", "project": "proj", "base_url": wandb.url},
+        "waiver": [STAND_IN],
     }
 
 

@@ -1,7 +1,7 @@
 """Which variables of an environment reach the training: three documented lists, and nothing else.
 
 `TRAINERS` are read by trainers and their libraries: they are part of the plan. `MACHINE` is what a program needs to run
-on its machine at all: it is passed on, and is no part of the plan. `NEVER` belongs to one process or one image.
+on its machine and to reach its stores at all: it is passed on, and is no part of the plan. `NEVER` belongs to one process or one image.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ MACHINE = _globs(
     "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE "
     "HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy "
     "KRB5CCNAME CLOUDSDK_CONFIG GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT "
-    "AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE"
+    "STORAGE_EMULATOR_HOST AWS_*"
 )
 # Told to each process anew by a launcher, a shell or a scheduler: code may read them, and nobody plans them.
 LAUNCHERS = _globs(

@@ -38,7 +38,9 @@ class Loose:
                 raise Elsewhere(oid)
             stream = zlib.decompressobj()
             whole = stream.decompress(packed, len(start) + 1 + size)  # never more than it says
-            if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof:  # more than it says, or cut short
+            if (
+                stream.decompress(stream.unconsumed_tail, 1) or not stream.eof
+            ):  # more than it says, or cut short
                 raise Elsewhere(oid)
         except (OSError, ValueError, zlib.error):
             raise Elsewhere(oid) from None
