@@ -233,7 +233,7 @@ def _said(job: Job, triage: Triage | None) -> str:
     certain, told = _STATES.get(job.state), _CLASSES.get(triage.failure_class) if triage else None
     if certain and told and certain is not told:
         return _log_clause(triage, "; the scheduler's word counts, not its log's (", ")")
-    return _log_clause(triage, "; its log says ")
+    return _log_clause(triage, "; its log says ") if triage and triage.failure_class != "unknown" else ""
 
 
 def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
