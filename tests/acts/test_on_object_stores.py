@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +92,15 @@ def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story
     return story
 
 
+def accepts(told: Story, check: str, subject: str) -> None:
+    """The DRI signs that so few rows after a resume cannot be compared."""
+    path = told.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    contract["waiver"].append({**STAND_IN, "check": check, "subject": subject, "unknown": True})
+    path.write_text(tomli_w.dumps(contract))
+    told.publish()
+
+
 def bucket_of(story: Story) -> str:
     """One for each test, of the same name in both stores."""
     return story.home.name.replace("_", "-")
@@ -134,7 +144,9 @@ def open_findings(story: Story, capsys: CAPTURE, word: str = "preflight") -> tup
     out, err = capsys.readouterr()
     assert err == ""
     return code, {
-        f["check"]: f["message"] for f in json.loads(out)["findings"] if f["outcome"] in ("fail", "unknown")
+        f["check"]: f["message"]
+        for f in json.loads(out)["findings"]
+        if f["outcome"] in ("fail", "unknown") and not f["waiver"]
     }
 
 
@@ -210,10 +222,11 @@ def test_a_run_on_object_stores_from_launch_to_seal(
     assert told.tick() == 0
     assert "finished, monitor fresh, ~112/112" in capsys.readouterr().out
     assert logged(wandb) == list(range(START, 112))
+    accepts(told, "open-alerts", "resume-mismatch")
     assert told.seal() == 0
     assert told.herorun("logbook", "verify", SLUG) == 0
     assert told.stated["final_checkpoint"] == f"{root}/step-112"
-    assert told.stated["manifest"]["proof"] == "checksums (md5) of all files"
+    assert told.stated["manifest"]["proof"] == "checksums (crc32c, md5) of all files"
     assert told.herorun("verify-seal", TAG) == 0
     what_is_planned_is_deleted(told, capsys)
     assert "Traceback" not in capsys.readouterr().err

@@ -111,7 +111,7 @@ def test_the_watch_goes_on_with_the_launch_that_counts(story: Story, home: Path,
     git(story.work, "update-ref", run.record.pushed_ref, "FETCH_HEAD")
     code, turn = told(story, capsys, "babysit", SLUG, "--once")
     firing = {alert["check"] for alert in turn["alerts"] if alert["state"] == "firing"}
-    assert "unproven-launch" in firing and turn["run"] != "down" and code == 1
+    assert "unproven-launch" in firing and turn["run"] != "down" and code == 3
     (finding,) = [
         f for f in turn["findings"] if f["check"] == "live-duplicate" or f["check"] == "unproven-launch"
     ]
