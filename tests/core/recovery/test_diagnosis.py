@@ -71,7 +71,7 @@ FAILED = JobState.FAILED
         (FAILED, Scene(NO_SPACE, HERE, disks=FULL, history=SAVED), "infra", "disk-full", "/data/tiny: 0 MiB of 1024.0 GiB are free", True),
         (FAILED, Scene(NO_SPACE, HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", "so it was another disk or a quota", True),
         (FAILED, Scene(VAGUE, HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", "is full: 1 MiB of 8 MiB are free", True),
-        (FAILED, Scene(SILENT, HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "its log says unknown", False),
+        (FAILED, Scene(SILENT, HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "no reason given", False),
         (FAILED, Scene(BUG, HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
         (JobState.OUT_OF_MEMORY, Scene(VAGUE, HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),
         # the scheduler against the log
