@@ -12,16 +12,7 @@ from chaos.world import World
 from stories import git
 
 # A fault may rightly be told by these; any other critical alert is a false page.
-RIGHTLY = {
-    "crashed",
-    "late-checkpoints",
-    "nothing-saved",
-    "blind",
-    "full-disk",
-    "late-tick",
-    "stale-monitor",
-    "unfinished-action",  # a post that a kill or a full disk cut off: nobody can tell whether it was said
-}
+RIGHTLY = {"crashed", "late-checkpoints", "nothing-saved", "blind", "full-disk", "late-tick", "stale-monitor"}
 RELAUNCHED_WITHIN = 15.0  # seconds, on a machine that does much else
 LITTER = re.compile(r".*\.new|tmp_(pack|obj|idx)_.*|fast_import_crash_.*|\.export-.*")
 
