@@ -56,7 +56,10 @@ def _launch_and_babysit(stage: Stage) -> None:
     pid = trainer(run, f"{SLUG}-1")
     stage.say(f"$ kill -KILL {pid}")
     os.kill(pid, signal.SIGKILL)
+    reached = step(stage)
     stage.wait("the babysitter has relaunched it", lambda: len(run.record.memory().instances) == 2)
+    # Until it logs steps of its own the run is `starting`, and `status` says so with exit code 3.
+    stage.wait("it trains beyond where the first one got", lambda: step(stage) > reached)
     stage.do("herorun", "status", SLUG)
     stage.tell("A broken data shard comes at step 640: the loss really jumps")
     stage.wait("the spike is escalated", lambda: done(run, "escalate/loss-spike"))
