@@ -24,6 +24,7 @@ from herorun.commands._glance import checkpoint_words, pace_words, progress_word
 from herorun.commands.watch import _code
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
 from herorun.core.glance import Glance, Pace
+from herorun.core.health.training import Awaited
 from herorun.core.journal import Memory
 from herorun.trackers.jsonl import JsonLines
 from stories import SLUG, WAIT, Story, in_memory
@@ -224,6 +225,19 @@ def test_a_job_that_was_killed_since_the_last_tick_is_down(story: Story, capsys:
     assert " ago" in ask(story, capsys, "watch", SLUG).out
 
 
+@pytest.mark.thorough
+def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(story: Story, capsys: CAPTURE) -> None:
+    (story.data / "no-receipt").touch()
+    story.launched(WAIT)
+    assert story.tick() == 3
+    answer = ask(story, capsys, "watch", SLUG, "--json")
+    (told,) = answer.document["runs"]
+    assert [missing["evidence"] for missing in told["awaited"]] == ["receipt"] and answer.code == 3
+    assert "awaited tiny-1 has not checked in" in " ".join(ask(story, capsys, "watch", SLUG).out.split())
+    story.end()
+    assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["awaited"] == []
+
+
 JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
     (Job("1", "tiny-1", JobState.RUNNING), ("healthy", "fresh"), ("healthy", "fresh")),
     (Job("1", "tiny-1", JobState.FAILED), ("healthy", "fresh"), ("down", "fresh")),
@@ -283,11 +297,15 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
     assert lines[1].endswith(LAST[width])
 
 
+AWAITED = (Awaited("receipt", "tiny-1 has not checked in"),)
+
+
 @pytest.mark.parametrize(
     ("glance", "code"),
     [
         (Glance("a", "launched", "healthy"), 0),
         (Glance("a", "launched", "down"), 1),
+        (Glance("a", "launched", "finished", awaited=AWAITED), 3),
         (Glance("a", "launched", error="no contract"), 3),
     ],
 )

@@ -32,6 +32,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import End, GivenUp, JobState
+from herorun.core.health.training import Awaited
 from herorun.core.journal import (
     START,
     BrokenJournal,
@@ -98,7 +99,20 @@ EVENTS = [
     LAUNCHED,
     CheckedIn(NOON, "tiny-1", 1, "pass", (("argv", "pass", "as admitted"),), f"{ROOT}/step-1", NOON),
     Observed(NOON, "0.1.0", "sha256:00", {"Job": "sha256:01"}, ("Metrics: 503",), "0123456789abcdef", 3, 72),
-    Decided(NOON, "degraded", "fresh", "~1/2", (ALERT,), ("tell/x",), "all quiet", END, 3, ENDING, NOON),
+    Decided(
+        NOON,
+        "degraded",
+        "fresh",
+        "~1/2",
+        (ALERT,),
+        ("tell/x",),
+        "all quiet",
+        END,
+        3,
+        ENDING,
+        NOON,
+        (Awaited("row", "the first row", NOON),),
+    ),
     Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}, "tell/y", page="must"),
     Failed(NOON, "tell/x", 1, "503 \u2028 café 🤖", True),
     Done(NOON, "tell/x", 2, "title", {"Status": "s"}, "issue.md#1"),

@@ -24,6 +24,7 @@ from herorun.core.condition import BY_STATE, RunHealth
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
 from herorun.core.glance import Glance, OpenAlert, Pace, pace_of, sparkline
+from herorun.core.health.training import Awaited
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
 from herorun.core.ports import Scheduler
@@ -53,7 +54,9 @@ def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
     if not memory.sealed:
         standing = _as_scheduled(job_now(run, memory, looks or Looks()), standing)
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
-    glance = glance_of(run, memory, last_evidence(run, told.at), standing, told.at, alerts)
+    seen = last_evidence(run, told.at)
+    awaited = told.awaited if standing[0] == told.run else ()  # what became of the job answers the rest
+    glance = glance_of(run, memory, seen, standing, told.at, alerts, awaited)
     return at_the_end(run, memory, glance) if memory.sealed else glance
 
 
@@ -107,6 +110,7 @@ def glance_of(
     standing: tuple[str, str],
     seen: datetime,
     alerts: Iterable[Alert],
+    awaited: tuple[Awaited, ...] = (),
 ) -> Glance:
     """From the evidence of any look, how the run and its monitor stood then, and the rows that are kept."""
     health, monitor = standing
@@ -130,6 +134,7 @@ def glance_of(
         checkpoint_step=saved,
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
+        awaited=awaited,
         next_tick=None if over or last_heartbeat(run) is None else next_due(run),
         quiet=(now() - metrics.advanced_at).total_seconds() if isinstance(metrics, Metrics) else None,
         seen=seen,

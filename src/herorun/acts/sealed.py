@@ -41,6 +41,7 @@ def at_the_end(run: Run, memory: Memory, glance: Glance) -> Glance:
     return replace(
         glance,
         run="finished",
+        awaited=(),
         step=facts.get("reached_step", glance.step),
         final_step=facts.get("final_step") or (planned.value if isinstance(planned, FinalStep) else None),
         loss=losses[0] if losses else glance.loss,

@@ -96,7 +96,7 @@ def standing_of(
         facts["babysitter"] = babysitter_words(run, over=True)
     alerts = [*shown_alerts(seen, memory), *_silence(run, memory, evidence, checks)]
     monitor = STALE if not over and monitor_is_stale(run) else seen.monitor.value
-    glance = glance_of(run, memory, evidence, (seen.run.value, monitor), now(), alerts)
+    glance = glance_of(run, memory, evidence, (seen.run.value, monitor), now(), alerts, seen.awaited)
     told = {
         "run": seen.run.value,
         "monitor": monitor,

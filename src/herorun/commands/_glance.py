@@ -93,13 +93,15 @@ def glance_rows(glance: Glance, at: datetime) -> list[tuple[str, str]]:
 
 
 def alert_lines(glances: Sequence[Glance]) -> list[Any]:
-    """What is open, and what could not be read, one line each."""
+    """What is open, what is awaited, and what could not be read, one line each."""
     from rich.text import Text
 
     lines = []
     for glance in glances:
         if glance.error:
             lines.append(Text(f"{clean(glance.slug)}: {clean(glance.error)}", "red"))
+        for missing in glance.awaited:
+            lines.append(Text(f"{clean(glance.slug)}: awaited {clean(missing.words)}", "yellow"))
         for alert in glance.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
             words = (

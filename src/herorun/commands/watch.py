@@ -61,6 +61,8 @@ def document(glance: "Glance") -> dict[str, Any]:
     """One run for programs."""
     if glance.error:
         return {"slug": glance.slug, "error": glance.error}
+    from herorun.acts.turn_json import awaited_json
+
     alerts = [
         {"check": a.check, "severity": a.severity, "state": a.state, "message": a.message}
         for a in glance.alerts
@@ -70,6 +72,7 @@ def document(glance: "Glance") -> dict[str, Any]:
         "stage": glance.stage,
         "run": glance.run,
         "monitor": glance.monitor,
+        "awaited": [awaited_json(missing) for missing in glance.awaited],
         "alerts": alerts,
         "glance": glance.as_json(),
     }
@@ -105,7 +108,7 @@ def _critical_topics(glance: "Glance") -> set[str]:
 
 def _is_unseen(glance: "Glance") -> bool:
     """Nobody could read it, or see whether it trains."""
-    unsure = glance.run in ("starting", "unknown") or glance.monitor != "fresh"
+    unsure = glance.run in ("starting", "unknown") or glance.monitor != "fresh" or bool(glance.awaited)
     return bool(glance.error) or bool(_critical_topics(glance)) or (glance.stage == "launched" and unsure)
 
 

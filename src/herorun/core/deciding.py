@@ -48,6 +48,7 @@ def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Ac
         saved_to_record(evidence, memory.history),
         _new_failure(seen, memory),
         _new_start(evidence, memory),
+        seen.awaited,
     )
 
 

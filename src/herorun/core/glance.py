@@ -6,11 +6,14 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun.core.goodput.lives import STALLS
 from herorun.core.goodput.timeline import SLOW
 from herorun.core.report.eta import PATIENCE
+
+if TYPE_CHECKING:
+    from herorun.core.health.training import Awaited
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 NOT_FINITE = "×"
@@ -59,6 +62,7 @@ class Glance:
     checkpoint_step: int | None = None
     checkpoint_age: float | None = None  # seconds
     alerts: tuple[OpenAlert, ...] = ()
+    awaited: "tuple[Awaited, ...]" = ()  # evidence that is missing
     next_tick: datetime | None = None
     quiet: float | None = None  # seconds since the step last rose
     seen: datetime | None = None

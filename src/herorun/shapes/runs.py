@@ -189,6 +189,7 @@ class Watching(Shape):
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     run: RunState
     monitor: Literal["fresh", "partial", "stale"]
+    awaited: Sequence[Awaited]
     alerts: Sequence[WatchedAlert]
     glance: Glance
 
