@@ -3,6 +3,8 @@
 import os
 import signal
 
+from herorun.core.environment import admissible
+
 # A test is nobody's session: its launches register with no agent and start no watch of one.
 for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION"):
     os.environ.pop(variable, None)
@@ -10,8 +12,8 @@ for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION")
 # What the tests' own contracts name is trusted, as in CI; what asks for trust takes this away.
 os.environ["HERORUN_TRUST"] = "all"
 
-# What this shell tells Python would stand in every plan, and another clone would have to be told to believe it.
-for variable in [name for name in os.environ if name.startswith("PYTHON") and name != "PYTHONPATH"]:
+# What this shell tells trainers would stand in every plan, and another clone would have to be told to believe it.
+for variable in [name for name in os.environ if admissible(name) and name != "PYTHONPATH"]:
     os.environ.pop(variable)
 
 # A shell's background jobs ignore interruptions, and would hand that down to all that the tests start.
