@@ -7,6 +7,7 @@ from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
 from herorun.acts.proposing import Proposer
+from herorun.acts.taints import record_taints
 from herorun.acts.turn import must_be_launched
 from herorun.core.asking import Way
 from herorun.core.durations import say_span
@@ -137,6 +138,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
                 f"{name} still is {job.state}: `herorun relaunch {run.slug} --stop-first`, or leave it."
             )
         stop_and_wait(run, name, reason, wait)
+    record_taints(run)
     _may_be_relaunched(run, name)
     if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
         order(run, Word.RELAUNCH, [name], reason)

@@ -9,6 +9,7 @@ from typing import Any
 
 from herorun.acts.holding import held
 from herorun.acts.manifest import read_manifest
+from herorun.acts.taints import with_taints_now
 from herorun.core.canonical import canonical, plain
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
 from herorun.core.evidence import Candidate, FinalStep, Taint
@@ -62,8 +63,9 @@ def list_checkpoints(run: Run) -> Listing:
 
 
 def list_with_taints(run: Run) -> Listing:
-    """The same, with what the record says that no run should continue from."""
-    return replace(list_checkpoints(run), taints=run.record.memory().history.taints)
+    """The same, with what no run should continue from, by the record and by the rows as they are now."""
+    memory = with_taints_now(run, run.record.memory())
+    return replace(list_checkpoints(run), taints=memory.history.taints)
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
         raise WrongUse(
             f"Say how many of {run.slug} stay: --keep N, or keep under [checkpoints] in its contract."
         )
+    memory = with_taints_now(run, memory)
     names, listing = held(run), list_checkpoints(run)
     final = run.given(memory)[FinalStep]
     told = run.contract.checkpoints

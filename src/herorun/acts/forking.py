@@ -15,6 +15,7 @@ from herorun.acts.ordering import Told
 from herorun.acts.posting import record_link, say
 from herorun.acts.rollback_target import target_of
 from herorun.acts.submitting import Say, unsaid
+from herorun.acts.taints import with_taints_now
 from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
@@ -106,7 +107,7 @@ def _written(
 
 def _source(old: Run, step: int | None) -> Candidate:
     """The checkpoint of that step, else the newest complete one that nothing speaks against. None is guessed."""
-    memory = old.record.memory()
+    memory = with_taints_now(old, old.record.memory())
     if not memory.instances:
         raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
     found = gather([Checkpoints], discover.sources(), old.given(memory))[Checkpoints]

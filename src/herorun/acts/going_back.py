@@ -16,6 +16,7 @@ from herorun.acts.perform import rollback_key
 from herorun.acts.relaunching import Again, must_be_resumable, start_again
 from herorun.acts.rollback_target import Back, choose
 from herorun.acts.submitting import Say, unsaid
+from herorun.acts.taints import record_taints, with_taints_now
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Word
@@ -68,7 +69,7 @@ def _go_back(
 ) -> str:
     """The target is looked at first: nothing is stopped for a checkpoint that cannot be gone on from."""
     must_be_resumable(run)
-    back = choose(run, name, step, reason)
+    back = _chosen(run, name, step, reason)
     say("\n".join(f"  {fact}: {told}" for fact, told in back.facts.items()))
     if dry:
         return f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
@@ -80,12 +81,17 @@ def _go_back(
                 f"--to {step} --stop-first` stops it first."
             )
         stop_and_wait(run, name, reason, wait)
-        back = choose(run, name, step, reason)  # it may have saved once more
+        back = _chosen(run, name, step, reason)  # it may have saved once more
+    record_taints(run)
     _order(run, name, step, reason)
     key = rollback_key(name, step)
     intended = intended_once(run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}")
     started = _start_once(run, intended, back, reason)
     return f"{started} was started from {back.target.path}, in place of {name}"
+
+
+def _chosen(run: Run, name: str, step: int, reason: str) -> Back:
+    return choose(run, name, step, reason, with_taints_now(run, run.record.memory()))
 
 
 def _order(run: Run, name: str, step: int, reason: str) -> None:

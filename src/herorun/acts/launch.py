@@ -12,6 +12,7 @@ from herorun.acts.plan_file import moved_since, must_be
 from herorun.acts.preflight import Preflight, preflight
 from herorun.acts.probe import probe_roots
 from herorun.acts.submitting import ALONE, Say, unsaid
+from herorun.acts.taints import record_taints
 from herorun.acts.wavering import must_stand_still
 from herorun.core.adoption import not_proved
 from herorun.core.check import GateVerdict, Mode
@@ -175,6 +176,7 @@ def _fresh(
         adopts=Adopted(adoptee.job.id, adoptee.since) if adoptee else None,
         facts={**identity_facts(run, answer), **(facts_of(adoptee, answer.report) if adoptee else {})},
     )
+    record_taints(run)
     return start_instance(run, order), answer
 
 

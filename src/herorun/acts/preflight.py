@@ -5,6 +5,7 @@ from typing import Any
 
 from herorun.acts.candidates import candidates_json
 from herorun.acts.submitting import request_text
+from herorun.acts.taints import with_taints_now
 from herorun.adopted import without
 from herorun.core.canonical import plain
 from herorun.core.check import Gate, GateVerdict, Mode
@@ -107,7 +108,8 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
     unread = _fetched(run)
     memory = run.record.memory()
     run.drift = contract_drift(run)
-    report = ask(run, Gate.LAUNCH, wanted=[Plan], given={**_given(run, adoptee), **unread})
+    given = {History: with_taints_now(run, memory).history, **_given(run, adoptee), **unread}
+    report = ask(run, Gate.LAUNCH, wanted=[Plan], given=given)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
     people = responsible(run.contract, run.dri, run.launched_by_dri, issue)
