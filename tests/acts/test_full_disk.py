@@ -4,14 +4,13 @@ import contextlib
 import errno
 import os
 import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from builders import NOON
+from crash.world import small_disk
 from herorun.core.health.headroom import RESERVE
 from herorun.schedulers import local
 from herorun.system import reserve
@@ -21,18 +20,6 @@ from stories import CRASH, Story, note
 
 pytestmark = pytest.mark.thorough
 CAPTURE = pytest.CaptureFixture[str]
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("only root may mount a small disk, and not in every container")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def fill(folder: Path) -> Path:

@@ -20,9 +20,10 @@ KNOWN = Memory(instances=(an_instance(),), ends={"tiny-1": End("tiny-1", JobStat
 WHOLE = Manifest("/data/tiny/step-200", (FileSeen("weights", 9, "sha256:aa"),))
 STALL = Alert("stalled-steps", "tiny-1", START, START, State.ENDED, "no step", instance="tiny-1")
 ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
+NOTHING_JUDGED = Judged()
 
 
-def told(memory=KNOWN, looks=LOOKS, judged=Judged(), waivers=(), manifest=WHOLE, verified=("tiny-1",)):  # noqa: B008
+def told(memory=KNOWN, looks=LOOKS, judged=NOTHING_JUDGED, waivers=(), manifest=WHOLE, verified=("tiny-1",)):
     return caveats(memory, looks, judged, waivers, manifest, frozenset(verified), EVERY, NOON)
 
 

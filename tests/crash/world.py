@@ -14,8 +14,8 @@ PAGE = 4096
 
 @contextlib.contextmanager
 def small_disk(folder: Path, size: str = "8m") -> Iterator[Path]:
-    """A file system of its own of a few megabytes, mounted on a folder that it makes."""
-    folder.mkdir(parents=True)
+    """A file system of its own of a few megabytes, mounted on a folder that it makes where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
     mounted = _mount("-t", "tmpfs", "-o", f"size={size},mode=700", "herorun-small", str(folder))

@@ -25,8 +25,8 @@ def test_a_shell_as_schedulers_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"XLA_FLAGS": "--a", "NCCL_DEBUG": "INFO", "HF_HOME": "/hf"}.items():
         monkeypatch.setenv(name, value)
 
-    here = read_environment(a_contract(), Here(), NEW).values  # type: ignore[arg-type]
-    there = read_environment(a_contract(), Cluster(), NEW).values  # type: ignore[arg-type]
+    here = read_environment(a_contract(), Here(), NEW).values
+    there = read_environment(a_contract(), Cluster(), NEW).values
 
     assert {"XLA_FLAGS", "NCCL_DEBUG", "HF_HOME"} <= here.keys()
     assert there["XLA_FLAGS"] == "--a" and not {"NCCL_DEBUG", "HF_HOME"} & there.keys()
@@ -40,7 +40,7 @@ def test_a_secret_with_another_value_is_told_by_its_name(monkeypatch: pytest.Mon
         "tiny-1", {}, secrets={"A_TOKEN": salted("old", "5a"), "B_TOKEN": salted("same", "5b")}
     )
 
-    found = read_environment(contract, Here(), prior)  # type: ignore[arg-type]
+    found = read_environment(contract, Here(), prior)
 
     assert found.changed_secrets == ("A_TOKEN",)
 

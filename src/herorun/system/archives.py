@@ -7,7 +7,7 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import IO
 
 Listed = dict[
     str, tuple[str, str]
@@ -71,7 +71,7 @@ def _tar(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
             size = content.seek(0, io.SEEK_END)
             content.seek(0)
             mode = _PROGRAM if member.mode & stat.S_IXUSR else _FILE
-            yield member.name, mode, _streamed(content, size, algorithm)  # type: ignore[arg-type]
+            yield member.name, mode, _streamed(content, size, algorithm)
 
 
 def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
@@ -82,10 +82,10 @@ def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
             bits = member.external_attr >> 16
             mode = _LINK if stat.S_ISLNK(bits) else _PROGRAM if bits & stat.S_IXUSR else _FILE if bits else ""
             with archive.open(member) as content:
-                yield member.filename, mode, _streamed(content, member.file_size, algorithm)  # type: ignore[arg-type]
+                yield member.filename, mode, _streamed(content, member.file_size, algorithm)
 
 
-def _streamed(content: BinaryIO, size: int, algorithm: str) -> str:
+def _streamed(content: IO[bytes], size: int, algorithm: str) -> str:
     found = hashlib.new(algorithm, f"blob {size}\0".encode(), usedforsecurity=False)
     while chunk := content.read(CHUNK):
         found.update(chunk)
