@@ -1,14 +1,21 @@
 """Two clones of one user on one machine: one watches and speaks, the other only looks."""
 
+import errno
+
 import pytest
 
 from herorun.acts.leasing import take_lease
 from herorun.core.errors import Blocked
 from herorun.core.lease import Lease, read_lease
+from herorun.stores.local import LocalStore
 from herorun.system import host
 from stories import CRASH, SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]
+
+
+def no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def lease(story: Story) -> Lease:
@@ -45,19 +52,24 @@ def test_a_lease_that_names_no_clone_is_the_next_ones_of_its_owner(story: Story)
 
 
 @pytest.mark.thorough
-def test_the_second_clone_says_who_watches_and_leaves_no_trace(story: Story, capsys: CAPTURE) -> None:
-    """It neither relaunches nor writes the record, posts or pages."""
+def test_the_second_clone_says_who_watches_and_leaves_no_trace(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It neither relaunches nor writes the record, posts or pages, whether the lease can be written, only read, or neither."""
     story.launched(CRASH)
     other = story.clone("elsewhere")
     other.run.record.fetch()
     before, held = other.run.record.tip, lease(story)
-    capsys.readouterr()
-    for _ in range(2):
-        other.tick()
-    said = capsys.readouterr().out
-    assert "this clone only observes" in said and f"held by {host.owner()} in {story.work}" in said
-    assert (other.run.record.tip, lease(story)) == (before, held)
-    assert not (other.state / "issue.md").exists() and len(story.starts) == 1
+    for refused in ((), ("create", "swap"), ("read", "create", "swap")):
+        capsys.readouterr()
+        with monkeypatch.context() as full:
+            for name in refused:
+                full.setattr(LocalStore, name, no_space)
+            other.tick()
+        said = capsys.readouterr().out
+        assert "this clone only observes" in said and f"held by {host.owner()} in {story.work}" in said
+        assert (other.run.record.tip, lease(story)) == (before, held)
+        assert not (other.state / "issue.md").exists() and len(story.starts) == 1
     story.tick()
     story.ended("tiny-2")
     assert len(story.starts) == 2

@@ -154,7 +154,7 @@ def test_a_lease_on_a_mount_that_hangs_hangs_no_act(story: Story, monkeypatch: p
     story.launched(WAIT)
     run, over = story.run, threading.Event()
     monkeypatch.setattr(leasing, "DEADLINE", 0.05)
-    monkeypatch.setattr(LocalStore, "create", lambda *_: over.wait(60))
+    monkeypatch.setattr(LocalStore, "swap", lambda *_: over.wait(60))
     done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
     over.set()
     assert "no answer within 0.05s" in done.why

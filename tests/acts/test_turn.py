@@ -264,6 +264,7 @@ def test_a_lease_that_cannot_be_written_stops_no_telling(
     story.sign(babysit={"recovery": "observe"})
     story.launched(CRASH)
     monkeypatch.setattr(LocalStore, "create", full)
+    monkeypatch.setattr(LocalStore, "swap", full)
     story.tick()
     assert len(keys(story, "tell/crashed")) == 1
 

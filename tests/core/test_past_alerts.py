@@ -47,6 +47,22 @@ def test_the_same_stretch_that_goes_on_now_is_news():
     assert again
 
 
+def test_a_spike_that_the_cut_goes_through_is_not_told_again():
+    part = replace(OVER, last_step=420, rows=9)
+    *_, again, after = told(Story().ticks([rows(OVER), rows(), rows(part), rows()]))
+
+    assert again == after == []
+
+
+def test_what_looked_like_a_second_beginning_is_not_told_again_either():
+    again = replace(OVER, kind="untrained")
+    first, gone, retold = (
+        [action.key for action in turn.actions if "untrained-again" in action.key]
+        for turn in Story().ticks([rows(excursions=(again,)), rows(), rows(excursions=(again,))])
+    )
+    assert first and gone and not retold
+
+
 GONE = {
     Contract: a_contract(checkpoints={"permanent_every": 100}),
     Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300))),
@@ -61,6 +77,20 @@ def test_a_warning_that_a_relaunch_finds_as_it_was_goes_on_under_its_key():
     keys = [a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key]
     assert len(keys) == 1, keys
     assert "unkept-checkpoint" in firing(turns[-1])
+
+
+def test_a_count_in_its_words_that_moves_with_each_relaunch_makes_it_no_news():
+    """`1 of 3 checkpoints`, `1 of 4`: of three instances it is one warning."""
+    saved = [
+        GONE | {Checkpoints: Checkpoints(tuple(a_checkpoint(n) for n in (100, *range(300, last, 100))))}
+        for last in (400, 500, 600)
+    ]
+    down = [each | {Job: a_crashed_job()} for each in saved]
+    turns = list(Story().ticks([saved[0], saved[0], down[0], saved[1], down[1], saved[2], saved[2]]))
+
+    assert len([a for turn in turns for a in turn.actions if isinstance(a, Relaunch)]) == 2
+    keys = [a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key]
+    assert len(keys) == 1, keys
 
 
 def test_what_changed_since_is_told():

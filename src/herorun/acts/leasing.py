@@ -4,6 +4,7 @@ There is one authority: the file in the output root, or the record's branch wher
 root refused the very first owner. Which of them it is stands in the journal from then on.
 """
 
+import contextlib
 import errno
 
 from herorun.core.errors import Blocked, CouldNotLook, in_words, sentence
@@ -11,7 +12,7 @@ from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
 from herorun.system.clock import now
-from herorun.system.clones import without_lost_clone
+from herorun.system.clones import lease_last_seen, without_lost_clone
 from herorun.system.deadline import within
 from herorun.workspace import Watched
 
@@ -31,8 +32,16 @@ def take_lease(run: Watched) -> Lease:
 
 
 def take_in_time(run: Watched) -> Lease:
-    """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick, and the next ones."""
-    return within(DEADLINE, lambda: take_lease(run))
+    """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick, and the next ones.
+
+    A lease that cannot be read still is whose it was at the last look.
+    """
+    try:
+        return within(DEADLINE, lambda: take_lease(run))
+    except (CouldNotLook, OSError):
+        if not by_record(run) and (seen := lease_last_seen(run.state)):
+            _must_be_ours(run, seen, _path(run))
+        raise
 
 
 def other_holder(run: Watched) -> Lease | None:
@@ -41,6 +50,10 @@ def other_holder(run: Watched) -> Lease | None:
         held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
     except FileNotFoundError:
         return None
+    except OSError:
+        held = lease_last_seen(run.state)
+        if held is None:
+            raise
     return None if held is None or _is_ours(run, held) else held
 
 
@@ -82,14 +95,29 @@ def _path(run: Watched) -> str:
 def _take_in_root(run: Watched) -> Lease:
     mine, path = _new(run), _path(run)
     try:
-        run.store.create(path, mine.bytes())
-        return mine
-    except FileExistsError:
-        found = run.store.read(path)
+        found = _create_or_read(run, path, mine)
     except OSError as error:
         if error.errno in _REFUSED and not run.record.memory().launchings:
             return _take_on_record(run)
         raise CouldNotLook(sentence(f"The lease {path} could not be written: {in_words(error)}")) from None
+    return mine if found is None else _renew_in_root(run, path, found)
+
+
+def _create_or_read(run: Watched, path: str, mine: Lease) -> bytes | None:
+    """The lease that lies there; None where there was none, and ours was made.
+
+    It is read first: a full disk refuses each write, and must not hide that another clone holds it.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        return run.store.read(path)
+    try:
+        run.store.create(path, mine.bytes())
+    except FileExistsError:  # somebody was faster
+        return run.store.read(path)
+    return None
+
+
+def _renew_in_root(run: Watched, path: str, found: bytes) -> Lease:
     lease = read_lease(found)
     if lease is None:
         raise Blocked(

@@ -12,6 +12,7 @@ from herorun.core.check import Check, Severity, Topic
 from herorun.core.finding import Finding, Outcome, passed
 
 KEPT = 256  # alerts, the newest
+_OF_STRETCHES = (Topic.METRIC, Topic.LINEAGE)  # what their checks find is named by its steps
 
 
 def remember(past: tuple[Alert, ...], alerts: Iterable[Alert]) -> tuple[Alert, ...]:
@@ -26,10 +27,12 @@ def without_old_news(
     past: Iterable[Alert],
     checks: Mapping[str, Check],
     open_now: Iterable[AlertId],
+    instance: str,
 ) -> list[Finding]:
     """The stretches of a curve that were told to their end are no failures now: they name their steps, so each comes once."""
-    known, still = {alert.id: alert for alert in past}, set(open_now)
-    return [_over(finding) if _is_old(finding, known, checks, still) else finding for finding in findings]
+    still = set(open_now)
+    known = {alert.id: alert for alert in past if alert.state is State.RESOLVED and alert.id not in still}
+    return [_over(finding) if _is_old(finding, known, checks, instance) else finding for finding in findings]
 
 
 def _over(finding: Finding) -> Finding:
@@ -38,40 +41,43 @@ def _over(finding: Finding) -> Finding:
 
 
 def _is_old(
-    finding: Finding, known: Mapping[AlertId, Alert], checks: Mapping[str, Check], still: set[AlertId]
+    finding: Finding, known: Mapping[AlertId, Alert], checks: Mapping[str, Check], instance: str
 ) -> bool:
-    key = (finding.check, finding.verdict.subject)
-    alert = known.get(key)
-    return (
-        finding.verdict.outcome is Outcome.FAIL
-        and checks[finding.check].topic is Topic.METRIC
-        and key not in still
-        and alert is not None
-        and alert.state is State.RESOLVED
-        and alert.message == finding.verdict.message
+    """The cut may go through the stretch: of one instance, a part of what was told is no news."""
+    alert = known.get((finding.check, finding.verdict.subject))
+    if alert is None or finding.verdict.outcome is not Outcome.FAIL:
+        return False
+    if checks[finding.check].topic not in _OF_STRETCHES:
+        return False
+    return alert.message == finding.verdict.message or (
+        alert.instance == instance and _lies_within(finding.verdict.steps, alert.steps)
     )
+
+
+def _lies_within(steps: tuple[int, int] | None, whole: tuple[int, int] | None) -> bool:
+    return bool(steps and whole and whole[0] <= steps[0] and steps[1] <= whole[1])
 
 
 def carried_over(
     alerts: Mapping[AlertId, Alert],
     findings: Iterable[Finding],
     past: Iterable[Alert],
+    left: Iterable[Alert],
     checks: Mapping[str, Check],
 ) -> dict[AlertId, Alert]:
     """With the warnings that a relaunch closed and that now say the very same again: they go on under their old key.
 
-    What is critical is told of each instance.
+    Those that the relaunch `left` firing, until the first look after it, need not say it in the same words: a count in
+    them may have moved. What is critical is told of each instance.
     """
-    closed = {alert.id: alert for alert in past if alert.firing}
+    closed, standing = {alert.id: alert for alert in past if alert.firing}, {alert.id for alert in left}
     carried = dict(alerts)
     for finding in findings:
         key = (finding.check, finding.verdict.subject)
         alert = closed.get(key)
         if alert is None or key in alerts or finding.verdict.outcome is not Outcome.FAIL:
             continue
-        if (
-            checks[finding.check].severity is not Severity.CRITICAL
-            and alert.message == finding.verdict.message
-        ):
+        same = key in standing or alert.message == finding.verdict.message
+        if same and checks[finding.check].severity is not Severity.CRITICAL:
             carried[key] = alert
     return carried

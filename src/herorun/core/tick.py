@@ -84,8 +84,8 @@ def tick(
     findings = with_causes(
         waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
     )
-    findings = without_old_news(findings, ledger.past, checks, alerts)
-    alerts = carried_over(alerts, findings, ledger.past, checks)
+    findings = without_old_news(findings, ledger.past, checks, alerts, ledger.instance)
+    alerts = carried_over(alerts, findings, ledger.past, ledger.left, checks)
     moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
     carried = {alert.key for alert in alerts.values()}

@@ -1,6 +1,7 @@
 """Signs of life of whoever watches the run: the lease over time, and the loop's own heartbeat."""
 
 import contextlib
+import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -11,11 +12,9 @@ from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, 
 from herorun.core.lease import PATH, Lease, is_held_by, read_lease
 from herorun.core.outside import parse_time, read_json
 from herorun.core.ports import Place, Store
-from herorun.system.clones import without_lost_clone
+from herorun.system.clones import SEEN, without_lost_clone
 from herorun.system.files import is_locked, lock_file, write_whole
 from herorun.system.git import Repository
-
-SEEN = "lease-seen.json"
 
 
 def read_lease_seen(
@@ -49,10 +48,11 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
             return parse_time(told["since"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # never seen before, or unreadable: it is first seen now
+    note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
     with contextlib.suppress(OSError):  # a full disk: the beat counts as first seen now, at every look
         if not state.is_dir():
             return now
-        write_whole(state / SEEN, (canonical({"beat": beat, "since": now}) + "\n").encode(), spare=True)
+        write_whole(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
     return now
 
 
