@@ -315,6 +315,16 @@ def test_a_launch_is_unsettled_until_its_outcome():
     assert launched.unfinished.actions == ()
 
 
+def test_a_check_in_of_a_later_attempt_is_a_restart_until_the_next_launch():
+    first = CheckedIn(NOON, LAUNCHED.instance, 1, "pass", written=NOON)
+    again = CheckedIn(NOON + EVERY, LAUNCHED.instance, 2, "pass", written=NOON + EVERY / 2)
+    untold = CheckedIn(NOON + EVERY, LAUNCHED.instance, 3, "pass")  # as older versions wrote it
+
+    memory = fold([INIT, LAUNCHING, LAUNCHED, first, again, untold])
+    assert memory.history.restarts == ((NOON + EVERY / 2, 2),)
+    assert fold([replace(LAUNCHED, instance="tiny-9", number=9)], memory).history.restarts == ()
+
+
 def test_an_instance_knows_its_roots_and_when_it_was_intended():
     (instance,) = fold([INIT, replace(LAUNCHING, adopts=None), LAUNCHED]).instances
 

@@ -1,7 +1,7 @@
 """Which of several receipts counts: one refusal of any rank is enough."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from herorun.core.cadence import FIRST_CHECK
 from herorun.core.evidence import JobState, Nothing, Now, Receipt
 from herorun.core.ports import Place
 from herorun.schedulers import local as scheduler
-from herorun.sources.receipts import read_receipt
+from herorun.sources.receipts import parse_receipt, read_receipt
 from herorun.stores import local as store
 from herorun.system.clock import now
 
@@ -126,3 +126,11 @@ def test_a_job_that_waits_or_just_began_has_no_log_and_one_that_runs_must(tmp_pa
     for started in (None, now() - FIRST_CHECK):
         with pytest.raises(FileNotFoundError):
             bench.read(JobState.RUNNING, started=started)
+
+
+@pytest.mark.parametrize(
+    ("written", "at"),
+    [("2026-05-01T12:00:00Z", datetime(2026, 5, 1, 12, tzinfo=UTC)), ("yesterday", None), (7, None)],
+)
+def test_when_the_job_checked_in_by_its_own_clock(written: object, at: datetime | None) -> None:
+    assert parse_receipt({**json.loads(receipt()), "at": written}).at == at

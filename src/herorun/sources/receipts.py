@@ -7,7 +7,7 @@ turn exit code 78 into its own. What is older than rank 0's newest receipt was a
 import json
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from herorun.core.anchors import RECEIPT_LINE
@@ -112,6 +112,14 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
     return found
 
 
+def _moment(text: Any) -> datetime | None:
+    """When the job checked in, by its own clock; None where the receipt does not say it as check-in writes it."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except (TypeError, ValueError):
+        return None
+
+
 def parse_receipt(data: Any) -> Receipt:
     """A receipt's JSON; a ValueError where it is none."""
     try:
@@ -121,7 +129,7 @@ def parse_receipt(data: Any) -> Receipt:
             whole_number(data["attempt"]),
             str(data["outcome"]),
             items,
-            None,
+            _moment(data.get("at")),
             data.get("loaded"),
         )
     except (KeyError, TypeError, AttributeError) as error:

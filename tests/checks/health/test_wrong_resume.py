@@ -115,6 +115,60 @@ def test_a_later_attempt_goes_on_from_the_instances_own():
     assert loaded(2) is Outcome.PASS
 
 
+BEGUN = NOON - 61 * MINUTE  # when the instance was launched
+OWN = Checkpoints((replace(a_checkpoint(120), modified=NOON - 30 * MINUTE),))
+RESTARTED = a_history(restarts=((NOON - 20 * MINUTE, 2),))
+
+
+def a_restart(first):
+    """Rows of a second attempt."""
+    resume = Resume(first, 150, 0, (), 0.0, 0.0, 0, None, 0, 0.0, 0.0, None)
+    return some_metrics(first + 10, first_step=first, high_water=150, attempts=2, resume=resume)
+
+
+def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_told():
+    verdict = answer(wrong_resume, SCRATCH, a_restart(1), OWN, RESTARTED)
+
+    assert verdict.outcome is Outcome.FAIL
+    assert "began again at step 1 (attempt 2, started by its back end), and had saved" in verdict.message
+    assert "step-120 (step 120)" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("metrics", "saved", "history"),
+    [
+        (a_restart(121), OWN, RESTARTED),  # it went on from its own
+        (a_restart(1), Checkpoints(), RESTARTED),  # it had saved nothing
+        (a_restart(1), OWN, a_history()),  # no restart is known: the steps may be an evaluation's
+        (some_metrics(160, first_step=1), OWN, RESTARTED),  # its rows go on without a break
+        (a_restart(1), Checkpoints((replace(a_checkpoint(120), modified=NOON),)), RESTARTED),  # saved since
+    ],
+)
+def test_a_restart_that_goes_on_or_could_not_is_not_told(metrics, saved, history):
+    assert answer(wrong_resume, SCRATCH, metrics, saved, history).outcome is Outcome.PASS
+
+
+def test_a_restart_whose_rows_are_dropped_from_the_first_one_on_is_told():
+    log = JobLog(NOON, dropped=Dropped(0, 40, 150, 41, 99))
+
+    verdict = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, log)
+
+    assert verdict.outcome is Outcome.FAIL and "should have begun after step 120" in verdict.message
+    replayed = JobLog(NOON, dropped=Dropped(100, 110, 150, 11, 99))
+    sound = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, replayed)
+    assert sound.outcome is Outcome.PASS
+
+
+def test_a_restart_goes_on_from_what_the_instance_saved_beyond_an_older_launchs_checkpoint():
+    """Rolled back to step 3541 with 3800 still there; restarted later from its own step 3900."""
+    older = replace(a_checkpoint(3800), modified=NOON - 300 * MINUTE)
+    own = replace(a_checkpoint(3900), modified=NOON - 30 * MINUTE)
+    rows_then = some_metrics(3910, first_step=3901, high_water=3905)
+
+    assert answer(wrong_resume, plan(), rows_then, Checkpoints((older, own))).outcome is Outcome.PASS
+    assert answer(wrong_resume, plan(), rows_then, Checkpoints((older,))).outcome is Outcome.FAIL
+
+
 def test_too_early_or_out_of_sight():
     assert answer(wrong_resume, plan(), {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
     assert answer(wrong_resume, plan(), {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN

@@ -68,6 +68,78 @@ def test_the_first_row_alone_tells_the_learning_rate_where_the_loss_is_nan():
     assert [excursion.open for excursion in metrics.non_finite] == [True]
 
 
+# --- a restart by the back end, under the same instance --------------------------------------------------
+
+ONE = (Boundary("tiny-1", NOON - HOUR, 0),)
+AGAIN = (*ONE, Boundary("tiny-1", LATER, attempt=2))
+
+
+@pytest.mark.parametrize("first", [120, 150])
+def test_a_restart_of_the_same_instance_is_known_by_its_check_in(first):
+    before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
+    metrics = told([*at(before, NOON), *at(after, LATER)], AGAIN)
+
+    assert (metrics.attempts, metrics.first_step, metrics.instance) == (2, first + 1, "tiny-1")
+    assert (metrics.resume.rate_before, metrics.resume.rate_after) == (1e-4, 16e-4)
+    assert told([*at(before, NOON), *at(after, LATER)], ONE).resume is None
+
+
+def restarted_late(rows, later):
+    """The look that sees the check-in has read rows of the restart already."""
+    state = fold_rows(MetricsState(), rows, NAMES, boundaries=ONE)
+    return summarise(fold_rows(state, later, NAMES, boundaries=AGAIN))
+
+
+@pytest.mark.parametrize("read", [3, 20])
+def test_a_check_in_that_is_read_after_the_first_rows_of_the_restart_parts_them(read):
+    after = at(curve(*[2.0] * 40, first=120, lr=16e-4), LATER)
+    metrics = restarted_late([*at(curve(*[2.0] * 120, lr=1e-4), NOON), *after[:read]], after[read:])
+
+    assert (metrics.attempts, metrics.first_step, metrics.step) == (2, 121, 160)
+    resume = metrics.resume
+    assert (resume.step, resume.high_water, resume.rate_before, resume.rate_after) == (121, 120, 1e-4, 16e-4)
+
+
+def test_a_level_that_is_off_is_measured_where_the_check_in_is_read_late():
+    on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
+    after = at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER)
+    resume = restarted_late([*at(curve(*on[:150]), NOON), *after[:60]], after[60:]).resume
+
+    assert resume.after == 50 and math.expm1(resume.offset) == pytest.approx(0.015, abs=0.002)
+
+
+def test_a_restart_whose_steps_went_back_is_one_attempt_however_late_it_is_known():
+    after = at(curve(*[2.1] * 60, first=100), LATER)
+    metrics = restarted_late([*at(curve(*[2.0] * 120), NOON), *after[:30]], after[30:])
+
+    assert (metrics.attempts, metrics.first_step, metrics.resume.step) == (2, 101, 101)
+    assert metrics.resume.compared == 20
+
+
+def test_rows_of_a_restart_that_are_still_to_come_are_waited_for():
+    rows = at(curve(*[2.0] * 120, lr=1e-4), NOON)
+    state = fold_rows(MetricsState(), rows, NAMES, boundaries=AGAIN)
+    metrics = summarise(fold_rows(state, at(curve(2.0, first=120, lr=2e-4), LATER), NAMES, boundaries=AGAIN))
+
+    assert (metrics.attempts, metrics.resume.rate_after) == (2, 2e-4)
+
+
+def test_a_restart_says_nothing_of_rows_without_a_time():
+    rows = untimed(curve(*[2.0] * 140))
+
+    assert told(rows, AGAIN, seen=LATER + HOUR).attempts == 1
+
+
+def test_the_next_launch_forgets_the_restarts_of_the_one_before():
+    state = fold_rows(MetricsState(), at(curve(*[2.0] * 120), NOON), NAMES, boundaries=AGAIN)
+    state = fold_rows(state, at(curve(*[2.0] * 5, first=120), LATER), NAMES, boundaries=AGAIN)
+    later = at(curve(*[2.0] * 5, first=125), LATER + HOUR)
+    both = (*ONE, Boundary("tiny-2", LATER + HOUR, 125))
+
+    assert summarise(fold_rows(state, [], NAMES, boundaries=both)).attempts == 2
+    assert summarise(fold_rows(state, later, NAMES, boundaries=both)).instance == "tiny-2"
+
+
 def test_rows_without_a_time_change_hands_where_they_pass_the_start():
     rows = untimed([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
     metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=110)), seen=LATER + HOUR)

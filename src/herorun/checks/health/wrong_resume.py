@@ -23,7 +23,15 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.loading import fall_back, log_wrong, saved_below
-from herorun.core.health.resuming import Start, Told, loaded_wrong, rows_wrong, start_of
+from herorun.core.health.resuming import (
+    Start,
+    Told,
+    began_again,
+    loaded_wrong,
+    own_start,
+    rows_wrong,
+    start_of,
+)
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
@@ -61,6 +69,8 @@ def wrong_resume(
             (*saved.candidates, *saved.given_up)
         )  # a trainer that looks for itself takes any
         told = rows_wrong(start, metrics, all_there, history)
+        if again := began_again(metrics, saved, history):
+            return failed(f"{job.instance} {again}", subject=job.instance)
     if told and told.wrong:
         return failed(f"{job.instance} {told.wrong}", subject=job.instance)
     if seen := told or by_log:
@@ -83,7 +93,8 @@ def _by_log(
 ) -> Told | None:
     if not isinstance(log, JobLog) or history.current is None:
         return None
-    return log_wrong(start, log, saved, history.current, contract.tracker.first_step)
+    own = own_start(saved, history)
+    return log_wrong(start, log, saved, history.current, contract.tracker.first_step, own)
 
 
 def _by_saves(start: Start, saved: Checkpoints, history: History) -> str:

@@ -68,6 +68,9 @@ class History:
     starts: tuple[
         tuple[datetime, int], ...
     ] = ()  # of the current instance: when an attempt was first seen, its number
+    restarts: tuple[
+        tuple[datetime, int], ...
+    ] = ()  # of the current instance, by its back end: when it checked in by the job's clock, the attempt's number
     open_alerts: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote

@@ -20,6 +20,7 @@ class Boundary:
     start: int | None = None  # completed updates that it starts from; None: nobody knows
     rows: int = 0  # of the tracker, that the ticks knew before it was launched
     counted: bool = False  # whether that was all of them: the one before had been seen to end
+    attempt: int = 1  # later ones were started by the back end, and are known by their check-in
 
     def wrote(self, row: int, looked: datetime | None) -> bool:
         """Whether the `row`th row, new since a look at `looked`, is surely no older instance's."""
@@ -30,11 +31,21 @@ class Boundary:
 
 
 def boundaries_of(history: History) -> tuple[Boundary, ...]:
-    """One for each instance, oldest first."""
-    return tuple(
+    """One for each instance, oldest first, then one for each restart of the newest one."""
+    launches = [
         Boundary(each.name, each.intended or each.started, each.start, each.rows, each.counted)
         for each in history.instances
-    )
+    ]
+    for at, attempt in history.restarts if launches else ():
+        if at > launches[-1].since and attempt > launches[-1].attempt:
+            launches.append(Boundary(launches[-1].instance, at, attempt=attempt))
+    return tuple(launches)
+
+
+def known_place(boundaries: Sequence[Boundary], instance: str, attempt: int) -> int:
+    """The place of the instance's newest start up to this one; -1 where the record knows none of it."""
+    same = [n for n, each in enumerate(boundaries) if each.instance == instance and each.attempt <= attempt]
+    return same[-1] if same else -1
 
 
 def launched_by(boundaries: Sequence[Boundary], when: datetime | None, known: int = -1) -> int:

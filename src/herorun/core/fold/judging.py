@@ -49,6 +49,7 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
         if role is not None:
             _value(state, name, role, value, names, at)
     if seconds is not None:
+        resume.see_time(state.lineage, step, seconds)
         speed.judge_wall(state.wall, step, seconds, False, declared)
         speed.judge_pause(state.pauses, seconds)
     state.last = values

@@ -68,6 +68,7 @@ class Lineage:
 
     losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
     rates: dict[int, float] = field(default_factory=dict)
+    times: dict[int, float] = field(default_factory=dict)  # since the epoch, where rows tell their time
     old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
     old_rates: dict[int, float] = field(default_factory=dict)
     first: float | None = None  # the run's very first loss
@@ -82,11 +83,41 @@ def restart(state: Lineage, at: Place, instance: str, trend: Trend) -> None:
     _forget(state.old_losses)
     _forget(state.old_rates)
     before = list(state.losses.values())
-    state.losses, state.rates = {}, {}
+    state.losses, state.rates, state.times = {}, {}, {}
     mean = _mean(before, trend.level)
     fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
     state.comparison = Comparison(at.step, at.high_water, trend.level, mean, trend.scale, fall)
     state.comparison.instance, state.comparison.stride, state.comparison.broken = instance, at.stride, at.far
+
+
+def split(state: Lineage, since: float, instance: str, trend: Trend, stride: float) -> int | None:
+    """A restart that became known after its rows were judged: those written since are compared with those before.
+
+    The first step of the new attempt; None where every row, or none, is as new as the restart.
+    """
+    later = {step for step, seconds in state.times.items() if seconds >= since}
+    if not later or len(later) == len(state.times):
+        return None
+    losses = {step: state.losses.pop(step) for step in sorted(later) if step in state.losses}
+    rates = {step: state.rates.pop(step) for step in sorted(later) if step in state.rates}
+    times = {step: state.times[step] for step in sorted(later)}
+    first, high_water = min(later), max(state.times.keys() - later)
+    restart(state, Place(first, high_water, stride, False), instance, trend)
+    assert state.comparison is not None
+    state.comparison.level = state.comparison.mean  # the trend has followed the new rows
+    for step in times:
+        if step in losses:
+            see_loss(state, step, losses[step])
+        if step in rates:
+            see_rate(state, step, rates[step])
+    state.times = times
+    return first
+
+
+def see_time(state: Lineage, step: int, seconds: float) -> None:
+    state.times[step] = seconds
+    if len(state.times) > REMEMBERED:
+        del state.times[next(iter(state.times))]
 
 
 def lose(state: Lineage) -> None:

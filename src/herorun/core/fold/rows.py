@@ -7,7 +7,14 @@ from datetime import datetime
 from herorun.core.canonical import digest
 from herorun.core.evidence import Excursion, Metrics, Presence
 from herorun.core.fold import finite, gaps, loss, norm, order, resume, speed, streak, trend, turns, wander
-from herorun.core.fold.instances import Boundary, known_by_count, launched_by, passes_start, writer_of
+from herorun.core.fold.instances import (
+    Boundary,
+    known_by_count,
+    known_place,
+    launched_by,
+    passes_start,
+    writer_of,
+)
 from herorun.core.fold.judging import MUTED, judge
 from herorun.core.fold.names import Names
 from herorun.core.fold.state import MetricsState, copied
@@ -24,7 +31,7 @@ TREND = (
     trend.FLOOR,
 )
 STREAK = (streak.MISSES, streak.KEPT)
-SHAPE = 7  # of the state
+SHAPE = 8  # of the state
 
 
 def rules_digest() -> str:
@@ -60,9 +67,27 @@ def fold_rows(
     if not keep_closed:
         for watch in state.watches():
             watch.closed = []
+    _see_restart(state, names, boundaries)
     for row in rows:
         _take(state, row, names, seen_at, boundaries)
     return state
+
+
+def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> None:
+    """A check-in is read beside the rows: the first rows of a restart may have been judged before it was known."""
+    newest = boundaries[-1] if boundaries else None
+    if newest is None or newest.instance != state.instance or newest.attempt <= state.start:
+        return
+    since = newest.since.timestamp()
+    times = [row.at.timestamp() for row in state.waiting if row.at]
+    if max([*times, *state.lineage.times.values()], default=since) <= since:
+        return  # its rows are still to come
+    for row in state.waiting:
+        judge(state, row, names)
+    state.waiting, state.start = [], newest.attempt
+    first = resume.split(state.lineage, since, state.instance, state.loss.trend, state.steps.stride)
+    if first is not None:
+        state.attempts, state.first_step = state.attempts + 1, first
 
 
 def _take(
@@ -72,7 +97,7 @@ def _take(
     state.rows += 1
     step = row.step + 1 - names.first_step
     before, newest = state.instance, _newest(state, row, step, at, boundaries)
-    follows = newest is not None and newest.instance != before
+    follows = newest is not None and (newest.instance != before or newest.attempt > state.start)
     relaunched = follows and (row.at is not None or _passes_start(state, row, names, newest))
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
@@ -85,20 +110,25 @@ def _take(
     if begins:
         _end_attempt(state)
     if newest and (relaunched or begins or not before):
-        if before and follows:
+        if before and newest.instance != before:
             _end_instance(state, newest.start)
         doubtful = begins and row.at is None and not newest.can_reach(step)
         sure = newest.wrote(state.rows, state.looked_at)
         state.instance = boundaries[0].instance if doubtful and not sure else newest.instance
+        state.start = newest.attempt if state.instance == newest.instance else 1
 
 
 def _newest(
     state: MetricsState, row: Row, step: int, at: datetime | None, boundaries: Sequence[Boundary]
 ) -> Boundary | None:
     """The newest instance that can have written the row; None where the record knows of none."""
-    if not boundaries or state.instance == boundaries[-1].instance:
-        return boundaries[-1] if boundaries else None
-    known = next((n for n, each in enumerate(boundaries) if each.instance == state.instance), -1)
+    if row.at is None:  # whose such a row is can be told of launches alone, by counting
+        boundaries = [each for each in boundaries if each.attempt == 1]
+    if not boundaries:
+        return None
+    known = known_place(boundaries, state.instance, state.start)
+    if known == len(boundaries) - 1:
+        return boundaries[-1]
     if row.at is None:
         newest = known_by_count(boundaries, at, state.rows, known)
         newest = writer_of(boundaries, state.rows, step, newest, known, state.looked_at)

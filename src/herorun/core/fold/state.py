@@ -40,6 +40,7 @@ class MetricsState:
     late: int = 0
     waiting: list[Row] = field(default_factory=list)  # by step
     instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
+    start: int = 1  # which start of that instance wrote it
     attempt: str = ""  # the newest execution
     older: list[str] = field(default_factory=list)  # executions before it
     judged: int = 0  # rows

@@ -11,10 +11,18 @@ NEAR = 1  # steps that trainers differ by in how they count the one that they re
 
 
 def log_wrong(
-    start: Start, log: JobLog, saved: Checkpoints, current: Instance, first_step: int
+    start: Start,
+    log: JobLog,
+    saved: Checkpoints,
+    current: Instance,
+    first_step: int,
+    own: Start | None = None,
 ) -> Told | None:
-    """What the log's last word on loading comes to, then what the tracker dropped. None: it does not tell."""
-    dropped = _dropped(start, log, first_step)
+    """What the log's last word on loading comes to, then what the tracker dropped. None: it does not tell.
+
+    `own`: where a restart by the back end has to go on.
+    """
+    dropped = _dropped(start, log, first_step) or _dropped_again(own, log, first_step)
     if dropped:
         return Told(wrong=dropped)
     return _loaded(start, log.loading, saved, current)
@@ -96,6 +104,12 @@ def _dropped(start: Start, log: JobLog, first_step: int) -> str:
         f"logs step {rows.newest}, which the tracker drops because it is at {rows.current} already "
         f"(line {rows.line} of its log), and should have begun after step {start.step} of {start}"
     )
+
+
+def _dropped_again(own: Start | None, log: JobLog, first_step: int) -> str:
+    """Of a restart that began at the very first step; one that goes on from an older checkpoint is dropped as it must."""
+    began = log.dropped is not None and log.dropped.first <= first_step
+    return _dropped(own, log, first_step) if own and began else ""
 
 
 def saved_below(start: Start, saved: Checkpoints, current: Instance) -> str:

@@ -57,6 +57,38 @@ def loaded_wrong(start: Start, receipt: Receipt | None, saved: Checkpoints) -> s
     return f"loaded {loaded}, and the plan says {start}"
 
 
+def own_start(saved: Checkpoints, history: History) -> Start | None:
+    """Where a restart by the back end has to go on: at the newest complete checkpoint that the instance had saved."""
+    current = history.current
+    if current is None or not history.restarts:
+        return None
+    begun, restarted = current.intended or current.started, history.restarts[-1][0]
+    own = [c for c in saved.candidates if c.complete and c.modified and begun <= c.modified < restarted]
+    newest = max(own, key=lambda c: c.step, default=None)
+    return Start(newest.path, newest.step) if newest and newest.step else None
+
+
+def began_again(metrics: Metrics, saved: Checkpoints, history: History) -> str:
+    """A restart by the back end that began at the first step, although the instance had saved; empty: not seen.
+
+    Only an attempt that is known as one counts: the first attempt of a run begins there as it must.
+    """
+    start, resume = own_start(saved, history), metrics.resume
+    if start is None or resume is None or resume.step != metrics.first_step or metrics.first_step > 1:
+        return ""
+    number = history.restarts[-1][1]
+    return f"began again at step {metrics.first_step} (attempt {number}, started by its back end), and had saved {start}"
+
+
+def _saved_between(start: int, first: int, saved: Checkpoints, history: History) -> bool:
+    """Whether the instance itself saved between its start and the newest attempt's first row, which is then a restart's."""
+    current = history.current
+    begun = (current.intended or current.started) if current else None
+    return begun is not None and any(
+        start < c.step < first and c.modified is not None and c.modified >= begun for c in saved.candidates
+    )
+
+
 def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: History) -> Told | None:
     """By the newest attempt's first row. None: the rows do not tell.
 
@@ -75,6 +107,8 @@ def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: Hist
             f"began at step {metrics.first_step}, and should have begun after step {start.step} of {start}"
         )
         return Told(began) if ours else None
+    if _saved_between(start.step, metrics.first_step, saved, history):
+        return Told(right=f"began at step {metrics.first_step}, after its own checkpoints from {start}")
     high_water = metrics.resume.high_water if metrics.resume else 0
     if ours and start.step < high_water < metrics.first_step:
         return None  # the tracker drops the steps that it has: where the rows begin is not where the job did

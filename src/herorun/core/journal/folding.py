@@ -61,7 +61,11 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case CheckedIn():
             ours = memory.current is not None and memory.current.name == event.instance
             starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:] if ours else memory.starts
-            return replace(memory, checked_in=memory.checked_in | {event.instance}, starts=starts)
+            restarts = memory.restarts
+            if ours and event.attempt > 1 and event.written:
+                restarts = (*restarts, (event.written, event.attempt))[-MOST_STARTS:]
+            checked_in = memory.checked_in | {event.instance}
+            return replace(memory, checked_in=checked_in, starts=starts, restarts=restarts)
         case Observed():
             judge = memory.judge.ticked(event.version)
             return replace(memory, judge=judge, rows=event.rows or memory.rows)
@@ -152,6 +156,7 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         memory,
         instances=(*memory.instances, instance),
         starts=(),
+        restarts=(),
         unsettled=None,
         relaunched=relaunched,
         spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,

@@ -53,6 +53,7 @@ class Memory:
     starts: tuple[
         tuple[datetime, int], ...
     ] = ()  # of the current instance: when an attempt was first seen, its number
+    restarts: tuple[tuple[datetime, int], ...] = ()  # of it, beyond its first start; by the job's own clock
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None
     milestones: tuple[Sealed, ...] = ()  # seals after which the run goes on
@@ -204,6 +205,7 @@ class Memory:
             sealed=self.sealed.tag if self.sealed else None,
             checked_in=self.checked_in,
             starts=self.starts,
+            restarts=self.restarts,
             open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
             caveats=self.caveats,
             foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
