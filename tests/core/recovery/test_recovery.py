@@ -7,6 +7,7 @@ import pytest
 from builders import MINUTE, NOON, a_job
 from core.test_decide import CHECKS, act, alert, kinds
 from herorun.core.alert import State
+from herorun.core.asking import Way
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.decide import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
@@ -182,14 +183,15 @@ def test_numeric_trouble_is_never_relaunched_not_even_approved():
     assert asked(after(an_ending(Cause.NUMERIC), **yes)) == "numeric"
 
 
-def test_a_bug_is_reported_with_its_place_and_tried_once_by_a_person():
+def test_a_bug_is_reported_with_its_place_and_no_yes_runs_the_same_code_again():
     bug = an_ending(Cause.CODE_BUG, fingerprint="KeyError", place="train.py:7")
     before = an_ending(Cause.CODE_BUG, 1, "KeyError")
     yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
 
     (action,) = after(bug)
     assert action.key.endswith("/code-bug") and "train.py:7" in action.why
-    assert kinds(after(bug, **yes)) == [Relaunch]
+    assert action.ways == (Way.LAUNCH, Way.DENY)
+    assert asked(after(bug, **yes)) == "code-bug"
     assert asked(after(bug, before, **yes)) == "fixed-once"
 
 

@@ -24,7 +24,8 @@ MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is ask
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
 SPEND = Reason.SPEND
-FINAL = frozenset({"veto", "numeric", "fixed-once", "never", ROOT_GONE})  # no answer makes these a relaunch
+# No answer makes these a relaunch, which would run what was admitted: the same code, the same numbers, the same root.
+FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE})
 
 
 @dataclass(frozen=True)
