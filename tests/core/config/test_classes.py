@@ -174,6 +174,9 @@ def test_the_shipped_class(key, kind):
         ("TORCH_CPP_LOG_LEVEL", OP),
         ("WANDB_TAGS", C),
         ("WANDB_RUN_ID", T),
+        ("WANDB_BASE_URL", OP),  # only where the tracker is
+        ("WANDB_MODE", OP),
+        ("WANDB_SWEEP_ID", None),  # sets the config
         ("MASTER_PORT", V),
         ("LEARNING_RATE", None),
         ("seed", None),
