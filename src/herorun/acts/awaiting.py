@@ -79,7 +79,7 @@ def wait_on(
 
 def must_end(every: float, most: int) -> None:
     if every < 1 or most < 1 or every * most > LONGEST.total_seconds():
-        raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30 days.")
+        raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30d.")
 
 
 def replaced(own: watchers.Watcher) -> list[watchers.Watcher]:

@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+from herorun.core.durations import say_span
 from herorun.demo.looking import babysitter_runs, done, step, trainer
 from herorun.demo.scene import block_the_gate, commit, needs_numpy, scheduler_table, set_the_stage, sign
 from herorun.demo.stage import SLUG, Stage
@@ -98,7 +99,7 @@ def _ending(stage: Stage) -> dict[str, object]:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
     stage.say(
-        f"\nThe story took {seconds:.0f} s. Everything is in {stage.folder}: look around, then delete it."
+        f"\nThe story took {say_span(seconds)}. Everything is in {stage.folder}: look around, then delete it."
     )
     return {
         "folder": str(stage.folder),

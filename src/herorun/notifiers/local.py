@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Comments, Place, Post
 from herorun.core.render import one_line
@@ -105,7 +106,9 @@ class LocalIssue:
         try:
             held = hold(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
         except WrongUse:
-            raise TimeoutError(f"{self._page} stayed locked by another process for {LOCK_WAIT:g}s") from None
+            raise TimeoutError(
+                f"{self._page} stayed locked by another process for {say_span(LOCK_WAIT)}"
+            ) from None
         try:
             yield
         finally:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.scrub import scrub
 
@@ -61,7 +62,7 @@ class Dashboard:
         except ssl.SSLError as error:
             raise CouldNotLook(f"{self.address}: TLS failed ({error.reason or error}): {_TLS}") from None
         except TimeoutError:
-            raise CouldNotLook(f"{self.address} gave no answer within {within:g}s.") from None
+            raise CouldNotLook(f"{self.address} gave no answer within {say_span(within)}.") from None
         except (http.client.HTTPException, ValueError) as error:
             raise CouldNotLook(
                 f"{self.address} does not speak HTTP as Ray's dashboard does ({error or type(error).__name__})."

@@ -1,6 +1,7 @@
 """Jobs on this machine: each a detached process group with a supervisor, which outlives whoever submitted it.
 
 Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock `<state>/jobs/<instance>.lock` is held
+from herorun.core.durations import say_duration
 from the moment of the submission until neither supervisor nor job is left. The kernel frees it, however they end.
 The job gets what the plan holds, the secrets that it names, and what a program needs here (see `_environment`).
 """
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.canonical import canonical
 from herorun.core.contract import Duration
+from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
@@ -149,6 +151,6 @@ class Local:
 
     def _late(self, folder: Folder) -> CouldNotLook:
         return CouldNotLook(
-            f"{folder.name} has not started within {self._options.start_within.total_seconds():g}s; it may yet. "
+            f"{folder.name} has not started within {say_duration(self._options.start_within)}; it may yet. "
             f"Look into {folder.path}, then submit it again: it cannot start twice."
         )

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
@@ -96,7 +97,7 @@ class Ssh:
         job = self._job(name, seen)
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
-                f"{name} has not started on {self._where} within {self._options.start_within.total_seconds():g}s; "
+                f"{name} has not started on {self._where} within {say_duration(self._options.start_within)}; "
                 f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot start twice."
             )
         self._must_be_ours(submission, seen["jobs"][name])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.scrub import scrub
 from herorun.system.deadline import within
@@ -93,8 +94,10 @@ class Requests:
     def _late(self, where: str, attempts: Attempts) -> OSError:
         if attempts.problem:
             tries = f"{attempts.count} tries" if attempts.count > 1 else "one try"
-            return OSError(scrub(f"{where}: {attempts.problem}, after {tries} within {self._deadline:g}s"))
-        return TimeoutError(scrub(f"{where}: no answer within {self._deadline:g}s"))
+            return OSError(
+                scrub(f"{where}: {attempts.problem}, after {tries} within {say_span(self._deadline)}")
+            )
+        return TimeoutError(scrub(f"{where}: no answer within {say_span(self._deadline)}"))
 
     def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
         told = " ".join(self._words(error).split())

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import Reach
 from herorun.system import _far_end
@@ -150,7 +151,7 @@ class Far:
             return answer["told"]
         if answer.get("late"):
             raise CouldNotLook(
-                f"{self.road.where} could be reached, but gave no answer within {ask.timeout:g}s: a disk there may hang."
+                f"{self.road.where} could be reached, but gave no answer within {say_span(ask.timeout)}: a disk there may hang."
             )
         if answer["errno"] is None:
             raise OSError(answer["why"])

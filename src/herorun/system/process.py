@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TypeAlias
 
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.system import voice
 
@@ -50,7 +51,7 @@ def run(
             )
     except subprocess.TimeoutExpired:
         raise CouldNotLook(
-            f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within {timeout:g}s."
+            f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within {say_span(timeout)}."
         ) from None
     return Answer(done.returncode, done.stdout, done.stderr)
 
@@ -91,7 +92,7 @@ def _lines(pipe: IO[bytes], idle: float, program: str) -> Iterator[bytes]:
     rest = b""
     while True:
         if not select.select([pipe], [], [], idle)[0]:
-            raise CouldNotLook(f"`{program}` said nothing for {idle:g}s.")
+            raise CouldNotLook(f"`{program}` said nothing for {say_span(idle)}.")
         data = os.read(pipe.fileno(), 1 << 16)
         if not data:
             return

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from threading import BoundedSemaphore
 from typing import Protocol
 
+from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import NAME, Login
 from herorun.system.process import Answer, Lines, run, run_lines
@@ -85,7 +86,7 @@ class Ssh:
             raise CouldNotLook(f"{self.where} {why(told)}")
         if answer.code in (*LATE, KILLED):
             raise CouldNotLook(
-                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {timeout:g}s: try again."
+                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {say_span(timeout)}: try again."
             )
         return answer
 

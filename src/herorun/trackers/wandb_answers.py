@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.durations import say_span
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.outside import parse_utc
 from herorun.core.ports import Row, Rows
@@ -38,7 +39,7 @@ def said(answer: Mapping[str, Any], path: str, seconds: int) -> str:
     if answer.get("kind") == "UsageError" and "key" in fault:
         return "W&B has no API key here: set WANDB_API_KEY, or run `wandb login`"
     if "did not respond in time" in fault:  # the client calls this a failure to authenticate
-        return f"W&B gave no answer within {seconds}s"
+        return f"W&B gave no answer within {say_span(seconds)}"
     known = next((text for code, text in _STATUS.items() if status == code or f"HTTP {code}" in fault), None)
     if known:
         return f"W&B {known.format(path=path, project=project)}"
