@@ -244,6 +244,8 @@ def forged(**changes):
         (forged(kind=["Noted"]), "list"),
         (forged(event={}), "validation errors"),
         (forged(id="0" * 16), "the id does not fit"),
+        (LINES[0].text.replace("{", '{"a":NaN,', 1), "was changed"),
+        (LINES[0].text.replace("{", '{"a":1e999,', 1), "was changed"),
     ],
 )
 def test_what_is_no_line_names_its_place(text, words):

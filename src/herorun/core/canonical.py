@@ -51,12 +51,22 @@ def plain(value: Any) -> Any:
 
 def canonical(value: Any) -> str:
     """One line of canonical JSON."""
-    return json.dumps(plain(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return canonical_json(plain(value))
+
+
+def canonical_json(value: Any) -> str:
+    """The same of what `json.loads` gave, which is plain as it is: a third of the time of reading a long journal."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest(value: Any) -> str:
     """`sha256:` and the hex digest of the canonical JSON."""
-    return "sha256:" + hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
+    return digest_of(canonical(value))
+
+
+def digest_of(text: str) -> str:
+    """`sha256:` and the hex digest of a text that is canonical already."""
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def timestamp(at: datetime) -> str:
