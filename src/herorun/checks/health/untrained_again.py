@@ -1,6 +1,6 @@
-"""The loss repeats the first rows of the run: training began anew from untrained weights.
+"""The loss repeats the first rows of the run, or of the run that it starts from: training began from untrained weights.
 
-Why: a restart that loads nothing looks like a run that goes on, and overwrites good checkpoints with bad ones.
+Why: a start that loads nothing looks like a run that goes on, and overwrites good checkpoints with bad ones.
 Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
 Source: four rows within 10 % of the first four, after the level had fallen to half; public tuning runs that began
 anew unseen.
@@ -12,9 +12,18 @@ from pydantic import PositiveInt
 
 from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.evidence import (
+    Excursion,
+    History,
+    Metrics,
+    Nothing,
+    PriorLaunch,
+    SourceLoss,
+    Unavailable,
+)
+from herorun.core.finding import Verdict, failed
 from herorun.core.health.excursion import judged
+from herorun.core.health.opening import opening_of, repeats, weights_of
 
 
 @dataclass(frozen=True)
@@ -25,8 +34,28 @@ class Limits:
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=Reason.LINEAGE)
-def untrained_again(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+def untrained_again(
+    metrics: Metrics,
+    history: History,
+    prior: PriorLaunch | Nothing | Unavailable,
+    source: SourceLoss | Nothing | Unavailable,
+    limits: Limits,
+) -> list[Verdict]:
+    """Of a run that starts from another one's checkpoint, the other's first rows count as its own."""
+
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
+    if isinstance(prior, PriorLaunch) and isinstance(source, SourceLoss):
+        start, opening = weights_of(prior, history), opening_of(metrics, history)
+        if start and repeats(opening, source.opening):
+            return [failed(_repeated(start, opening, source), subject="first rows")]
     return judged(metrics, history, metrics.of("untrained"), lasts, "no second beginning")
+
+
+def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
+    before = f", which was at {source.level:.4g} when it saved {start}" if source.level is not None else ""
+    return (
+        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those of {source.slug}'s "
+        f"own beginning{before}: the weights were not loaded"
+    )

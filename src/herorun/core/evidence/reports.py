@@ -106,10 +106,20 @@ class Metrics:
     instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
     lost: tuple[tuple[int, int], ...] = ()  # the steps of the rows around each gap, the newest ones
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
+    opening: tuple[float, ...] = ()  # the losses of the run's first rows
 
     def of(self, *kinds: str) -> tuple[Excursion, ...]:
         """The excursions of these kinds."""
         return tuple(excursion for excursion in self.excursions if excursion.kind in kinds)
+
+
+@dataclass(frozen=True)
+class SourceLoss:
+    """The loss of the run whose checkpoint this one starts from, by the rows of it that this machine keeps."""
+
+    slug: str
+    opening: tuple[float, ...] = ()  # of its first rows
+    level: float | None = None  # the mean before the checkpoint; None: no rows of it
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from herorun.core.evidence import Resume
 from herorun.core.fold.trend import Trend
 
 REMEMBERED = 2048  # rows
+OPENING = 4  # rows of the run's beginning
 EARLY = 5  # rows
 SAMPLED = 65  # differences that the median is taken of
 BAD = 0.002  # the seed's
@@ -72,6 +73,7 @@ class Lineage:
     old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
     old_rates: dict[int, float] = field(default_factory=dict)
     first: float | None = None  # the run's very first loss
+    opening: list[float] = field(default_factory=list)  # the first ones
     first_step: int = 0
     comparison: Comparison | None = None
 
@@ -95,21 +97,19 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
 
     The first step of the new attempt; None where every row, or none, is as new as the restart.
     """
-    later = {step for step, seconds in state.times.items() if seconds >= since}
-    if not later or len(later) == len(state.times):
+    times = {step: seconds for step, seconds in sorted(state.times.items()) if seconds >= since}
+    if not times or len(times) == len(state.times):
         return None
-    losses = {step: state.losses.pop(step) for step in sorted(later) if step in state.losses}
-    rates = {step: state.rates.pop(step) for step in sorted(later) if step in state.rates}
-    times = {step: state.times[step] for step in sorted(later)}
-    first, high_water = min(later), max(state.times.keys() - later)
+    losses = {step: state.losses.pop(step) for step in times if step in state.losses}
+    rates = {step: state.rates.pop(step) for step in times if step in state.rates}
+    first, high_water = min(times), max(state.times.keys() - times.keys())
     restart(state, Place(first, high_water, stride, False), instance, trend)
     assert state.comparison is not None
     state.comparison.level = state.comparison.mean  # the trend has followed the new rows
-    for step in times:
-        if step in losses:
-            see_loss(state, step, losses[step])
-        if step in rates:
-            see_rate(state, step, rates[step])
+    for step, loss in losses.items():
+        see_loss(state, step, loss)
+    for step, rate in rates.items():
+        see_rate(state, step, rate)
     state.times = times
     return first
 
@@ -156,6 +156,8 @@ def _fall(losses: list[float]) -> float | None:
 def see_loss(state: Lineage, step: int, loss: float) -> None:
     if state.first is None:
         state.first, state.first_step = loss, step
+    if len(state.opening) < OPENING:
+        state.opening.append(loss)
     compared = state.comparison
     if compared is not None and step not in state.losses:
         _compare(state, compared, step, loss)

@@ -31,7 +31,7 @@ TREND = (
     trend.FLOOR,
 )
 STREAK = (streak.MISSES, streak.KEPT)
-SHAPE = 8  # of the state
+SHAPE = 9  # of the state
 
 
 def rules_digest() -> str:
@@ -227,6 +227,7 @@ def _told(state: MetricsState, names: Names) -> Metrics:
         instance=state.instance,
         lost=tuple(state.steps.lost),
         stride=state.steps.stride,
+        opening=tuple(state.lineage.opening),
     )
 
 

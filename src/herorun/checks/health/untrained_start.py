@@ -1,0 +1,53 @@
+"""A run that starts from another run's checkpoint begins at the loss of untrained weights, or far above the other's.
+
+Why: a launch that was to initialise its weights and loaded none repeats work that was paid for, under a name that says
+otherwise; only the level of the first rows shows it where the trainer's log says nothing.
+Fix: see in the job's log what was loaded; stop it and launch again if it was nothing. A new vocabulary or new data may
+explain it: `herorun ack`.
+Source: an untrained model gives each of V tokens the same probability, so its loss is ln V.
+"""
+
+from dataclasses import dataclass
+from statistics import fmean
+
+from pydantic import PositiveFloat
+
+from herorun.core.asking import Reason
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable
+from herorun.core.health.opening import is_untrained, opening_of, vocabulary, weights_of
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many times the loss of the run that it starts from its first rows may have: other data differ too."""
+
+    times: PositiveFloat = 1.5
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.LINEAGE, asks=Reason.LINEAGE)
+def untrained_start(
+    metrics: Metrics,
+    history: History,
+    prior: PriorLaunch,
+    source: SourceLoss | Nothing | Unavailable,
+    limits: Limits,
+) -> Verdict:
+    """It never passes: a low loss does not prove what was loaded."""
+    start = weights_of(prior, history)
+    if not start:
+        return not_applicable("the run starts from scratch, or from its own checkpoint")
+    opening = opening_of(metrics, history)
+    if not opening:
+        return not_applicable("too few first rows")
+    level = fmean(opening)
+    said = f"the first rows' loss is {level:.4g}"
+    if known := vocabulary(prior.config):
+        untrained = f"untrained weights give {known.untrained:.4g} (ln of {known.key} = {known.size})"
+        if is_untrained(opening, known):
+            return failed(f"{said}, and {untrained}; the plan starts from {start}", subject="first rows")
+    if isinstance(source, SourceLoss) and source.level and level > limits.times * source.level:
+        before = f"{source.slug} was at {source.level:.4g} when it saved {start}"
+        return failed(f"{said}, and {before}: {level / source.level - 1:+.0%}", subject="first rows")
+    return not_applicable(f"{said}, which does not show whether {start} was loaded")

@@ -1,0 +1,63 @@
+"""The loss of a run's first rows, against what weights give that nobody trained. Pure.
+
+A model that knows nothing gives each of `V` tokens the same probability: its loss is ln V, a little more by its random
+start. A trained one lies far below.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from herorun.core.config.classes import snake_parts
+from herorun.core.config.values import flatten, whole
+from herorun.core.evidence import History, Metrics, PriorLaunch
+
+ROWS = 4  # as many as the folds keep of a run's beginning
+ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
+LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
+_VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    key: str
+    size: int
+
+    @property
+    def untrained(self) -> float:
+        """The loss of a model that knows nothing."""
+        return math.log(self.size)
+
+
+def weights_of(prior: PriorLaunch, history: History) -> str:
+    """The checkpoint whose weights the run's first instance was to start from; empty where there is none, or later."""
+    start = prior.plan.get("start")
+    if len(history.instances) != 1 or prior.adopted or not isinstance(start, Mapping):
+        return ""
+    return str(start.get("path") or "")
+
+
+def vocabulary(config: Mapping[str, Any]) -> Vocabulary | None:
+    """The largest that the config names; the others are of a tokenizer before it is padded."""
+    sizes = ((key, whole(value)) for key, value in flatten(config).items())
+    found = [Vocabulary(k, n) for k, n in sizes if n and n > 1 and snake_parts(k)[-1] in _VOCABULARY]
+    return max(found, key=lambda each: each.size, default=None)
+
+
+def opening_of(metrics: Metrics, history: History) -> tuple[float, ...]:
+    """The losses of the run's first rows; empty until all of them are there."""
+    return metrics.opening if len(metrics.opening) == ROWS and history.wrote(metrics) else ()
+
+
+def is_untrained(opening: tuple[float, ...], known: Vocabulary) -> bool:
+    return LEAST <= fmean(opening) / known.untrained <= MOST
+
+
+def repeats(opening: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether each row is like the same one of another run."""
+    both = list(zip(opening, other, strict=False))
+    return len(both) == ROWS and all(
+        one > 0 and two > 0 and abs(math.log(one / two)) < ALIKE for one, two in both
+    )

@@ -1,0 +1,47 @@
+"""The loss of the run whose checkpoint this one starts from: its first rows, and those before that checkpoint.
+
+By the rows that a babysitter of this machine kept of it; the tracker is not asked.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+
+from herorun.core.contract import Contract
+from herorun.core.evidence import History, Nothing, PriorLaunch, SourceLoss
+from herorun.core.health.opening import ROWS, weights_of
+from herorun.core.ports import Place
+from herorun.sources.metrics import COLUMNS, names_of
+from herorun.system.columns import Fetched, fetched
+
+NEAR = 200  # steps before the checkpoint
+AVERAGED = 50  # rows, at most
+
+
+def read_source_loss(
+    contract: Contract, place: Place, history: History, prior: PriorLaunch | Nothing
+) -> SourceLoss | Nothing:
+    """Only while the first instance runs: later ones start from the run's own checkpoints."""
+    slug = contract.start.source_run
+    if (
+        not slug
+        or Path(slug).name != slug
+        or not isinstance(prior, PriorLaunch)
+        or not weights_of(prior, history)
+    ):
+        return Nothing("the run starts from no other run's checkpoint, or goes on from its own")
+    kept = fetched(Path(place.state).parent / slug / COLUMNS)
+    name = next((each for each in names_of(contract).loss if kept and each in kept.names), "")
+    if kept is None or not name:
+        return Nothing(f"no rows of {slug} are kept on this machine")
+    opening = tuple(islice(_losses(kept, name), ROWS))
+    start = prior.plan.get("start")
+    step = start.get("step") if isinstance(start, Mapping) else None
+    before = list(_losses(kept, name, step - NEAR, step))[-AVERAGED:] if isinstance(step, int) else []
+    return SourceLoss(slug, opening, fmean(before) if before else None)
+
+
+def _losses(kept: Fetched, name: str, first: int | None = None, last: int | None = None) -> Iterator[float]:
+    return (point.value for point in kept.points(name, first, last) if math.isfinite(point.value))

@@ -1,0 +1,88 @@
+import math
+
+import pytest
+
+from builders import a_history, answer, some_metrics
+from herorun.checks.health.untrained_again import untrained_again
+from herorun.checks.health.untrained_start import untrained_start
+from herorun.core.check import Response
+from herorun.core.evidence import Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
+from herorun.core.finding import Outcome
+
+START = "/data/base/step-3541"
+FRESH = (10.9, 10.7, 10.4, 10.1)  # ln 50257 = 10.82
+LOADED = (2.45, 2.41, 2.43, 2.40)
+BASE = SourceLoss("base", FRESH, 2.4)
+
+
+def planned(config=None, path=START):
+    start = {"path": path, "step": 3541, "kind": "weights-only"} if path else None
+    return PriorLaunch("tiny-1", {"start": start, "config": config or {}})
+
+
+LM = planned({"model": {"vocab_size": 50257}})
+
+
+def first_rows(*losses):
+    return some_metrics(40, first_step=1, opening=losses)
+
+
+def test_the_loss_of_untrained_weights_is_told_by_the_vocabulary():
+    verdict = answer(untrained_start, LM, first_rows(*FRESH))
+
+    assert verdict.outcome is Outcome.FAIL and untrained_start.response is Response.WARN
+    assert verdict.message == (
+        "the first rows' loss is 10.53, and untrained weights give 10.82 (ln of model.vocab_size = 50257); "
+        f"the plan starts from {START}"
+    )
+
+
+def test_the_padded_vocabulary_counts():
+    config = {"model": {"vocab_size": 200}, "args": {"padded_vocab_size": 50304}}
+
+    assert "padded_vocab_size = 50304" in answer(untrained_start, planned(config), first_rows(*FRESH)).message
+
+
+def test_a_level_far_above_the_other_runs_is_told_where_no_vocabulary_is_named():
+    verdict = answer(untrained_start, planned(), first_rows(5.1, 5.0, 4.9, 5.0), BASE)
+
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.message == (f"the first rows' loss is 5, and base was at 2.4 when it saved {START}: +108%")
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        (LM, first_rows(*LOADED), BASE),  # as loaded
+        (planned(), first_rows(3.4, 3.3, 3.2, 3.1), BASE),  # other data
+        (LM, first_rows(*FRESH[:3]), BASE),  # too early
+        (planned(path=None), first_rows(*FRESH), BASE),  # from scratch, as planned
+        (LM, first_rows(*FRESH), a_history(2)),  # a later instance starts from the run's own
+        (LM, first_rows(9e4, 9e4, 9e4, 9e4)),  # a sum, and no mean over tokens
+        (planned({"model": {"vocab_size": "auto"}}), first_rows(*FRESH)),
+        (LM, {Metrics: Nothing()}),
+    ],
+)
+def test_nothing_else_is_told_and_nothing_passes(what):
+    assert answer(untrained_start, *what).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_the_first_rows_of_the_other_run_once_more_are_critical():
+    verdict = answer(untrained_again, LM, first_rows(*(loss * 1.02 for loss in FRESH)), BASE)
+
+    assert verdict.outcome is Outcome.FAIL and untrained_again.response is Response.ESCALATE
+    assert "are those of base's own beginning, which was at 2.4 when it saved" in verdict.message
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        (LM, first_rows(*LOADED), BASE),
+        (LM, first_rows(*FRESH), SourceLoss("base", FRESH[:2], 2.4)),
+        (LM, first_rows(*FRESH), SourceLoss("base", (math.nan, *FRESH[1:]), 2.4)),
+        (LM, first_rows(*FRESH), Unavailable("damaged")),
+        (planned(path=None), first_rows(*FRESH), BASE),
+    ],
+)
+def test_other_rows_are_no_second_beginning(what):
+    assert answer(untrained_again, *what).outcome is Outcome.PASS
