@@ -26,6 +26,8 @@ LINES = [
     ("[INFO|trainer.py:2000] 2026-05-02 >>   Continuing training from global step 4500", "resumed"),
     ("There were missing keys in the checkpoint model loaded: ['h.0.attn.weight'].", "part"),
     ("There were unexpected keys in the checkpoint model loaded: ['h.9.attn.weight'].", "part"),
+    ("There were missing keys in the checkpoint model loaded: ['decoder.lm_head.weight'].", "part"),
+    ("There were missing keys in the checkpoint model loaded: ['lm_head.weight', 'h.0.w'].", "part"),
     (
         (
             "Some weights of GPT2LMHeadModel were not initialized from the model checkpoint at /m "
@@ -46,6 +48,15 @@ LINES = [
     ("[titan] 2026-05-02 16:00:00,123 - root - INFO - Training starts at step 4501.", "resumed"),
     ("No existing checkpoints found, not restoring checkpoint.", "scratch"),
     ("restoring from this run's directory step 4499", "resumed"),
+    (
+        "restoring from this run's directory latest step           4499",
+        "resumed",
+    ),  # as older versions print it
+    (
+        "No training checkpoint found. Initializing model from HF checkpoint 'meta-llama/Llama-3.1-8B'",
+        "weights",
+    ),
+    ("No valid checkpoint found in output directory (/out/tiny)", "none"),
     ("restoring params from params_path='gs://b/params'", "weights"),
     (
         (
@@ -87,6 +98,7 @@ def test_each_trainers_own_words(line: str, loads: str) -> None:
         ("Training starts at step 4501, with local batch size 1", 4500, ""),
         ("No checkpoints found in gs://b/run/checkpoints", None, "gs://b/run/checkpoints"),
         ("Restored all states from the checkpoint at /out/last.ckpt", None, "/out/last.ckpt"),
+        ("restoring from this run's directory latest step           4499", 4499, ""),
     ],
 )
 def test_the_step_and_the_path_that_a_line_names(line: str, step: int | None, path: str) -> None:
@@ -99,6 +111,15 @@ def test_the_step_and_the_path_that_a_line_names(line: str, step: int | None, pa
     "line",
     [
         "There were missing keys in the checkpoint model loaded: ['lm_head.weight'].",  # tied to the embedding
+        "There were missing keys in the checkpoint model loaded: ['proj_out.weight'].",
+        (
+            "There were missing keys in the checkpoint model loaded: ['encoder.embed_tokens.weight', "
+            "'decoder.embed_tokens.weight', 'lm_head.weight']."
+        ),
+        (  # it loads the one that it was told
+            "[NeMo W 2026-05-02 16:46:47 nemo_logging:405] There were no checkpoints found in checkpoint_dir or no "
+            "checkpoint folder at checkpoint_dir :results/checkpoints. Training from /base/step-9."
+        ),
         "missing keys: []",
         "Loading checkpoint from gs://b/run/step-120",
         "saved checkpoint to /ckpt/step-100",
