@@ -4,6 +4,7 @@ A folder holds `incident.toml` (what happened, its source, the contract, what mu
 `rows.csv` (what the world said at each moment). Thresholds and cadence are the defaults.
 """
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,29 @@ import pytest
 
 from builders import a_contract, a_tree, an_instance, healthy
 from herorun import discover
-from herorun.core.check import Gate, evaluate, stands_in_the_way, verdict_of
+from herorun.core.canonical import digest
+from herorun.core.check import AtRelaunch, Gate, evaluate, stands_in_the_way, verdict_of
 from herorun.core.contract import Contract, contract_from
 from herorun.core.decide import DeleteNode, Relaunch, Stop
-from herorun.core.evidence import Checkpoints, History, Metrics, Nothing, Now, SourceRun, StartSiblings
-from herorun.core.plan import Plan, Sources, make_plan
+from herorun.core.environment import from_shell
+from herorun.core.evidence import (
+    Bundle,
+    BundleContent,
+    Checkpoints,
+    CodeFlags,
+    Environment,
+    Flag,
+    History,
+    Metrics,
+    Nothing,
+    Now,
+    PriorLaunch,
+    SourceRun,
+    StartSiblings,
+)
+from herorun.core.plan import CLEAN, Plan, Sources, make_plan
 from herorun.core.ports import Place
+from herorun.core.scrub import scrub_tree
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
 from herorun.sources.metrics import read_metrics
 from herorun.stores.layouts.levanter import Levanter
@@ -104,7 +122,8 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     beside = read_start_siblings(contract, store, layout) if named else Nothing("no start is named")
     siblings = beside if isinstance(beside, StartSiblings) else StartSiblings()
     sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
-    plan = make_plan(contract, a_tree(), sources, own, siblings, history)
+    shell, bundle = environment(incident, contract, clock.now), bundle_of(incident, contract, clock.now)
+    plan = make_plan(contract, a_tree(), sources, own, siblings, history, CLEAN, shell, bundle)
     place = Place(contract.slug, "/nowhere/at/all", contract.output.root, "/nowhere/at/all")
     metrics = read_metrics(tracker_of(incident, clock), contract, place, Now(clock.now), History())
     source = incident.told.get("source_run")
@@ -117,8 +136,57 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
         StartSiblings: beside,
         Metrics: metrics,
         SourceRun: SourceRun(source["slug"], tuple(source["roots"])) if source else Nothing("none is named"),
+        **launched_before(incident, sources, history, shell, plan),
     }
     return plan, evaluate(discover.checks(Gate.LAUNCH), evidence)
+
+
+def newest(incident: Incident, kind: str, moment: datetime) -> Any:
+    said = incident.until(moment, kind)
+    return said[-1][kind] if said else None
+
+
+def environment(incident: Incident, contract: Contract, moment: datetime) -> Environment:
+    """What the real rules let into the plan of the shell that the launch is typed in."""
+    values, withheld = from_shell(newest(incident, "shell", moment) or {}, contract.command.secrets, (), True)
+    return Environment(values, withheld, whole=True)
+
+
+def bundle_of(incident: Incident, contract: Contract, moment: datetime) -> BundleContent | Nothing:
+    files = newest(incident, "bundle", moment)
+    if files is None:
+        return Nothing("the contract names no bundle")
+    held = {path: ("100644", oid) for path, oid in files.items()}
+    return BundleContent(str(contract.runtime.bundle), digest(held), held)
+
+
+def launched_before(
+    incident: Incident, sources: Sources, history: History, shell: Environment, plan: Plan
+) -> dict[Any, Any]:
+    """The plan that the run was launched with, as the record holds it; only of an incident that tells of its world then."""
+    told = incident.told
+    if "reads" not in told:
+        return {}
+    contract = contract_from(merged(told["contract"], told.get("sound", {})), "runs/replay.toml")
+    began = incident.until(incident.end, "launched")[0]["at"]
+    then, bundle = environment(incident, contract, began), bundle_of(incident, contract, began)
+    none = History(initialised=True)
+    before = make_plan(contract, a_tree(), sources, Checkpoints(), StartSiblings(), none, CLEAN, then, bundle)
+    here = newest(incident, "shell", incident.end) or {}
+    flags = tuple(Flag(name, "train.py", 7) for name in told["reads"])
+    given: dict[Any, Any] = {
+        PriorLaunch: PriorLaunch(history.instances[-1].name, scrub_tree(before.values)),
+        Environment: shell,
+        CodeFlags: CodeFlags(flags, {name: here[name] for name in told["reads"] if name in here}),
+    }
+    if before.bundle.value:
+        given[Bundle] = Bundle(
+            str(contract.runtime.bundle),
+            identity=str(plan.bundle.value),
+            admitted=str(before.bundle.value),
+            compared=2,
+        )
+    return given
 
 
 def _history(incident: Incident) -> History:
@@ -170,6 +238,13 @@ def test_without_the_fault_the_launch_is_clear(name: str) -> None:
     assert (start.path if start else None) == told.get("starts")
 
 
+@pytest.mark.parametrize("name", [name for name in AT_LAUNCH if name >= "12"])
+def test_a_relaunch_by_the_babysitter_asks_about_drift_too(name: str) -> None:
+    checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
+
+    assert AtRelaunch.BLOCK in {checks[each].at_relaunch for each in load(name, "fault").told["blocks"]}
+
+
 def test_while_the_queued_gang_may_live_a_second_one_is_refused() -> None:
     """Of 08b: the live job is seen by the real source, and the launch gate blocks on it."""
     from herorun.core.evidence import LiveJobs
@@ -193,7 +268,7 @@ def test_the_files_are_what_the_script_writes() -> None:
 
 def test_every_incident_says_what_happened_and_where_that_is_told() -> None:
     assert set(NAMES) == set(write.WORLDS)
-    assert {name[:2] for name in NAMES} == {f"{number:02}" for number in range(1, 12)}
+    assert {name[:2] for name in NAMES} == {f"{number:02}" for number in range(1, 13)}
     for name in NAMES:
         told = load(name, "fault").told
         source = "marin-community/marin, " if name < "10" else "an incident of the field"

@@ -517,6 +517,34 @@ def from_scratch_by_the_log_alone() -> World:
     return world
 
 
+# --- 12: drift that nobody diffed ------------------------------------------------------------------------------
+
+ADMITTED = {"XLA_FLAGS": "--xla_a=1 --xla_b=2"}
+
+
+def another_shell() -> World:
+    """The relaunch is typed in a shell that holds other values; or in one that says the same in another order."""
+    world = World(at("2026-06-04 10:00"), FIELD)
+    begun = world.begin - 9 * HOUR
+    world.say(begun, shell=ADMITTED)
+    world.launch(begun, "field-1", final_step=50_000)
+    world.save(world.begin - HOUR, 1_000)
+    world.say(world.begin, FAULT, shell={"PACK": "1", "XLA_FLAGS": "--xla_b=9 --xla_a=1"})
+    world.say(world.begin, SOUND, shell={"XLA_FLAGS": "--xla_b=2 --xla_a=1"})
+    return world
+
+
+def another_bundle() -> World:
+    """The archive at the same path holds another file than the one that was admitted."""
+    world = World(at("2026-06-05 10:00"), FIELD)
+    begun = world.begin - 9 * HOUR
+    world.say(begun, bundle={"config.toml": "0c", "train.py": "0a"})
+    world.launch(begun, "field-1", final_step=50_000)
+    world.save(world.begin - HOUR, 1_000)
+    world.say(world.begin, FAULT, bundle={"config.toml": "0c", "train.py": "0b"})
+    return world
+
+
 WORLDS: dict[str, Callable[[], World]] = {
     "01-resume-made-a-new-namespace": resume_in_a_new_namespace,
     "02-wrong-base-checkpoint": wrong_base,
@@ -541,6 +569,9 @@ WORLDS: dict[str, Callable[[], World]] = {
     "10b-sixteen-times-the-rate-at-the-last-step": lambda: sixteen_times_the_rate(1_500),
     "11a-from-scratch-on-wandb": from_scratch_on_wandb,
     "11b-from-scratch-by-the-log-alone": from_scratch_by_the_log_alone,
+    "12a-drift-of-the-environment": another_shell,
+    "12b-drift-of-the-environment-on-wandb": another_shell,
+    "12c-drift-of-the-bundle-on-wandb": another_bundle,
 }
 
 
