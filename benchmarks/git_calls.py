@@ -1,16 +1,81 @@
-"""What preflight asks git, by herorun's own calls; beside GitPython, already imported and open. Its import comes first."""
+"""What preflight asks git, by herorun's own calls; beside GitPython, already imported and open. Its import comes first.
+
+Then whole preflights: as it is, and one whose repository is found, refs listed, HEAD resolved, files read and commits
+listed by GitPython, which answers these as git does. What it answers wrongly (untracked files, what differs) stays git's.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scratch import FILES, repository
+from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import Row, in_turns, process
+from herorun.acts.beginning import begin
 from herorun.system.git import find_repository
 from herorun.system.git.finding import _found
 
 ROUNDS = 15
+BY_GITPYTHON = """
+import sys
+from pathlib import Path
+from threading import local
+
+from git import Repo
+from herorun.system.git import finding
+from herorun.system.git.repository import Repository
+
+mine = local()
+
+
+def repo(top):
+    # One a thread: two that share a Repo read each other's answers from its `git cat-file --batch`.
+    if getattr(mine, "top", None) != top:
+        mine.top, mine.repo = top, Repo(top)
+    return mine.repo
+
+
+def found(start):
+    with Repo(start, search_parent_directories=True) as there:
+        return Repository(Path(there.working_tree_dir).resolve(), Path(there.common_dir).resolve())
+
+
+def resolve(self, name):
+    try:
+        return repo(self.top).commit(name).hexsha
+    except ValueError:
+        return None
+
+
+def read(self, commit, paths, most=None):
+    tree, held = repo(self.top).commit(commit).tree, {}
+    for path in paths:
+        try:
+            held[path] = (tree / path).data_stream.read()
+        except KeyError:
+            held[path] = None
+    return held
+
+
+def refs(self, *prefixes):
+    every = {ref.path: ref.object.hexsha for ref in repo(self.top).refs}
+    return {path: oid for path, oid in every.items() if not prefixes or path.startswith(prefixes)}
+
+
+def entries(self, commit, folder=""):
+    tree = repo(self.top).commit(commit).tree
+    below = (tree / folder) if folder else tree
+    cut = len(folder) + 1 if folder else 0
+    return [(f"{b.mode:o}", b.hexsha, b.path[cut:]) for b in below.traverse() if b.type == "blob"]
+
+
+finding._found = found
+Repository.resolve, Repository.read, Repository.refs, Repository.entries = resolve, read, refs, entries
+from herorun.cli import main
+
+sys.argv = ["herorun", "preflight", "tiny"]
+sys.exit(main())
+"""
 
 
 def rows(home: Path) -> Iterator[Row]:
@@ -60,3 +125,19 @@ def rows(home: Path) -> Iterator[Row]:
         "one `git rev-parse`, a whole process", started["git"], "`python -c 'import git'`", started["import"]
     )
     yield Row("`python -c pass`", started["bare"], "`python -c 'import git'`", started["import"])
+    yield preflights(work)
+
+
+def preflights(work: Path) -> Row:
+    """In a process each; both must come to the same exit code."""
+    begin(opened(work))
+    taken = in_turns(
+        {
+            "ours": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),
+            "theirs": process(sys.executable, "-c", BY_GITPYTHON, cwd=work),
+        },
+        ROUNDS,
+    )
+    return Row(
+        "a whole `herorun preflight`", taken["ours"], "the same, these calls by GitPython", taken["theirs"]
+    )
