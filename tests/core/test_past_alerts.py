@@ -3,13 +3,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from builders import NOON, a_checkpoint, a_contract, a_crashed_job, an_excursion, some_metrics
+from builders import NOON, ROOT, a_checkpoint, a_contract, a_crashed_job, an_excursion, some_metrics
 from core.story import Story, begun, firing
 from herorun.core.alert import Alert, State
 from herorun.core.contract import Contract
 from herorun.core.decide import Relaunch
 from herorun.core.event import Decided
-from herorun.core.evidence import Checkpoints, Job, Metrics
+from herorun.core.evidence import Checkpoints, Disk, Disks, Job, Metrics
 from herorun.core.journal import fold
 from herorun.core.past_alerts import KEPT, remember
 
@@ -99,6 +99,24 @@ def test_what_changed_since_is_told():
     turns = list(story.ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, more, more, more]))
 
     assert len({a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key}) == 2
+
+
+def test_a_checkpoint_that_was_missing_before_the_relaunch_is_no_news_when_more_are_due():
+    later = GONE | {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300), a_checkpoint(400)))}
+    turns = list(Story().ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, later, later, later]))
+
+    assert len({a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key}) == 1
+    assert "unkept-checkpoint" in firing(turns[-1])
+
+
+def test_a_disk_that_stays_full_over_a_relaunch_is_told_once_and_its_end_too():
+    full, room = ({Disks: Disks({ROOT: Disk(free, 100 << 40)})} for free in (1 << 20, 50 << 40))
+    turns = list(Story().ticks([full, full, full | {Job: a_crashed_job()}, full, full, room, full]))
+
+    assert [turn for turn in turns if any(isinstance(action, Relaunch) for action in turn.actions)]
+    keys = [[a.key for a in turn.actions if "full-disk" in a.key] for turn in turns]
+    assert keys[0] and keys[5] and keys[6] and not any(keys[1:5]), keys
+    assert not set(keys[0]) & set(keys[6])
 
 
 def an_alert(number=0, **changes):

@@ -1,14 +1,17 @@
 """What failed or killed writers leave is removed by the next one, and nothing else."""
 
 import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from herorun.system import files
 from herorun.system.files import write_whole
-from herorun.system.litter import sweep
+from herorun.system.litter import sweep, swept
 from stories import git
 
 
@@ -59,12 +62,97 @@ def test_somebody_elses_stays(repository: Path) -> None:
     assert [path.name for path in pack.glob("tmp_*")] == ["tmp_pack_old"]
 
 
+WRITE = """
+import os, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from herorun.system.git import find_repository
+from herorun.system.plumbing import commit_files, fetch
+repository = find_repository(Path(sys.argv[1]))
+if sys.argv[2:]:
+    fetch(repository, sys.argv[2], {"HEAD": "refs/herorun/fetched/tiny"})
+else:
+    files = {"a": os.urandom(160 << 20)}
+    commit_files(repository, "refs/herorun/record/tiny", None, files, "x", datetime.now(UTC))
+"""
+SLOW = '#!/bin/sh\ngit upload-pack "$@" | { dd bs=65536 count=9 status=none; sleep 60; }\n'
+
+
+def begun(repository: Path) -> list[Path]:
+    return list((repository / "objects").glob("*/tmp_*"))
+
+
+def killed_in_the_middle(repository: Path, *remote: str) -> None:
+    """With all its children, as a power cut or the kernel's memory killer does it."""
+    words = [sys.executable, "-c", WRITE, str(repository.parent), *remote]
+    writer = subprocess.Popen(words, start_new_session=True)
+    until = time.monotonic() + 30
+    while not begun(repository) and time.monotonic() < until:
+        time.sleep(0.002)
+    os.killpg(writer.pid, signal.SIGKILL)
+    assert writer.wait() == -signal.SIGKILL
+
+
+def swept_in_time(repository: Path) -> list[Path]:
+    """The kernel closes a killed process's files a moment later."""
+    until = time.monotonic() + 10
+    while begun(repository) and time.monotonic() < until:
+        sweep(repository)
+        time.sleep(0.02)
+    return begun(repository)
+
+
+def test_what_a_killed_import_had_begun_goes_at_the_next_chance(repository: Path) -> None:
+    """A killed git writes no crash report."""
+    killed_in_the_middle(repository)
+    assert begun(repository) and not reports(repository)
+    assert swept_in_time(repository) == []
+    assert list((repository / "herorun" / "writing").iterdir()) == []
+
+
+def test_what_a_killed_fetch_had_begun_goes_at_the_next_chance(repository: Path, tmp_path: Path) -> None:
+    other, slow = tmp_path / "other", tmp_path / "slow"
+    other.mkdir()
+    git(other, "init", "-q", "--template=")
+    (other / "large").write_bytes(os.urandom(1 << 20))
+    git(other, "add", "large")
+    git(other, "commit", "-qm", "large")
+    slow.write_text(SLOW)
+    slow.chmod(0o755)
+    git(tmp_path, "remote", "add", "origin", str(other))
+    git(tmp_path, "config", "remote.origin.uploadpack", str(slow))
+    git(tmp_path, "config", "fetch.unpackLimit", "1")  # as of a record of many commits: a pack
+    killed_in_the_middle(repository, "origin")
+    assert begun(repository)
+    assert swept_in_time(repository) == []
+
+
+def test_what_is_still_being_written_stays_until_it_is_not(repository: Path) -> None:
+    path = repository / "objects" / "pack" / "tmp_pack_aB3dE6"
+    with pytest.raises(KeyboardInterrupt), path.open("wb"), swept(repository):
+        raise KeyboardInterrupt
+    path.touch()
+    with path.open("ab"):
+        sweep(repository)
+        assert path.exists()
+    sweep(repository)
+    assert not path.exists() and list((repository / "herorun" / "writing").iterdir()) == []
+
+
+def test_a_call_that_ends_well_leaves_no_mark_and_takes_nothing(repository: Path) -> None:
+    path = repository / "objects" / "pack" / "tmp_pack_aB3dE6"
+    with swept(repository):
+        path.write_bytes(b"PACK")
+    sweep(repository)
+    assert path.exists() and list((repository / "herorun" / "writing").iterdir()) == []
+
+
 def test_a_file_that_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     path = tmp_path / "lease.json"
-    left = tmp_path / f".lease.json.{files._node()}-{dead.pid}-0123abcd.new"
-    living = tmp_path / f".lease.json.{files._node()}-{os.getpid()}-0123abcd.new"
+    left = tmp_path / f".lease.json.{files.node()}-{dead.pid}-0123abcd.new"
+    living = tmp_path / f".lease.json.{files.node()}-{os.getpid()}-0123abcd.new"
     elsewhere = tmp_path / f".lease.json.00000000-{dead.pid}-0123abcd.new"
     for each in (left, living, elsewhere):
         each.write_text("half")

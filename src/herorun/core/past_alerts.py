@@ -68,7 +68,8 @@ def carried_over(
     """With the warnings that a relaunch closed and that now say the very same again: they go on under their old key.
 
     Those that the relaunch `left` firing, until the first look after it, need not say it in the same words: a count in
-    them may have moved. What is critical is told of each instance.
+    them may have moved. What is critical is told of each instance, but for a disk and the monitor itself, which
+    belong to none.
     """
     closed, standing = {alert.id: alert for alert in past if alert.firing}, {alert.id for alert in left}
     carried = dict(alerts)
@@ -77,7 +78,8 @@ def carried_over(
         alert = closed.get(key)
         if alert is None or key in alerts or finding.verdict.outcome is not Outcome.FAIL:
             continue
-        same = key in standing or alert.message == finding.verdict.message
-        if same and checks[finding.check].severity is not Severity.CRITICAL:
+        check, stands = checks[finding.check], key in standing
+        same = stands or alert.message == finding.verdict.message
+        if same and (check.severity is not Severity.CRITICAL or (stands and check.topic is Topic.MONITOR)):
             carried[key] = alert
     return carried

@@ -120,20 +120,21 @@ def _write_in_room(path: Path, data: bytes, mode: int, spare: bool) -> None:
 def _aside(path: Path) -> Path:
     """Each writer has its own: threads share a process id, and so may two machines on one file system."""
     _sweep(path)
-    return path.with_name(f".{path.name}.{_node()}-{os.getpid()}-{os.urandom(4).hex()}.new")
+    return path.with_name(f".{path.name}.{node()}-{os.getpid()}-{os.urandom(4).hex()}.new")
 
 
 def _sweep(path: Path) -> None:
     """Remove what writers of this file have left that were killed in the middle of it: their process is gone."""
-    mine = re.compile(rf"\.{re.escape(path.name)}\.{_node()}-(\d+)-[0-9a-f]{{8}}\.new")
+    mine = re.compile(rf"\.{re.escape(path.name)}\.{node()}-(\d+)-[0-9a-f]{{8}}\.new")
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
             left = mine.fullmatch(name) if name.endswith(".new") else None
-            if left and not _lives(int(left[1])):
+            if left and not lives(int(left[1])):
                 path.with_name(name).unlink(missing_ok=True)
 
 
-def _lives(pid: int) -> bool:
+def lives(pid: int) -> bool:
+    """Whether there is a process of this number here, whoever's."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -144,7 +145,7 @@ def _lives(pid: int) -> bool:
 
 
 @cache
-def _node() -> str:
+def node() -> str:
     """Where process ids mean what they mean here: this start of this machine, and its space of process ids."""
     told = [socket.gethostname()]
     with contextlib.suppress(OSError):

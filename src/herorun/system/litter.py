@@ -1,8 +1,9 @@
 """What `git fast-import` and a fetch leave where they fail or are killed: a crash report, and what they had begun to write.
 
-git removes such files after two weeks, if somebody lets it; until then they fill a disk that is full. Only ours go: a
-report that names our import, or is empty and of that second; and beside it, files of this user from those seconds that no process has
-open. What cannot be told from somebody else's stays.
+git removes such files after two weeks, if somebody lets it; until then they fill a disk that is full. A killed git leaves
+no report, so each of our writing calls is marked in a file while it runs. Only ours go: a report that names our import,
+or is empty and of that second; and files of this user from the time of such a report or of such a call, that no process
+has open. What cannot be told from somebody else's stays.
 """
 
 import contextlib
@@ -12,27 +13,66 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from herorun.system.files import lives, node
+
 OURS = b"# refs/herorun/"  # how our imports begin; a report lists the newest commands
-NEAR = 5.0  # seconds around the failure in which its files were last written
+NEAR = 5.0  # seconds around a failure in which its files were last written
+LONGEST = 600.0  # seconds; no git call that writes objects may take longer
 _REPORT = re.compile(r"fast_import_crash_(\d+)")
-_again: dict[Path, list[tuple[float, float]]] = {}  # by git directory, seconds whose files were still held
+_MARK = re.compile(r"([0-9a-f]{8}|failed)-(\d+)-[0-9a-f]{8}")
 _BEGUN = ("tmp_pack_", "tmp_idx_", "tmp_obj_")
 
 
+@contextlib.contextmanager
+def swept(common: Path) -> Iterator[None]:
+    """Around one git call that writes objects: what it leaves is removed now, or by a later `sweep`."""
+    since, folder = time.time(), _marks(common)
+    mark = folder / f"{node()}-{os.getpid()}-{os.urandom(4).hex()}"
+    with contextlib.suppress(OSError):  # a full disk
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            mark.rename(mark.with_name(f"failed-{os.getpid()}-{os.urandom(4).hex()}"))
+        sweep(common, since)
+        raise
+    with contextlib.suppress(OSError):
+        mark.unlink()
+
+
 def sweep(common: Path, since: float | None = None) -> None:
-    """Remove the litter of our imports; `since` is when one began that has just failed, by this machine's clock."""
-    moments = [since, time.time()] if since is not None else []
+    """Remove the litter of our calls; `since` is when one began that has just failed, by this machine's clock."""
+    if since is not None:
+        _remove_begun(common / "objects", since - NEAR, time.time() + NEAR)
     for report in _reports(common):
         with contextlib.suppress(OSError):
             text, at = report.read_bytes(), report.stat().st_mtime
-            empty = not text and since is not None and at >= since - 1.0 and not _lives(report)
-            if OURS in text or empty:
+            empty = not text and since is not None and at >= since - 1.0 and not _is_running(report)
+            ours = OURS in text and _remove_begun(common / "objects", at - NEAR, at + NEAR)
+            if ours or empty:
                 report.unlink()
-                moments.append(at)
-    windows = _again.pop(common, [])
-    windows += [(min(moments) - NEAR, max(moments) + NEAR)] if moments else []
-    if left := [window for window in windows if not _remove_begun(common / "objects", *window)]:
-        _again[common] = left
+    for mark, began in _ended(common):
+        if _remove_begun(common / "objects", began - NEAR, began + LONGEST):
+            mark.unlink(missing_ok=True)
+
+
+def _marks(common: Path) -> Path:
+    return common / "herorun" / "writing"
+
+
+def _ended(common: Path) -> Iterator[tuple[Path, float]]:
+    """Marks of calls that failed, or whose process is gone, here or on another machine; and when they began."""
+    with contextlib.suppress(OSError):
+        for name in sorted(os.listdir(_marks(common))):
+            mark, parts = _marks(common) / name, _MARK.fullmatch(name)
+            status = _status(mark)
+            if parts is None or status is None:
+                continue
+            killed = parts[1] == node() and not lives(int(parts[2]))
+            if parts[1] == "failed" or killed or status[1] < time.time() - 2 * LONGEST:
+                yield mark, status[1]
 
 
 def _reports(common: Path) -> Iterator[Path]:
@@ -42,18 +82,18 @@ def _reports(common: Path) -> Iterator[Path]:
                 yield common / name
 
 
-def _lives(report: Path) -> bool:
+def _is_running(report: Path) -> bool:
     found = _REPORT.fullmatch(report.name)
-    return found is not None and Path(f"/proc/{found[1]}").exists()
+    return found is not None and lives(int(found[1]))
 
 
 def _remove_begun(objects: Path, first: float, last: float) -> bool:
-    """Whether all of those seconds is gone; a child of the failed git may hold its file for a moment longer."""
+    """Whether all of those seconds is gone; a git that outlives the process that called it still holds its file."""
     begun = [
         path
         for folder in (objects / "pack", *objects.glob("[0-9a-f][0-9a-f]"))
         for path in _begun_in(folder)
-        if (told := _told(path)) and told[0] == os.geteuid() and first <= told[1] <= last
+        if (status := _status(path)) and status[0] == os.geteuid() and first <= status[1] <= last
     ]
     held = _open_files() if begun else set()
     gone = True
@@ -74,7 +114,7 @@ def _begun_in(folder: Path) -> list[Path]:
         return []
 
 
-def _told(path: Path) -> tuple[int, float] | None:
+def _status(path: Path) -> tuple[int, float] | None:
     try:
         found = path.stat()
     except OSError:

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +17,7 @@ from herorun.core.sealing.words import split_tag
 from herorun.system import voice
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner
-from herorun.system.litter import sweep
+from herorun.system.litter import swept
 from herorun.system.process import Answer
 from herorun.system.reserve import give_up_reserve
 from herorun.system.submodules import submodules
@@ -69,18 +68,16 @@ def commit_files(
 
 def _imported(repository: Repository, stream: bytes) -> Answer:
     """On a full disk once more, in the room of the reserve. What a failed import has left is removed."""
-    asked, since = ("fast-import", "--quiet", "--done", "--date-format=raw"), time.time()
+    asked = ("fast-import", "--quiet", "--done", "--date-format=raw")
     try:
-        return repository.git(*asked, stdin=stream, settings=_QUICK)
+        with swept(repository.common):
+            return repository.git(*asked, stdin=stream, settings=_QUICK)
     except GitFailed as error:
-        sweep(repository.common, since)
         full = any(word in error.answer.err for word in _FULL)
         if not full or not give_up_reserve(repository.common):
             raise
-    try:
+    with swept(repository.common):
         return repository.git(*asked, stdin=stream, settings=_QUICK)
-    finally:
-        sweep(repository.common, since)
 
 
 def _bytes(text: str) -> bytes:
@@ -183,13 +180,13 @@ def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
         remote,
         *(f"+{source}:{target}" for source, target in refs.items()),
     )
-    since = time.time()
-    try:
-        with voice.waiting(scrub(f"fetching from {remote}")), rooted(f"remote {remote}"):
-            repository.git(*asked, timeout=REMOTE)
-    except CouldNotLook:
-        sweep(repository.common, since)  # on a full disk it leaves half a pack
-        raise
+    # on a full disk it leaves half a pack
+    with (
+        swept(repository.common),
+        voice.waiting(scrub(f"fetching from {remote}")),
+        rooted(f"remote {remote}"),
+    ):
+        repository.git(*asked, timeout=REMOTE)
 
 
 def delete_refs(repository: Repository, prefix: str) -> None:
