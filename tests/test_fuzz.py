@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +50,8 @@ HARD = (
     '{"step": 1e999, "loss": -1e999}',
     "2026-13-45T99:99:99Z " * 50,
 )
-fuzz = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = int(os.environ.get("HERORUN_FUZZ_EXAMPLES", "60"))  # more by hand: `HERORUN_FUZZ_EXAMPLES=5000`
+fuzz = settings(max_examples=MANY, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 Parser = Callable[[str], Any]
 TEXTS: dict[str, tuple[Parser, tuple[type[Exception], ...]]] = {

@@ -128,6 +128,8 @@ def test_a_shell_that_only_the_record_tells_of_starts_no_job(
     forge_environment(story, home / "evil")
     fresh = story.clone("fresh")
     assert told(fresh, capsys, "status", SLUG)[1]["stage"] == "launched"  # looking goes on
+    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    assert code == 0 and any("NCCL_NET_PLUGIN=x, PYTHONPATH=" in note for note in verified["notes"])
     watched, _ = watched_run(SLUG, fresh.work)
     forged = watched.record.memory().launchings["tiny-2"]
     for _ in range(2):  # the second time by the proof that was kept

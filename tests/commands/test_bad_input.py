@@ -332,6 +332,27 @@ def test_a_plan_file_that_is_none(story: Story, capsys: CAPTURE, content: bytes)
     assert story.starts == []
 
 
+def test_a_pipe_as_a_plan_is_not_waited_for(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    pipe = story.home / "plan.json"
+    os.mkfifo(pipe)
+    for words in (("launch", SLUG, "--plan"), ("checkpoints", "prune", SLUG, "--plan")):
+        answer = ask(story, capsys, *words, str(pipe), "--json")
+        assert answer.code == 2 and "no regular file" in answer.err, words
+
+
+def test_a_link_out_of_the_repository_is_no_state_folder(story: Story, capsys: CAPTURE) -> None:
+    """A cloned repository may bring one: what is private would be written wherever it says."""
+    outside = story.home / "outside"
+    outside.mkdir()
+    shutil.rmtree(story.work / ".herorun", ignore_errors=True)
+    (story.work / ".herorun").symlink_to(outside)
+    for words in (("init", SLUG), ("launch", SLUG), ("babysit", SLUG, "--once"), ("status", SLUG)):
+        answer = ask(story, capsys, *words, "--json")
+        assert answer.code == 2 and f"is a link to {outside}" in answer.err, words
+    assert list(outside.iterdir()) == [] and story.starts == []
+
+
 # --- the issue --------------------------------------------------------------------------------------
 
 

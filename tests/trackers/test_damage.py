@@ -1,13 +1,14 @@
 """Whatever happens to a log's bytes: no row is invented, none is read twice, and reading in pieces changes nothing."""
 
 import random
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from herorun.core.ports import Place, Tracker
-from herorun.trackers import tensorboard, wandb_offline
+from herorun.trackers import jsonl, levanter_log, tensorboard, wandb_offline
 from ports.tracker_suite import drain
 from trackers.written import event, framed, history, tfrecord
 
@@ -83,3 +84,43 @@ def test_pieces_that_are_missing_or_foreign_invent_no_rows(
     told, _ = in_pieces(connect(tmp_path), tmp_path / "log", whole[:begin] + foreign + whole[end:], ())
     assert told == sorted(set(told))
     assert set(told) <= {(step, step / 2) for step in range(COUNT)}
+
+
+def json_rows(folder: Path) -> Tracker:
+    return jsonl.connect(jsonl.Options(path="log"), Place("tiny", "", str(folder), ""))
+
+
+def printed_log(folder: Path) -> Tracker:
+    return levanter_log.connect(levanter_log.Options(path="log"), Place("tiny", "", str(folder), ""))
+
+
+LINES = b"".join(
+    b'{"tracker": "json_logger", "event": "log", "step": %d, "metrics": {"loss": %f}}\n' % (step, step / 2)
+    for step in range(COUNT)
+)
+
+
+@pytest.mark.parametrize(
+    ("connect", "whole", "after", "first"),
+    [
+        (event_file, EVENTS, EVENTS, 1),  # of which a step 0 cannot be told from none
+        (json_rows, LINES, b"\n" + LINES, 0),
+        (printed_log, LINES, b"\n" + LINES, 0),
+        (wandb_log, WANDB, b"", COUNT),
+    ],
+)
+def test_a_hole_of_gigabytes_is_passed_over_at_once(
+    tmp_path: Path, connect: Connect, whole: bytes, after: bytes, first: int
+) -> None:
+    """A sparse file costs its writer nothing; the rows on both sides of the hole count."""
+    with (tmp_path / "log").open("wb") as log:
+        log.write(whole)
+        log.seek(8 << 30)
+        log.write(after)
+        log.truncate((8 << 30) + (64 << 20))
+    before = time.process_time()
+    rows, cursor, _ = drain(connect(tmp_path), "")
+    again, _, _ = drain(connect(tmp_path), cursor)
+    assert time.process_time() - before < 3.0
+    assert [row.step for row in rows] == [*range(COUNT), *range(first, COUNT)]
+    assert again == []

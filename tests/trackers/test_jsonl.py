@@ -338,7 +338,7 @@ def test_a_step_below_zero_is_no_step() -> None:
         parse_row(b'{"step": -5, "loss": 2.0}')
 
 
-@pytest.mark.parametrize("step", ["1" + "0" * 15 + "1", "9" * 400, '"' + "9" * 20 + '"'])
+@pytest.mark.parametrize("step", [str(2**53 + 1), "9" * 400, '"' + "9" * 20 + '"'])
 def test_a_step_that_no_training_reaches_gives_no_row(step: str) -> None:
     with pytest.raises(Unusable, match="a step beyond"):
         parse_row(b'{"step": %s, "train/loss": 2.0}' % step.encode())

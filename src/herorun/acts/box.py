@@ -38,7 +38,7 @@ from herorun.core.reach import Login, Reach
 from herorun.core.scrub import scrub
 from herorun.system import _box_cpu, _box_look, _far_end
 from herorun.system.clock import now
-from herorun.system.far import Program, far_to, own_file
+from herorun.system.far import Program, far_to, own_file, readable
 from herorun.workspace import Run
 
 LOOKING = Program((own_file(_far_end), own_file(_box_cpu), own_file(_box_look)))
@@ -56,6 +56,11 @@ def look_at(run: Run, wished: str = "") -> Look:
     name = current.name if current else run.slug
     asked = _questions(run, reach, name if current else "", wished)
     answers = _together(asked, reach.connect + reach.look + SPARE)
+    with readable(far_to(reach).road.where):
+        return _read(run, reach, name, answers, wished)
+
+
+def _read(run: Run, reach: Reach, name: str, answers: Mapping[str, Any], wished: str) -> Look:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
     files, machine = part_of(answers, "files"), answers.get("machine")

@@ -12,6 +12,7 @@ from herorun.acts.anchoring import Outside, look_outside
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
+from herorun.core.scrub import scrub
 from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
 from herorun.core.verify import judge
@@ -79,23 +80,27 @@ def verify_run(name: str, start: Path) -> Verified:
     """The record of RUN, held also against what its issue and its output root name."""
     record = open_record(name, start)
     done = verify_record(record, look_outside(name, start))
-    faults, unseen = _unproven(name, start, record)
+    faults, unseen, notes = _unproven(name, start, record)
     return replace(
         done,
         faults=(*done.faults, *faults),
-        notes=(*done.notes, *unseen),
+        notes=(*done.notes, *unseen, *notes),
         unseen=done.unseen or bool(unseen),
     )
 
 
-def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
-    """Launches and seals that the record tells of and nothing proves, as faults; and why nobody can tell."""
+def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str], list[str]]:
+    """Launches and seals that nothing proves, as faults; why nobody can tell; and what the record alone tells of launches that count."""
     try:
         run, _ = watched_run(name, start)
     except (HerorunError, OSError) as error:
-        return _unread(record, f"the launches were not proven: {in_words(error)}")
-    doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
-    return list(doubts), [run.closed] if run.closed and not doubts else []
+        return *_unread(record, f"the launches were not proven: {in_words(error)}"), []
+    proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
+    return (
+        list(proof.doubts),
+        [run.closed] if run.closed and not proof.doubts else [],
+        [scrub(words) for words in proof.unstated],
+    )
 
 
 def _unread(record: Record, why: str) -> tuple[list[str], list[str]]:

@@ -5,19 +5,23 @@ lost (PyGithub #803; pytorch/test-infra #8061 saw 47 copies of one comment). Wha
 looking, never guessed.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from typing import Any, TypeVar
 
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.scrub import scrub
 
 T = TypeVar("T")
 DEADLINE = 60.0  # seconds for one call with all its tries
 PAUSES = (1.0, 4.0, 10.0)  # seconds between two tries
 REQUEST = 15  # seconds for one request
+LONGEST_LIMIT = 86_400.0  # seconds; GitHub's own last an hour
+_SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 PACE = 1.0  # seconds between two writes, as GitHub asks for
 
 
@@ -110,6 +114,21 @@ class Calls:
         raise AssertionError("the last pause is None")
 
 
+def worded(method: Callable[..., T]) -> Callable[..., T]:
+    """A method of the page whose answer turns out to be of another form, as PyGithub finds when it is used."""
+
+    @wraps(method)
+    def asked(page: Any, *given: Any) -> T:
+        try:
+            return method(page, *given)
+        except (HerorunError, OSError):
+            raise
+        except Exception as error:
+            raise CouldNotLook(fault_of(error, page.where).words) from None
+
+    return asked
+
+
 def fault_of(error: Exception, where: str) -> Fault:
     """What PyGithub, requests or urllib3 raised, judged."""
     from github import GithubException
@@ -128,10 +147,10 @@ def fault_of(error: Exception, where: str) -> Fault:
 
 
 def _answered(error: Any, where: str) -> Fault:
-    status, said = int(error.status or 0), _message(error)
+    status, said = int(error.status or 0), _message(error)  # PyGithub's own number
     headers = {str(k).lower(): str(v) for k, v in (error.headers or {}).items()}
     if status in (403, 429) and (wait := _limited(said, headers)) is not None:
-        at = datetime.fromtimestamp(time.time() + wait, UTC)
+        at = datetime.fromtimestamp(time.time() + min(wait, LONGEST_LIMIT), UTC)
         return Fault(f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait)
     if status >= 500 or status == 0:
         return Fault(f"GitHub failed on {where} with {status or 'no status'}: {said}", lost=True)
@@ -140,9 +159,11 @@ def _answered(error: Any, where: str) -> Fault:
 
 def _limited(said: str, headers: Mapping[str, str]) -> float | None:
     """Seconds until the limit is over; None where it is no limit."""
-    if headers.get("retry-after", "").isdigit():
+    if _SECONDS.fullmatch(headers.get("retry-after", "")):
         return float(headers["retry-after"])
-    if headers.get("x-ratelimit-remaining") == "0" and headers.get("x-ratelimit-reset", "").isdigit():
+    if headers.get("x-ratelimit-remaining") == "0" and _SECONDS.fullmatch(
+        headers.get("x-ratelimit-reset", "")
+    ):
         return max(0.0, float(headers["x-ratelimit-reset"]) - time.time())
     return 60.0 if "rate limit" in said.lower() or "abuse" in said.lower() else None
 
@@ -192,9 +213,9 @@ _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
 def _message(error: Any) -> str:
     data = error.data if isinstance(error.data, Mapping) else {}
     told = [str(data.get("message") or error.message or "")]
-    for each in data.get("errors") or ():
-        found = each if isinstance(each, str) else " ".join(str(v) for v in dict(each).values())
-        told.append(found)
+    errors = data.get("errors")
+    for each in errors if isinstance(errors, list) else ():
+        told.append(" ".join(str(v) for v in each.values()) if isinstance(each, Mapping) else str(each))
     return _flat("; ".join(part for part in told if part) or "no reason given")
 
 

@@ -20,7 +20,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Comments, Place, Post
 from herorun.core.render import one_line
 from herorun.core.trust import NeedsTrust
-from herorun.notifiers._github_calls import Calls, Refused
+from herorun.notifiers._github_calls import Calls, Refused, worded
 from herorun.notifiers._github_login import Credentials, Session, log_in
 from herorun.notifiers._markdown import comment_of, harmless, keys_in, line_of, marked, plain_key
 
@@ -79,8 +79,13 @@ class GitHubIssue:
         self._said: dict[str, Said] = {}
         self._read_at: datetime | None = None
 
+    @property
+    def where(self) -> str:
+        return self._repo
+
     # --- the port ------------------------------------------------------------------------------
 
+    @worded
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
         page = self._page(post.key)
         if page is None:
@@ -90,6 +95,7 @@ class GitHubIssue:
         self._number = int(page.number)
         return str(page.html_url)
 
+    @worded
     def post(self, post: Post) -> str:
         if (there := self.find(post.key)) is not None:
             return there
@@ -98,6 +104,7 @@ class GitHubIssue:
         said = self._find(post.key) or made  # a twin of another machine is seen; our own may show later
         return said.url
 
+    @worded
     def edit(self, post: Post) -> str:
         said, body = self._find(post.key), text_of(post)
         if said is None:
@@ -113,6 +120,7 @@ class GitHubIssue:
             self._said[plain_key(post.key)] = replace(said, body=body)
         return said.url
 
+    @worded
     def find(self, key: str) -> str | None:
         page = self._page(key)
         if page is not None and self._is_ours(page, key):
@@ -120,6 +128,7 @@ class GitHubIssue:
         said = self._find(key)
         return said.url if said else None
 
+    @worded
     def comments(self, key: str, most: int) -> Comments:
         page = self._page(key)
         if page is None:
@@ -128,6 +137,7 @@ class GitHubIssue:
         ours = [c for c in read[:most] if self._are_we(c.user)]
         return Comments(tuple(str(c.body or "") for c in ours), len(read) > most)
 
+    @worded
     def examine(self) -> tuple[Part, ...]:
         """Who we are there, what the token may, and whether the repository takes issues. Nothing is written."""
         name = f"github {self._repo}"

@@ -7,7 +7,7 @@ from typing import Any
 from herorun.core.ports import LogPart
 from herorun.schedulers import _log_part
 from herorun.system import _far_end
-from herorun.system.far import Far, Program, own_file
+from herorun.system.far import Far, Program, own_file, readable
 
 READING = Program((own_file(_far_end), own_file(_log_part)))
 
@@ -21,7 +21,8 @@ def part_there(far: Far, path: str, offset: int, limit: int, mark: str, within: 
     """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""
     given = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     told = far.ask(READING, "part", within, **given)
-    return _as_told(_far_end.unpacked(told["data"]), told)
+    with readable(far.road.where):
+        return _as_told(_far_end.unpacked(told["data"]), told)
 
 
 def _as_told(data: bytes, told: Mapping[str, Any]) -> LogPart:

@@ -1,6 +1,6 @@
 """What a look at a box says about a job: pure, from the facts that `_ssh_look` tells."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -23,6 +23,29 @@ class Asked:
     env: Mapping[str, str] | None = None
     cwd: str = ""
     boot: str = ""
+
+
+def answer_of(told: Any, names: Iterable[str]) -> dict[str, Any]:
+    """A box's answer about these jobs, in the form that is asked for; else a TypeError, a ValueError or a LookupError."""
+    jobs = {str(name): _facts(facts) for name, facts in told["jobs"].items()}
+    if missing := set(names) - jobs.keys():
+        raise LookupError(f"nothing about {', '.join(sorted(missing))}")
+    return {**told, "jobs": jobs, "boot": str(told["boot"] or ""), "now": float(told["now"])}
+
+
+def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    locks = {name: bool(facts[name]) for name in ("submitting", "locked", "there")}
+    if not locks["there"]:
+        return locks
+    records = {str(kind): str(text) for kind, text in facts["records"].items()}
+    rest = [int(pid) for pid in facts.get("rest") or ()]
+    return {
+        **locks,
+        "watched": bool(facts["watched"]),
+        "lives": bool(facts["lives"]),
+        "records": records,
+        "rest": rest,
+    }
 
 
 def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job | None:

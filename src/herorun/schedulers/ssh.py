@@ -27,9 +27,9 @@ from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_options import Options as Options
-from herorun.schedulers._ssh_seen import asked_for, job_seen
+from herorun.schedulers._ssh_seen import answer_of, asked_for, job_seen
 from herorun.system.clock import now
-from herorun.system.far import far_to
+from herorun.system.far import far_to, readable
 from herorun.system.road import ssh_argv
 
 
@@ -119,7 +119,9 @@ class Ssh:
         name = order["request"]["instance"]
         try:
             self._sent[name] = now()
-            seen = self._far.tell(build.ACTING, "submit", within, private + archive, order=told)
+            answer = self._far.tell(build.ACTING, "submit", within, private + archive, order=told)
+            with readable(self._where):
+                seen = answer_of(answer, [name])
             del self._sent[name]
             return seen
         except OSError as error:
@@ -198,23 +200,29 @@ class Ssh:
 
     def _look_at_all(self, slugs: list[str], wanted: list[str]) -> Any:
         given = {"folder": self._folder, "slugs": slugs, "wanted": wanted}
-        return self._far.ask(build.LOOKING, "look_at_all", self._within, **given)
+        told = self._far.ask(build.LOOKING, "look_at_all", self._within, **given)
+        with readable(self._where):
+            return answer_of(told, wanted)
 
     def tail(self, instance: str, lines: int) -> str:
         """At most the last MiB; FileNotFoundError where there is no such instance."""
         given = {"folder": self._folder, "name": _instance(instance), "lines": lines}
-        data = base64.b64decode(self._far.ask(build.LOOKING, "tail", self._within, **given))
-        return data.decode("utf-8", "replace")
+        told = self._far.ask(build.LOOKING, "tail", self._within, **given)
+        with readable(self._where):
+            return base64.b64decode(told).decode("utf-8", "replace")
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         path = f"{self._folder}/{_instance(instance)}/job.log"
         return part_there(self._far, path, offset, limit, mark, self._within)
 
     def _look(self, names: list[str]) -> Any:
-        return self._far.ask(build.LOOKING, "look", self._within, folder=self._folder, names=names)
+        told = self._far.ask(build.LOOKING, "look", self._within, folder=self._folder, names=names)
+        with readable(self._where):
+            return answer_of(told, names)
 
     def _job(self, name: str, seen: Mapping[str, Any]) -> Job | None:
-        return job_seen(name, seen["jobs"][name], seen["boot"], self._where)
+        with readable(self._where):
+            return job_seen(name, seen["jobs"][name], seen["boot"], self._where)
 
     # --- stopping -----------------------------------------------------------------------------------
 
@@ -224,7 +232,9 @@ class Ssh:
         within = self._within + grace
         given = {"folder": self._folder, "name": name, "by": by, "grace": grace}
         try:
-            seen = self._far.ask(build.ACTING, "stop", within, **given)
+            told = self._far.ask(build.ACTING, "stop", within, **given)
+            with readable(self._where):
+                seen = answer_of(told, [name])
         except OSError as error:
             full = (
                 " The disk is full: make room there, then stop it again."

@@ -4,9 +4,9 @@ A box that is out of reach raises an OSError with its reason: what lies on it is
 """
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Entry, FileDigest, Rule
@@ -15,8 +15,9 @@ from herorun.core.scrub import scrub
 from herorun.stores import _over_ssh_there
 from herorun.stores._reading import as_digests, stamps
 from herorun.system import _far_end, _file_digests
-from herorun.system.far import Program, far_to, own_file
+from herorun.system.far import Program, far_to, own_file, readable
 
+T = TypeVar("T")
 THERE = Program((own_file(_far_end), own_file(_over_ssh_there)))
 DIGESTING = Program((own_file(_far_end), own_file(_file_digests)))
 SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that its disk hangs
@@ -30,25 +31,22 @@ class OverSsh:
         self._within = reach.look
 
     def entries(self, path: str) -> tuple[Entry, ...]:
-        found = [
-            Entry(name, _moment(time), size, link) for name, time, size, link in self._ask("entries", path)
-        ]
-        return tuple(sorted(found, key=lambda entry: entry.name))
+        return self._ask("entries", path, _entries)
 
     def names(self, path: str) -> tuple[str, ...]:
         return tuple(entry.name for entry in self.entries(path))
 
     def read(self, path: str) -> bytes:
-        return base64.b64decode(self._ask("read", path))
+        return self._ask("read", path, base64.b64decode)
 
     def end(self, path: str, count: int) -> bytes:
-        return base64.b64decode(self._ask("end", path, count=count))
+        return self._ask("end", path, base64.b64decode, count=count)
 
     def modified(self, path: str) -> datetime:
-        return _moment(self._ask("modified", path))
+        return self._ask("modified", path, _moment)
 
     def generation(self, path: str) -> str:
-        return str(self._ask("generation", path))
+        return self._ask("generation", path, str)
 
     def digests(
         self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
@@ -57,7 +55,8 @@ class OverSsh:
         _of_the_box(folder)
         given = {"folder": folder, "names": list(names), "known": stamps(known)}
         try:
-            yield from as_digests(self._far.stream(DIGESTING, "digests", SILENT, **given))
+            with readable(self._far.road.where):
+                yield from as_digests(self._far.stream(DIGESTING, "digests", SILENT, **given))
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
 
@@ -70,37 +69,57 @@ class OverSsh:
         return ()
 
     def create(self, path: str, data: bytes) -> None:
-        self._ask("create", path, data=_far_end.packed(data))
+        self._ask("create", path, bool, data=_far_end.packed(data))
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
         told = {"before": _far_end.packed(before), "after": _far_end.packed(after)}
-        return bool(self._ask("swap", path, **told))
+        return self._ask("swap", path, bool, **told)
 
     def delete(self, path: str) -> None:
-        self._ask("delete", path)
+        self._ask("delete", path, bool)
 
     def delete_folder(self, path: str) -> None:
-        self._ask("delete_folder", path)
+        self._ask("delete_folder", path, bool)
 
     def probe(self, root: str) -> None:
         """Under the box's own user and from the box itself, as the job will write."""
         _of_the_box(root)
-        self._asked("probe", root=root)
+        self._asked("probe", bool, root=root)
 
     def room(self, path: str) -> tuple[int, int, int | None]:
         """Free and all bytes of the disk, and the names that it still has room for (None: it does not count them)."""
-        free, size, names = self._ask("room", path)
-        return int(free), int(size), None if names is None else int(names)
+        return self._ask("room", path, _room)
 
-    def _ask(self, question: str, path: str, **given: Any) -> Any:
+    def _ask(self, question: str, path: str, form: Callable[[Any], T], **given: Any) -> T:
         _of_the_box(path)
-        return self._asked(question, path=path, **given)
+        return self._asked(question, form, path=path, **given)
 
-    def _asked(self, question: str, **given: Any) -> Any:
+    def _asked(self, question: str, form: Callable[[Any], T], **given: Any) -> T:
         try:
-            return self._far.ask(THERE, question, self._within, **given)
+            told = self._far.ask(THERE, question, self._within, **given)
+            with readable(self._far.road.where):
+                return form(told)
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
+
+
+def _entries(told: Any) -> tuple[Entry, ...]:
+    found = [
+        Entry(_text(name), _moment(time), None if size is None else int(size), bool(link))
+        for name, time, size, link in told
+    ]
+    return tuple(sorted(found, key=lambda entry: entry.name))
+
+
+def _text(told: Any) -> str:
+    if not isinstance(told, str):
+        raise TypeError
+    return told
+
+
+def _room(told: Any) -> tuple[int, int, int | None]:
+    free, size, names = told
+    return int(free), int(size), None if names is None else int(names)
 
 
 def _moment(seconds: float) -> datetime:

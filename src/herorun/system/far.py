@@ -7,6 +7,7 @@ costs few; one that hangs is late alone. An OSError there is the same OSError he
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
+from herorun.core.outside import read_json
 from herorun.core.reach import Reach
 from herorun.system import _far_end
 from herorun.system.process import Answer
@@ -35,6 +37,7 @@ _BOOT = (
     "sys.modules['herorun.system._far_end'].main(order)\n"
 )
 _TOO_OLD = 126
+_OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,18 @@ class _Ask:
     done: Event = field(default_factory=Event)
     told: Any = None
     error: Exception | None = None
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Around reading an answer: one of another form than was asked for is `CouldNotLook`, whatever a machine sends."""
+    try:
+        yield
+    except _OTHER_FORM as error:
+        raise CouldNotLook(
+            f"{where} gave an answer that cannot be read ({type(error).__name__}): another program answers there, "
+            "or it is damaged."
+        ) from None
 
 
 class Far:
@@ -97,12 +112,12 @@ class Far:
         lines = self.road.lines(self._argv(order), idle, order)
         while True:
             try:
-                answer = json.loads(next(lines))
+                line = next(lines)
             except StopIteration as end:
                 self._must_have_run(end.value)
                 return
-            except ValueError:
-                raise CouldNotLook(f"{self.road.where} gave an answer that cannot be read.") from None
+            with readable(self.road.where):
+                answer = dict(json.loads(line))
             yield self._understood(answer, ask)
 
     def _go(self, together: Sequence[_Ask]) -> None:
@@ -125,10 +140,14 @@ class Far:
         answer = self.road.run(self._argv(order), within + 2, stdin=order + (data or b""))
         self._must_have_python(answer)
         try:
-            told: list[dict[str, Any]] = json.loads(answer.out)
-            return told
+            told = read_json(answer.out)
         except ValueError:
             raise CouldNotLook(f"{self.road.where} could be asked nothing: {answer.complaint}") from None
+        if isinstance(told, list) and len(told) == len(asks) and all(isinstance(each, dict) for each in told):
+            return told
+        raise CouldNotLook(
+            f"{self.road.where} gave an answer that cannot be read: not one for each question."
+        )
 
     def _argv(self, order: bytes) -> tuple[str, ...]:
         return (self.python, "-I", "-S", "-c", _BOOT, f"{len(order)}")
@@ -153,9 +172,10 @@ class Far:
             raise CouldNotLook(
                 f"{self.road.where} could be reached, but gave no answer within {say_span(ask.timeout)}: a disk there may hang."
             )
-        if answer["errno"] is None:
-            raise OSError(answer["why"])
-        raise OSError(answer["errno"], answer["why"], answer["path"])
+        number, why, path = (answer.get(name) for name in ("errno", "why", "path"))
+        if isinstance(number, int) and isinstance(path, str | None):
+            raise OSError(number, str(why), path)
+        raise OSError(str(why))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, cast
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import Reach
 from herorun.system import _far_end, _far_files
-from herorun.system.far import Program, far_to, own_file
+from herorun.system.far import Program, far_to, own_file, readable
 
 AHEAD = 4 << 20  # bytes that are fetched at once; they travel compressed
 BEFORE = 4096  # bytes before an offset, and at the start, by which a reader knows a file again
@@ -29,8 +29,7 @@ class FarFile(io.RawIOBase):
         super().__init__()
         self._reach, self._path, self._at = reach, path, 0
         self._blocks: list[tuple[int, bytes]] = []
-        told = self._fetch(spans)
-        self.size, self.changed = int(told["size"]), float(told["changed"])
+        self.size, self.changed = self._fetch(spans)
 
     def readable(self) -> bool:
         return True
@@ -66,12 +65,25 @@ class FarFile(io.RawIOBase):
         self._fetch([[self._at, AHEAD]])
         return self._found(wanted)
 
-    def _fetch(self, spans: Sequence[Sequence[int]]) -> dict[str, Any]:
+    def _fetch(self, spans: Sequence[Sequence[int]]) -> tuple[int, float]:
         try:
             far = far_to(self._reach)
-            told: dict[str, Any] = far.ask(_THERE, "pieces", self._reach.look, path=self._path, spans=spans)
+            told = far.ask(_THERE, "pieces", self._reach.look, path=self._path, spans=spans)
+            with readable(far.road.where):
+                for (start, count), piece in zip(spans, told["pieces"], strict=True):
+                    self._blocks.append((start, _unpressed(_far_end.unpacked(piece), count)))
+                return int(told["size"]), float(told["changed"])
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
-        for (start, _), piece in zip(spans, told["pieces"], strict=True):
-            self._blocks.append((start, zlib.decompress(_far_end.unpacked(piece))))
-        return told
+
+
+def _unpressed(data: bytes, most: int) -> bytes:
+    """At most as much as was asked for: a few bytes can unpack to any number of them."""
+    piece = zlib.decompressobj()
+    try:
+        content = piece.decompress(data, most + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if len(content) > most or not piece.eof:
+        raise ValueError("it is not what was asked for")
+    return content

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun.system.files import lives, node
+from herorun.system.files import lives, make_folders, node
 
 OURS = b"# refs/herorun/"  # how our imports begin; a report lists the newest commands
 NEAR = 5.0  # seconds around a failure in which its files were last written
@@ -29,8 +29,8 @@ def swept(common: Path) -> Iterator[None]:
     since, folder = time.time(), _marks(common)
     mark = folder / f"{node()}-{os.getpid()}-{os.urandom(4).hex()}"
     with contextlib.suppress(OSError):  # a full disk
-        folder.mkdir(parents=True, exist_ok=True)
-        mark.touch()
+        make_folders(folder)
+        mark.touch(0o600)
     try:
         yield
     except BaseException:

@@ -4,6 +4,7 @@ Several files are one source where a writer that begins again begins another fil
 rows which an older one still gets are not lost.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from herorun.core.ports import Row, Rows
 
 MOST_ROWS = 200_000  # a read; the cursor goes on from there
 MOST_BYTES = 32 << 20  # a read; only what gives no rows is read beyond it
+MOST_ZEROS = 1 << 30  # bytes of zeros that a read passes over one by one; the next read goes on
 KEPT_PROBLEMS = 20
 _SAMPLE = 1024  # bytes at either end of what was read, by which a file is known again
 
@@ -114,6 +116,28 @@ def open_regular(path: Path) -> BinaryIO:
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(f"{path} is not a regular file")
     return path.open("rb")
+
+
+def data_after(file: BinaryIO, offset: int) -> int | None:
+    """Where a hole in the file ends, however long it is; `offset` where that is unknown, None where only zeros follow."""
+    try:
+        number = file.fileno()
+        before = os.lseek(number, 0, os.SEEK_CUR)  # what has been buffered relies on it
+        try:
+            return os.lseek(number, offset, os.SEEK_DATA)
+        finally:
+            os.lseek(number, before, os.SEEK_SET)
+    except OSError as error:  # also of a file that lies on another machine
+        return None if error.errno == errno.ENXIO else offset
+
+
+def skip_hole(file: BinaryIO) -> int | None:
+    """How many zeros were passed over, for zeros are not read where the file has a hole; None where nothing else follows."""
+    at = file.tell()
+    after = data_after(file, at)
+    if after is not None and after > at:
+        file.seek(after)
+    return None if after is None else after - at
 
 
 def _is_same(opened: _Opened, files: Mapping[str, Path], known: Mapping[str, Mark] | None) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from herorun.trackers._crc32c import masked
+from herorun.trackers._growing import MOST_ZEROS, data_after
 
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
 _FOOTER = 4  # bytes: the masked CRC-32C of the content
@@ -19,11 +20,19 @@ _LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
 
 def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
     """The offset after each event, and the event; None in place of what is damaged. A torn end is not there yet."""
-    size = _SLAB
+    size, skipped = _SLAB, 0
     while True:
         file.seek(offset)
         data = file.read(size)
         before = offset
+        if len(data) == size and not data.strip(b"\0"):
+            after = data_after(file, offset + size)
+            if after is None or skipped > MOST_ZEROS:
+                return
+            skipped += size
+            offset = after - _HEADER.size  # a header may begin with zeros
+            yield offset, None
+            continue
         for end, record in _in_slab(data, len(data) == size):
             offset = before + end
             yield offset, record

@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from herorun.trackers._growing import data_after
+
 BLOCK = 32 << 10
 LONGEST = 64 << 20  # bytes of a record
 _BEGIN = b":W&B\xe1\xbe"  # W&B's mark and magic number; the version follows in one byte
@@ -56,6 +58,11 @@ def _pieces(file: BinaryIO, at: int) -> Iterator[tuple[int, int, bytes]]:
     while block := file.read(BLOCK - at % BLOCK):
         after = at + len(block)
         whole = after % BLOCK == 0
+        if whole and not block.strip(b"\0"):
+            data = data_after(file, after)
+            if data is None:
+                return  # zeros that a crashed host left
+            after = file.seek(data // BLOCK * BLOCK)
         for end, kind, content in _in_block(block, whole):
             yield at + end, kind, content
         if not whole:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from herorun.core.bounded import LARGEST_STEP
 from herorun.core.ports import Row
 
 STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
 TIME_KEYS = ("timestamp", "_timestamp")
-MOST_STEPS = 10**15
 _EARLIEST = 1e8  # seconds: a smaller number counts from some other start than 1970
 _MILLISECONDS = 1e11
 _NON_FINITE = {
@@ -84,8 +84,8 @@ def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
         if isinstance(value, int) and not isinstance(value, bool):
             if value < 0:
                 raise Unusable("a negative step")
-            if value > MOST_STEPS:
-                raise Unusable(f"a step beyond {MOST_STEPS:,}, which no training reaches")
+            if value > LARGEST_STEP:
+                raise Unusable(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
             return key, value
     raise Unusable("no step")
 

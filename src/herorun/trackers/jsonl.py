@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows
 from herorun.core.reach import Reach
-from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers._growing import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
 from herorun.trackers._reach import file_path, opener
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
@@ -73,11 +73,15 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
     while line := file.readline(LONGEST_LINE):
         size = len(line)
         while not line.endswith(b"\n"):
-            more = file.readline(LONGEST_LINE)
-            if not more:
+            hole = 0 if line.strip(b"\0") else skip_hole(file)
+            more = file.readline(LONGEST_LINE) if hole is not None else b""
+            if not more or hole is None:
                 return
-            size += len(more)
+            size += len(more) + hole
             line = line + more if size <= LONGEST_LINE else more
+            if size > MOST_ZEROS and not line.strip(b"\0"):
+                yield size, None
+                return
         yield size, line if size <= LONGEST_LINE else None
 
 

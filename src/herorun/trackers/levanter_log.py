@@ -14,7 +14,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows
-from herorun.trackers._growing import Batch, Mark, read_growing
+from herorun.trackers._growing import Batch, Mark, read_growing, skip_hole
 from herorun.trackers._reach import local_path
 from herorun.trackers.json_rows import Unusable, parse_row
 
@@ -109,10 +109,11 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while line := file.readline(LONGEST_LINE + 1):
         size, last = len(line), line
         while not last.endswith(b"\n"):
-            last = file.readline(LONGEST_LINE)
-            if not last:
+            hole = 0 if last.strip(b"\0") else skip_hole(file)
+            last = file.readline(LONGEST_LINE) if hole is not None else b""
+            if not last or hole is None:
                 return
-            size += len(last)
+            size += len(last) + hole
         yield size, line
 
 

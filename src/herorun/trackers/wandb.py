@@ -20,12 +20,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.checkup import Fit, Part
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.evidence import TrackerIdentity
+from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.ports import Place, Rows
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import run
-from herorun.trackers.wandb_answers import identity_of, rows_of, said
+from herorun.trackers.wandb_answers import OTHER_FORM, identity_of, rows_of, said
 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
@@ -86,7 +86,10 @@ class Wandb:
         """The run under the id, the other runs of its name, and the run that it is forked from."""
         fork = fork_point(self._options.fork_from or "")
         answer = self._ask(parent=fork.id if fork else "")
-        return identity_of(answer, self._path, self._seconds, bool(fork))
+        try:
+            return identity_of(answer, self._path, self._seconds, bool(fork))
+        except OTHER_FORM as error:
+            return TrackerIdentity(TrackerState.UNREACHABLE, _unreadable(error), self._options.id)
 
     def examine(self) -> tuple[Part, ...]:
         """Whether W&B's client would find a key. Nothing of it is read but that it is there."""
@@ -122,7 +125,10 @@ class Wandb:
             raise FileNotFoundError(f"W&B has no run {self._path}")
         if "run" not in answer:
             raise OSError(said(answer, self._path, self._seconds))
-        return rows_of(answer, restarted=bool(cursor) and (known is None or answer["start"] != start))
+        try:
+            return rows_of(answer, restarted=bool(cursor) and (known is None or answer["start"] != start))
+        except OTHER_FORM as error:
+            raise OSError(_unreadable(error)) from None
 
     def _ask(self, **question: Any) -> Answer:
         told = self._options
@@ -130,6 +136,10 @@ class Wandb:
             return {"fault": "entity, project and id hold no slash"}
         asked = told.model_dump(include={"entity", "project", "id", "name", "base_url"})
         return self._ask_client({**asked, "timeout": self._seconds, **question}, 2.0 * self._seconds + 10)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"W&B gave an answer that cannot be read ({type(error).__name__})"
 
 
 def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:

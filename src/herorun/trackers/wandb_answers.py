@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.codec import read
 from herorun.core.durations import say_span
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.outside import parse_utc
@@ -12,6 +13,14 @@ from herorun.core.scrub import scrub
 from herorun.trackers.json_rows import Unusable, parse_row
 
 KEPT_PROBLEMS = 20
+OTHER_FORM = (
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)  # an answer's
 _STATES = {
     "running": TrackerState.RUNNING,
     "preempting": TrackerState.RUNNING,
@@ -47,7 +56,7 @@ def said(answer: Mapping[str, Any], path: str, seconds: int) -> str:
 
 
 def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool) -> TrackerIdentity:
-    """The run as W&B knows it now. Whatever is no clear answer is `unreachable`."""
+    """The run as W&B knows it now. Whatever is no clear answer is `unreachable`; one of `OTHER_FORM` for an answer of another form."""
     identity = path.rpartition("/")[2]
     if _is_deleted(answer):
         return TrackerIdentity(TrackerState.DELETED, id=identity)
@@ -55,19 +64,21 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
         return TrackerIdentity(TrackerState.UNREACHABLE, said(answer, path, seconds), identity)
     run, parent = answer["run"] or {}, answer["parent"] or {}
     state = _state(run)
-    return TrackerIdentity(
-        state,
-        why=f"W&B calls its state {run.get('state')!r}" if state is TrackerState.UNREACHABLE else "",
-        id=identity,
-        display_name=run.get("name", ""),
-        namesakes=tuple(answer["namesakes"]),
-        last_step=run.get("last_step"),
-        heartbeat=run.get("heartbeat", ""),
-        config=run.get("config", {}),
-        url=run.get("url", ""),
-        summary=run.get("summary", {}),
-        parent=_state(parent) if forks else None,
-        parent_last_step=parent.get("last_step"),
+    names = ("last_step", "heartbeat", "config", "url", "summary")
+    told = {name: run[name] for name in names if name in run}
+    why = f"W&B calls its state {run.get('state')!r}" if state is TrackerState.UNREACHABLE else ""
+    return read(
+        TrackerIdentity,
+        {
+            **told,
+            "state": state,
+            "why": why,
+            "id": identity,
+            "display_name": run.get("name", ""),
+            "namesakes": answer["namesakes"],
+            "parent": _state(parent) if forks else None,
+            "parent_last_step": parent.get("last_step"),
+        },
     )
 
 

@@ -1,0 +1,27 @@
+"""What no run has, a job may still write: steps of hundreds of digits, and hundreds of thousands of names."""
+
+from herorun.core.bounded import LARGEST_STEP, MOST_NAMES, bounded
+from herorun.core.ports import Row, Rows
+
+MANY = tuple(Row(step, {f"m{step}_{each}": 1.0 for each in range(1000)}) for step in range(200))
+
+
+def test_of_200_000_metric_names_so_many_are_kept_and_the_rest_is_said() -> None:
+    batch = bounded(Rows(MANY, "c"), ("m199_7",))
+    names = {name for row in batch.rows for name in row.values}
+    assert len(names) == MOST_NAMES and "m199_7" in names
+    assert [row.step for row in batch.rows] == list(range(200))
+    (problem,) = batch.problems
+    assert problem.startswith("200000 metrics are more than the 5000 that are read")
+
+
+def test_a_step_that_no_float_holds_is_left_out_and_said() -> None:
+    rows = (Row(LARGEST_STEP, {}), Row(LARGEST_STEP + 1, {}), Row(10**400, {}))
+    batch = bounded(Rows(rows, "c", problems=("before",)))
+    assert [row.step for row in batch.rows] == [LARGEST_STEP]
+    assert batch.problems == ("before", f"2 rows with a step beyond {LARGEST_STEP} were left out")
+
+
+def test_what_a_run_writes_stays_as_it_is() -> None:
+    batch = Rows((Row(1, {"loss": 2.0}),), "c")
+    assert bounded(batch) == batch
