@@ -439,6 +439,16 @@ def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
     assert len(opened.lines()) == 25 and is_well(opened)
 
 
+def test_who_writes_for_long_holds_the_newest_lines_only(long: Story) -> None:
+    """A babysitter lives as long as its run, and acts now and then: its memory must not be the whole journal."""
+    written = record(long)
+    for number in range(12, 60):
+        written.append(*quiet(number), Intended(AT, f"tell/{number}", 1, "news"))
+        assert len(written._content.lines) <= 12 and len(written._content.segments) < 6
+    assert written.memory() == record(long).memory() == fold(line.event for line in written.lines())
+    assert is_well(written)
+
+
 @pytest.mark.thorough
 def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "REMEMBER", 1)

@@ -226,6 +226,14 @@ def test_three_failed_tries_ask_a_person():
     assert isinstance(action, Escalate) and "sbatch: time-out" in action.why
 
 
+def test_nobody_waits_for_what_a_clock_told_that_was_set_back_since():
+    """An end and a failed try an hour ahead: the relaunch is due now, and not once the hour is over."""
+    ended = alert("crashed", since=NOON + HOUR)
+    assert isinstance(intervention(ended), Relaunch)
+    assert isinstance(intervention(ended, failed=failed_tries(1, -HOUR)), Relaunch)
+    assert Relaunch not in kinds(act(ended, failed=failed_tries(1, MINUTE)))
+
+
 @pytest.mark.parametrize(
     ("tries", "cadence", "wait"),
     [

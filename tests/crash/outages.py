@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from herorun.acts import launching, paging, perform, seal_tag
+from herorun.acts import launching, seal_tag
 from herorun.core import decide
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
@@ -78,8 +78,7 @@ TROUBLES: dict[str, tuple[Trouble, ...]] = {
 
 def impatient(patch: pytest.MonkeyPatch) -> None:
     """What failed is due again at once, and nobody waits for a scheduler that does not answer."""
-    for module in (decide, perform, paging):
-        patch.setattr(module, "back_off", lambda *_: timedelta())
+    patch.setattr(decide, "back_off", lambda *_: timedelta())
     patch.setattr(launching, "SETTLING", 0.2)
 
 

@@ -4,7 +4,7 @@ What waits is folded from the journal, so a page outlives every interruption. A 
 said: a sending whose outcome nobody knows is repeated once and says so, and is then left to the next channel.
 """
 
-from herorun.core.decide import back_off
+from herorun.core.decide import back_off, backs_off
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -76,8 +76,10 @@ def _waits(run: Watched, channel: Channel, page: Page) -> str:
         return f"{channel.name} perhaps said it, and was interrupted twice"
     if tries is None or tries.interrupted:
         return ""
-    pause = back_off(tries.count, run.contract.babysit.cadence)
-    return f"{tries.why}; it is tried again after {say_duration(pause)}" if now() - tries.last < pause else ""
+    cadence = run.contract.babysit.cadence
+    if not backs_off(tries, cadence, now()):
+        return ""
+    return f"{tries.why}; it is tried again after {say_duration(back_off(tries.count, cadence))}"
 
 
 def _by(run: Watched, channel: Channel, page: Page) -> str:

@@ -18,7 +18,7 @@ from herorun.acts.replacing import delete_node
 from herorun.acts.uncontracted import JobRun
 from herorun.core.asking import QUESTION_WAYS, Reason
 from herorun.core.check import Gate
-from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, back_off
+from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
 from herorun.core.deciding import reason_of
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -222,4 +222,4 @@ def _settled(run: Watched, intended: Intended) -> Done | Failed:
 
 def _due(run: Watched, key: str) -> bool:
     tries = run.record.memory().failed[key]
-    return now() - tries.last >= back_off(tries.count, run.contract.babysit.cadence)
+    return not backs_off(tries, run.contract.babysit.cadence, now())

@@ -160,7 +160,7 @@ def advance(
 
 
 def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
-    gap = moment.now - before.seen if before else timedelta()
+    gap = max(moment.now - before.seen, timedelta()) if before else timedelta()  # the clock may be set back
     if before is None or (gap > 3 * moment.cadence and not before.firing):
         began = Alert(
             check.name,

@@ -13,9 +13,9 @@ from herorun.core.asking import Reason, Way
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
 from herorun.core.recovery.bad_node import steps_in_words
-from herorun.core.recovery.choice import MOST_TRIES, Doubt, doubt, due_at, not_relaunched, why_recoverable
+from herorun.core.recovery.choice import MOST_TRIES, Doubt, doubt, not_relaunched, wait_until, why_recoverable
 from herorun.core.recovery.ending import BAD_ACCELERATOR, Ending
-from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.recovery.policy import Ledger, Policy, Tries
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,7 @@ def waiting_until(
     calls = [a.since for a in alerts if a.firing and checks[a.check].response is Response.RELAUNCH]
     if case.live or not calls:
         return None
-    due = due_at(min(calls), ledger, case.ending)
-    return due if due > now else None
+    return wait_until(min(calls), ledger, case.ending, now)
 
 
 def _denied(check: Check, ledger: Ledger) -> bool:
@@ -282,7 +281,7 @@ def _intervention(
         title, told = f"{ledger.instance} is not relaunched", f"{why}. {found.why}"
         first = trouble_began(alerts, checks) if found.numbers else None
         return [Escalate(key, title, told, reason=found.reason, ways=found.ways, before=first)]
-    if now < due_at(min(alert.since for alert in calls), ledger, case.ending):
+    if wait_until(min(alert.since for alert in calls), ledger, case.ending, now):
         return []
     if node := _node_first(policy, ledger, case):
         return [node]
@@ -323,7 +322,12 @@ def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:
         return True
     if isinstance(action, Relaunch) and ledger.answer and ledger.answer.at > tries.last:
         return True  # a person says: now
-    return now - tries.last >= back_off(tries.count, policy.cadence)
+    return not backs_off(tries, policy.cadence, now)
+
+
+def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
+    """Whether it is too early to try again. A try of the future was told by a clock that was set back since: nobody waits for it."""
+    return tries.last <= now < tries.last + back_off(tries.count, cadence)
 
 
 def back_off(tries: int, cadence: timedelta) -> timedelta:

@@ -41,6 +41,7 @@ class Content:
     memory: Memory = field(default_factory=Memory)
     remembered: Remembered | None = None
     kept: int = 0  # how many of the lines are in what this machine remembers
+    checked: bool = False  # what was remembered is what all the lines before amount to
 
     @property
     def last_hash(self) -> str:

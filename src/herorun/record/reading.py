@@ -1,6 +1,6 @@
 """Reading the record as it lies in this clone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -162,18 +162,42 @@ class Reading:
         return self._content
 
     def _whole(self) -> Content:
-        """Every line, read and checked; what was remembered must be what they amount to."""
+        """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run lives as long as it."""
+        content = self._checked()
+        if content.remembered is None or content.tip is None:
+            return content
+        return self._load(content.tip)
+
+    def _checked(self) -> Content:
+        """As it is read here, and what was remembered is what all the lines before amount to."""
         content = self._read()
-        if content.remembered is not None and content.tip is not None:
-            whole = self._load(content.tip)
-            whole.kept = len(whole.lines) - len(content.lines) + content.kept
-            self._content = whole
-            if whole.memory != content.memory:
+        if content.remembered is not None and content.tip is not None and not content.checked:
+            if self._folded(content.tip) != content.memory:
                 self._keep.unlink(missing_ok=True)
+                self._content = self._load(content.tip)
                 raise HerorunError(
                     f"What {self._keep} held of the record of {self.slug} was not what its journal says: it was deleted, nothing was done. Try again."
                 )
-        return self._content
+            content.checked = True
+        return content
+
+    def _folded(self, tip: str) -> Memory:
+        """What the whole journal amounts to, file by file: in memory lies one of them at a time."""
+        memory, last = Memory(), START
+        for name, _ in self._segments(tip):
+            path = f"{self.journal_path}/{name}"
+            lines = self._lines({path: self.repository.read(tip, [path], LARGEST)[path] or b""}, 0, last)
+            memory = fold((line.event for line in lines), memory)
+            last = lines[-1].hash if lines else last
+        return memory
+
+    def _lines(self, segments: Mapping[str, bytes], known: int, last: str) -> list[Line]:
+        try:
+            return read_lines(places(segments, known), last)
+        except BrokenJournal as error:
+            raise HerorunError(
+                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
+            ) from None
 
     def _load(self, tip: str, known: Remembered | None = None) -> Content:
         objects = self._segments(tip)
@@ -184,12 +208,7 @@ class Reading:
         segments = {path: files[path] or b"" for path in wanted}
         if known and not known.begins(segments[wanted[0]]):
             return self._load(tip)
-        try:
-            lines = read_lines(places(segments, known.size if known else 0), known.hash if known else START)
-        except BrokenJournal as error:
-            raise HerorunError(
-                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
-            ) from None
+        lines = self._lines(segments, known.size if known else 0, known.hash if known else START)
         memory = fold((line.event for line in lines), known.memory if known else None)
         return Content(tip, lines, segments, None, memory, known)
 

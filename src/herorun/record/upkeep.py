@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -36,17 +37,23 @@ def due(content: Content) -> bool:
     )
 
 
-def remember(path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes) -> None:
-    """Keep what all lines amount to; `segments` are the journal's by name and object, `data` the newest's.
+def remember(path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes) -> Content:
+    """Keep what all lines amount to, and go on from there without them.
 
-    Without it they are folded again, and nothing is lost but time.
+    `segments` are the journal's by name and object, `data` the newest's. Without it they are folded again, and nothing is lost but time.
     """
     last = content.last_hash, content.last_id
-    told = to_bytes(remembered(segments, data, last, content.count, content.memory), __version__)
+    amount = remembered(segments, data, last, content.count, content.memory)
+    told = to_bytes(amount, __version__)
+    if not told:
+        return replace(content, kept=len(content.lines))
     with contextlib.suppress(OSError):
-        if told:
-            write_whole(path, told, spare=True)
-        content.kept = len(content.lines)
+        write_whole(path, told, spare=True)
+        newest = max(content.segments)
+        checked = content.checked or content.remembered is None
+        parts = {newest: content.segments[newest]}
+        return replace(content, lines=[], segments=parts, remembered=amount, kept=0, checked=checked)
+    return content
 
 
 def pack_new(repository: Repository, slug: str, content: Content) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
@@ -50,7 +51,7 @@ class Writing(Reading):
         if content.tip is not None and upkeep.due(content):
             segments = self._segments(content.tip)
             newest = content.segments[f"{self.journal_path}/{segments[-1][0]}"]
-            upkeep.remember(self._keep, content, segments, newest)
+            self._content = upkeep.remember(self._keep, content, segments, newest)
 
     def must_understand(self) -> None:
         """`WrongUse` where a newer herorun has written lines: then this one only looks."""
@@ -68,7 +69,7 @@ class Writing(Reading):
         acts = not all(isinstance(event, QUIET) for event in events)
         for _ in range(5):
             try:
-                content = self._whole() if acts else self._read()
+                content = self._checked() if acts else self._read()
                 self._content = self._written(self.ref, content, events, files)
             except RefMoved:
                 continue
@@ -97,7 +98,8 @@ class Writing(Reading):
             page = page_number(first, newest) or 1, pages[newest]
         tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
         memory = fold((line.event for line in new), content.memory)
-        return Content(tip, [*content.lines, *new], segments, page, memory, content.remembered, content.kept)
+        lines = [*content.lines, *new]
+        return replace(content, tip=tip, lines=lines, segments=segments, page=page, memory=memory)
 
     def _with_entries(self, first: str, number: int, page: str, new: Sequence[Line]) -> dict[str, str]:
         """The pages that change, by path."""

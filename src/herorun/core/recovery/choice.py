@@ -233,11 +233,15 @@ def wait_of(tried: int) -> timedelta:
     return min(doubled, LONGEST_WAIT)
 
 
-def due_at(since: datetime, ledger: Ledger, ending: Ending | None) -> datetime:
-    """When an instance that was seen ended `since` may be relaunched; a person's yes waits for nothing."""
-    if ledger.answer and ledger.answer.yes:
-        return since
-    return since + wait_of(attempts(ledger.endings, ending))
+def wait_until(since: datetime, ledger: Ledger, ending: Ending | None, now: datetime) -> datetime | None:
+    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes waits for nothing.
+
+    An end in the future was seen by a clock that was set back since, and nobody waits until it comes again.
+    """
+    if since > now or (ledger.answer and ledger.answer.yes):
+        return None
+    due = since + wait_of(attempts(ledger.endings, ending))
+    return due if due > now else None
 
 
 def why_recoverable(ending: Ending, policy: Policy, ledger: Ledger, now: datetime) -> str:
