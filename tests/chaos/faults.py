@@ -1,11 +1,12 @@
 """What happens in a week, in the order of a seed: one fault after another for each run, and some for the whole machine."""
 
+import contextlib
 import os
 import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,3 +160,15 @@ def _go_on(world: World, slug: str) -> None:
         enough, until = world.step(slug) + PROGRESS, time.monotonic() + PATIENCE
         while world.step(slug) < enough and time.monotonic() < until:
             time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Whether the folder lies on a disk of its own that can be filled: only root may mount one."""
+    words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
+    mounted = os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -80,7 +80,7 @@ def journal(world: World, slug: str) -> list[tuple[str, dict[str, Any]]]:
 
 def _posts(world: World, slug: str, events: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
     """Each once, in the one issue."""
-    page = (world.state / slug / "issue.md").read_text()
+    page = world.page(slug)
     keys = Counter(unquote(key) for key in re.findall(r"<!-- herorun key=(\S+) -->", page))
     yield from (f"{slug}: the issue says {key} {count} times" for key, count in keys.items() if count > 1)
     done = {event["key"] for kind, event in events if kind == "Done"}

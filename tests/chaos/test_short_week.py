@@ -3,35 +3,20 @@
 HERORUN_WEEK_SECONDS makes it longer, and HERORUN_WEEK_SEEDS names the orders of faults (`1,2,3`).
 """
 
-import contextlib
 import os
-import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_root, full_state, happen
+from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_root, full_state, happen, small_disk
 from chaos.judging import violations
 from chaos.world import World
 
 SECONDS = float(os.environ.get("HERORUN_WEEK_SECONDS", "60"))
 SEEDS = [int(seed) for seed in os.environ.get("HERORUN_WEEK_SEEDS", "1").split(",")]
 LAST_RELAUNCH = 15.0  # seconds until what the last fault has done is mended
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[bool]:
-    """Whether the folder lies on a disk of its own that can be filled: only root may mount one."""
-    words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
-    mounted = os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
-    try:
-        yield mounted
-    finally:
-        if mounted:
-            subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.mark.thorough

@@ -62,7 +62,7 @@ herorun.check_in(config=config, output_root=str(root), loaded=start, tracker_id=
 root.mkdir(parents=True, exist_ok=True)
 path = root / "metrics.jsonl"
 while step < config["steps"]:
-    time.sleep(0.05)
+    time.sleep(config["step_time"])
     loss = 2.0 + random.Random(step).gauss(0, 0.02)
     with contextlib.suppress(OSError), path.open("a") as rows:  # the disk is full
         rows.write(json.dumps({"step": step, "train/loss": loss, "timestamp": time.time()}) + "\n")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from services.github import REPO, GitHub
 from stories import git
 
 HERORUN = (sys.executable, "-P", "-m", "herorun")
@@ -32,10 +33,10 @@ final_step = "steps"
 command = {{ argv = ["{python}", "train.py", "--config", "config-{slug}.toml"] }}
 config = {{ files = ["config-{slug}.toml"] }}
 output = {{ root = "{home}/out/{slug}", temporary_root = "{home}/out/{slug}-temporary" }}
-checkpoints = {{ layout = "levanter", permanent_every = 20, temporary_every = "1h", keep = 5 }}
+checkpoints = {{ layout = "levanter", permanent_every = {every}, temporary_every = "1h", keep = 5 }}
 tracker = {{ kind = "jsonl", path = "metrics.jsonl", id = "{slug}" }}
 scheduler = {{ kind = "local", settle = "500ms", grace = "1s" }}
-issue = {{ kind = "local" }}
+issue = {issue}
 
 [babysit]
 cadence = "1s"
@@ -50,6 +51,10 @@ class World:
 
     home: Path
     slugs: tuple[str, ...]
+    step_time: float = 0.05  # seconds
+    saved_every: int = 20  # steps
+    github: GitHub | None = None  # the issues are there, in place of files
+    other_clock: bool = False  # one that `set_clock` moves: for all that is started here
     sitter: subprocess.Popen[bytes] | None = None
     closing: bool = False
     commands: list[dict[str, Any]] = field(default_factory=list)
@@ -91,6 +96,7 @@ class World:
         git(self.work, "commit", "-q", "-m", "the training code")
         git(self.work, "push", "-q", "-u", "origin", "HEAD:main")
         git(self.home, "clone", "-q", str(self.origin), str(self.other))
+        self.set_clock(0)
         for slug in self.slugs:
             for words in (("init", slug), ("launch", slug, "--yes", "--no-babysit")):
                 assert self.herorun(*words) == 0, self.commands[-1]
@@ -103,12 +109,26 @@ class World:
         (self.work / ".gitignore").write_text("/.herorun/\n")
         (self.work / "runs").mkdir()
         for slug in self.slugs:
-            text = CONTRACT.format(slug=slug, home=self.home, python=sys.executable)
+            text = CONTRACT.format(
+                slug=slug, home=self.home, python=sys.executable, every=self.saved_every, issue=self._issue
+            )
             (self.work / "runs" / f"{slug}.toml").write_text(text)
             told = {"root": f"{self.home}/out/{slug}", "starts": str(self.starts_file(slug)), "id": slug}
             lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
-            lines += [f"steps = {STEPS}", "every = 20"]
+            lines += [f"steps = {STEPS}", f"every = {self.saved_every}", f"step_time = {self.step_time}"]
             (self.work / f"config-{slug}.toml").write_text("\n".join(lines) + "\n")
+
+    @property
+    def _issue(self) -> str:
+        if self.github is None:
+            return '{ kind = "local" }'
+        return f'{{ kind = "github", repo = "{REPO}", base_url = "{self.github.url}" }}'
+
+    def set_clock(self, seconds: float) -> None:
+        """So far from the real one, for every process of this world at once."""
+        aside = self.home / "clock.new"
+        aside.write_text(f"{seconds:+.0f}\n")
+        aside.rename(self.home / "clock")
 
     def _keep_up(self) -> None:
         """As a service manager does."""
@@ -130,7 +150,13 @@ class World:
 
     @property
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": SOURCES, "CHAOS_WORLD": str(self.home), "NO_COLOR": "1"}
+        known = {**os.environ, "PYTHONPATH": SOURCES, "CHAOS_WORLD": str(self.home), "NO_COLOR": "1"}
+        known |= {"GITHUB_TOKEN": "token-of-dri", "HERORUN_TRUST": "all"}
+        known.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all that it imports
+        if not self.other_clock:
+            return known
+        path = f"{SOURCES}:{Path(__file__).parent / 'clock'}"
+        return known | {"PYTHONPATH": path, "CHAOS_CLOCK": str(self.home / "clock")}
 
     def herorun(self, *words: str, where: Path | None = None) -> int:
         done = subprocess.run(
@@ -145,10 +171,11 @@ class World:
         self.commands.append({"words": words, "code": done.returncode, "said": done.stdout + done.stderr})
         return done.returncode
 
-    def second_babysitter(self, slug: str) -> subprocess.Popen[bytes]:
-        """Of the same user, in another clone."""
+    def second_babysitter(self, slug: str, host: str = "") -> subprocess.Popen[bytes]:
+        """Of the same user, in another clone; on a host of that name, in a network of its own, where one is given."""
+        there = ["unshare", "--uts", "--net", "sh", "-c", f'hostname {host}; exec "$@"', "sh"] if host else []
         return subprocess.Popen(
-            [*HERORUN, "babysit", slug],
+            [*there, *HERORUN, "babysit", slug],
             cwd=self.other,
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -167,6 +194,12 @@ class World:
         with suppress(FileNotFoundError):
             return [json.loads(line) for line in self.starts_file(slug).read_text().splitlines()]
         return []
+
+    def page(self, slug: str) -> str:
+        """All that was said in the run's issue."""
+        if self.github is not None:
+            return self.github.said(1 + self.slugs.index(slug))
+        return (self.state / slug / "issue.md").read_text()
 
     def kill_job(self, slug: str) -> str | None:
         """The newest job, killed; None where it had ended already."""

@@ -1,0 +1,132 @@
+"""What a week is measured by: what was missed, said twice or said in vain, and how late what was right came."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from chaos.faults import Fault
+from chaos.judging import journal
+from chaos.world import World
+
+AFTER = 40.0  # seconds after its end in which a fault still explains what is said
+# What a fault must be told by, and what it may be: names of checks.
+MUST = {"cut_rows": "lost-rows", "rotate_rows": "lost-rows", "lose_checkpoint": "unkept-checkpoint"}
+DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
+DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"
+CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*"
+MAY = {
+    "kill_babysitter": "late-tick|stale-monitor",
+    "cut_rows": "lost-rows|doubled-rows|mixed-rows",
+    "rotate_rows": "lost-rows",
+    "lose_checkpoint": "unkept-checkpoint|shrinking-rollback",
+    "full_state": f"{DISK}|{DOWN}",
+    "full_root": f"{DISK}|{DOWN}",
+    "clock_forward": CLOCK,
+    "clock_back": CLOCK,
+    "github_limits": f"undelivered-escalation|{DOWN}",
+    "github_fails": f"undelivered-escalation|{DOWN}",
+    "github_loses_answers": f"undelivered-escalation|{DOWN}",
+}
+
+
+@dataclass
+class Figures:
+    """Of all runs of one week."""
+
+    ticks: int = 0
+    expected: int = 0
+    missed: list[str] = field(default_factory=list)
+    repeats: list[str] = field(default_factory=list)
+    false: list[str] = field(default_factory=list)
+    latency: list[int] = field(default_factory=list)  # ticks
+
+    @property
+    def false_per_thousand(self) -> float:
+        return 1000 * len(self.false) / max(1, self.ticks)
+
+    @property
+    def late(self) -> int:
+        """The ninth decile, in ticks."""
+        return sorted(self.latency)[int(len(self.latency) * 0.9)] if self.latency else 0
+
+    @property
+    def good(self) -> bool:
+        return not (self.missed or self.repeats) and self.false_per_thousand <= 0.2 and self.late <= 4
+
+    def __str__(self) -> str:
+        lines = [f"  missed: {each}" for each in self.missed] + [f"  repeat: {each}" for each in self.repeats]
+        lines += [f"  false: {each}" for each in self.false]
+        head = (
+            f"{self.ticks} run-ticks; {self.expected} to be told, {len(self.missed)} missed; {len(self.repeats)} repeats; "
+            f"{len(self.false)} false ({self.false_per_thousand:.2f} in 1,000 run-ticks); latency p90 {self.late} ticks"
+        )
+        return "\n".join([head, *lines])
+
+
+def figures(world: World, faults: list[Fault]) -> Figures:
+    told = Figures()
+    for slug in world.slugs:
+        mine = [f for f in faults if f.slug in (slug, "")]
+        _of_run(told, slug, mine, [(_at(event), kind, event) for kind, event in journal(world, slug)])
+    return told
+
+
+def _at(event: dict[str, Any]) -> float:
+    return datetime.fromisoformat(event["at"]).timestamp()
+
+
+def _of_run(
+    told: Figures, slug: str, faults: list[Fault], events: list[tuple[float, str, dict[str, Any]]]
+) -> None:
+    ticks = [at for at, kind, _ in events if kind == "Observed"]
+    told.ticks += len(ticks)
+    firing = list(_firing(events))
+    for fault in faults:
+        if not _due(fault, slug):
+            continue
+        told.expected += 1
+        if fault.killed:
+            hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
+        else:
+            hits = [at for at, check, _ in firing if check == MUST[fault.name] and at >= fault.began]
+        if not hits or hits[0] > fault.ended + AFTER:
+            told.missed.append(f"{slug}: {fault}")
+        else:
+            paused = fault.name == "pause_and_kill"  # it may go on from the resume
+            told.latency.append(sum((fault.ended if paused else fault.began) < at <= hits[0] for at in ticks))
+    _spoken(told, slug, faults, firing)
+
+
+def _due(fault: Fault, slug: str) -> bool:
+    mine = slug in (fault.slug, fault.facts.get("slug"))
+    return mine and bool(fault.killed or fault.name in MUST)
+
+
+def _firing(events: list[tuple[float, str, dict[str, Any]]]) -> Iterator[tuple[float, str, str]]:
+    """When each alert first fired, its check and its subject."""
+    known = set()
+    for at, kind, event in events:
+        for alert in event["alerts"] if kind == "Decided" else ():
+            key = (alert["check"], alert["subject"], alert["since"])
+            if alert["state"] == "firing" and key not in known:
+                known.add(key)
+                yield at, alert["check"], alert["subject"]
+
+
+def _spoken(told: Figures, slug: str, faults: list[Fault], firing: list[tuple[float, str, str]]) -> None:
+    before: dict[tuple[str, str], float] = {}
+    for at, check, subject in firing:
+        right = [fault for fault in faults if _explains(fault, check, at)]
+        last = before.get((check, subject), 0.0)
+        if not right:
+            told.false.append(f"{slug}: {check}[{subject}] at {at:.1f}")
+        elif last and not any(fault.began > last for fault in right):
+            told.repeats.append(f"{slug}: {check}[{subject}] at {at:.1f}, told at {last:.1f}")
+        before[check, subject] = at
+
+
+def _explains(fault: Fault, check: str, at: float) -> bool:
+    may = f"{MAY.get(fault.name, DOWN)}|{DOWN if fault.killed else '-'}"
+    return bool(re.fullmatch(may, check)) and fault.began - 1 <= at <= fault.ended + AFTER
