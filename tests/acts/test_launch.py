@@ -71,7 +71,7 @@ def test_the_exact_request_is_said_and_kept_before_it_is_sent(
     story.init()
     assert story.launch() == 0
     assert seen == [kept.read_text()] != [""]
-    assert f"herorun: sending\n{seen[0]}" in capsys.readouterr().err
+    assert f"herorun: submitting\n{seen[0]}" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

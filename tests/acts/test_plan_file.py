@@ -169,7 +169,7 @@ def test_each_value_that_moved_is_named_in_words(
 def warnings(capsys: pytest.CaptureFixture[str]) -> str:
     """What was said beside the exact request, which comes first."""
     head, request, *rest = capsys.readouterr().err.splitlines(keepends=True)
-    assert head == "herorun: sending\n" and request.startswith("$ sh train.sh ")
+    assert head == "herorun: submitting\n" and request.startswith("$ sh train.sh ")
     return "".join(rest)
 
 

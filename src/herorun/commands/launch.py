@@ -44,7 +44,7 @@ def command(
     from herorun.workspace import open_run
 
     def say_request(request: str) -> None:
-        click.echo(f"herorun: sending\n{request}", err=True)
+        click.echo(f"herorun: submitting\n{request}", err=True)
 
     opened = open_run(run, Path(start))
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None

@@ -61,6 +61,7 @@ def test_a_level_far_above_the_other_runs_is_told_where_no_vocabulary_is_named()
         (LM, first_rows(9e4, 9e4, 9e4, 9e4)),  # a sum, and no mean over tokens
         (planned({"model": {"vocab_size": "auto"}}), first_rows(*FRESH)),
         (LM, {Metrics: Nothing()}),
+        (LM, first_rows(*FRESH), SourceLoss("base", FRESH, 9.9)),  # as its weights would give
     ],
 )
 def test_nothing_else_is_told_and_nothing_passes(what):
@@ -82,6 +83,12 @@ def test_the_first_rows_of_the_other_run_once_more_are_critical():
         (LM, first_rows(*FRESH), SourceLoss("base", (math.nan, *FRESH[1:]), 2.4)),
         (LM, first_rows(*FRESH), Unavailable("damaged")),
         (planned(path=None), first_rows(*FRESH), BASE),
+        (
+            LM,
+            first_rows(*FRESH),
+            SourceLoss("base", FRESH, 9.9),
+        ),  # it had learned nothing: so would its weights
+        (LM, first_rows(*FRESH), SourceLoss("base", FRESH)),
     ],
 )
 def test_other_rows_are_no_second_beginning(what):

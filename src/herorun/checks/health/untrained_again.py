@@ -48,7 +48,7 @@ def untrained_again(
 
     if isinstance(prior, PriorLaunch) and isinstance(source, SourceLoss):
         start, opening = weights_of(prior, history), opening_of(metrics, history)
-        if start and repeats(opening, source.opening):
+        if start and repeats(opening, source):
             return [failed(_repeated(start, opening, source), subject="first rows")]
     return judged(metrics, history, metrics.of("untrained"), lasts, "no second beginning")
 

@@ -42,12 +42,13 @@ def untrained_start(
     if not opening:
         return not_applicable("too few first rows")
     level = fmean(opening)
+    before = source.level if isinstance(source, SourceLoss) else None
     said = f"the first rows' loss is {level:.4g}"
     if known := vocabulary(prior.config):
         untrained = f"untrained weights give {known.untrained:.4g} (ln of {known.key} = {known.size})"
-        if is_untrained(opening, known):
+        if is_untrained(level, known) and not (before and is_untrained(before, known)):
             return failed(f"{said}, and {untrained}; the plan starts from {start}", subject="first rows")
-    if isinstance(source, SourceLoss) and source.level and level > limits.times * source.level:
-        before = f"{source.slug} was at {source.level:.4g} when it saved {start}"
-        return failed(f"{said}, and {before}: {level / source.level - 1:+.0%}", subject="first rows")
+    if isinstance(source, SourceLoss) and before and level > limits.times * before:
+        words = f"{source.slug} was at {before:.4g} when it saved {start}"
+        return failed(f"{said}, and {words}: {level / before - 1:+.0%}", subject="first rows")
     return not_applicable(f"{said}, which does not show whether {start} was loaded")

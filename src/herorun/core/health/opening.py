@@ -12,10 +12,11 @@ from typing import Any
 
 from herorun.core.config.classes import snake_parts
 from herorun.core.config.values import flatten, whole
-from herorun.core.evidence import History, Metrics, PriorLaunch
+from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss
 
 ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
+LEARNED = 2.0  # times that a loss must have fallen by, for its beginning to be told from what came later
 LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
 _VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
 
@@ -51,13 +52,15 @@ def opening_of(metrics: Metrics, history: History) -> tuple[float, ...]:
     return metrics.opening if len(metrics.opening) == ROWS and history.wrote(metrics) else ()
 
 
-def is_untrained(opening: tuple[float, ...], known: Vocabulary) -> bool:
-    return LEAST <= fmean(opening) / known.untrained <= MOST
+def is_untrained(loss: float, known: Vocabulary) -> bool:
+    return LEAST <= loss / known.untrained <= MOST
 
 
-def repeats(opening: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Whether each row is like the same one of another run."""
-    both = list(zip(opening, other, strict=False))
+def repeats(opening: tuple[float, ...], source: SourceLoss) -> bool:
+    """Whether each row is like the same one of a run that had learned since: its weights would give less."""
+    if source.level is None or fmean(opening or (0.0,)) < LEARNED * source.level:
+        return False
+    both = list(zip(opening, source.opening, strict=False))
     return len(both) == ROWS and all(
         one > 0 and two > 0 and abs(math.log(one / two)) < ALIKE for one, two in both
     )
