@@ -40,7 +40,7 @@ def test_a_healthy_record_is_clear(kept: Story) -> None:
     told = verify_record(open_record(SLUG, kept.work))
     assert (told.verdict, told.entries, told.commits, told.faults) == ("clear", 4, 4, ())
     (dated,) = told.notes  # it was begun now, and its notes are of noon on another day
-    assert dated.startswith("1 events are dated before the one that they follow")
+    assert dated.startswith("1 event dated before the one that came first")
 
 
 def test_it_is_verified_in_a_fresh_clone_and_without_the_contract(kept: Story) -> None:

@@ -1,5 +1,6 @@
 """Ask a gate: gather what its checks need, evaluate, waive, and give the verdict."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from herorun.core.check import (
     stands_in_the_way,
     verdict_of,
 )
+from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
@@ -27,6 +29,7 @@ from herorun.gather import gather
 from herorun.system.clock import now
 from herorun.workspace import Run
 
+_RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
 DEADLINE = 180.0  # seconds for all reads of a gate together
 
 
@@ -76,7 +79,8 @@ class Report:
         return "; ".join(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items())
 
     def as_json(self) -> list[dict[str, Any]]:
-        return findings_json(self.findings, self.checks)
+        told = self.evidence.get(Contract)
+        return findings_json(self.findings, self.checks, told.slug if isinstance(told, Contract) else "")
 
 
 def ask(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
@@ -143,11 +147,14 @@ def _judge(
     return sorted(found, key=lambda finding: order.index(finding.check))
 
 
-def findings_json(findings: Sequence[Finding], checks: Mapping[str, Check]) -> list[dict[str, Any]]:
+def findings_json(
+    findings: Sequence[Finding], checks: Mapping[str, Check], slug: str = ""
+) -> list[dict[str, Any]]:
     """The findings in their promised shape; `caused_by` names the one that a finding follows from."""
     groups = group_findings(findings, checks)
     causes = {id(effect): group.cause for group in groups for effect in group.effects}
-    return [_finding_json(finding, checks[finding.check], causes.get(id(finding))) for finding in findings]
+    shapes = [_finding_json(f, checks[f.check], causes.get(id(f))) for f in findings]
+    return [{**shape, "fix": _RUN.sub(slug or "RUN", shape["fix"])} for shape in shapes]
 
 
 def _finding_json(finding: Finding, check: Check, cause: Finding | None) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> Repor
     account = (
         "20h of wall time",
         "effective training time: 83.3% to 84.4%",
-        "400 steps were lost to restarts",
+        "400 steps lost to restarts",
     )
     charts = changes.pop("drawn", None)
     drawn = some_charts(steps) if charts is None else charts

@@ -129,7 +129,7 @@ def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTU
     assert "Rewound" in ask(story, capsys, "logbook", "show", SLUG).out
     verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
     assert (verified.code, verified.document["faults"]) == (3, [])
-    assert "1 journal lines are a newer herorun's" in str(verified.document["notes"])
+    assert "1 journal line of a newer herorun" in str(verified.document["notes"])
     assert story.run.record.memory().newer
     with pytest.raises(
         WrongUse, match=r"newer than this herorun \(journal version 2\), which therefore only looks"

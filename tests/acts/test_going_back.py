@@ -43,7 +43,7 @@ def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     (launching,) = [each for each in went_back.events("Launching") if each.given_up]
     assert (launching.given_up.step, launching.given_up.reason) == (2, "a spike at 3")
     assert launching.facts["Ruled out"] == f"{went_back.root}/step-3"
-    assert launching.facts["Discards"].startswith("1 steps")
+    assert launching.facts["Discards"].startswith("1 step,")
     assert launching.facts["Tracker shows"] == "tiny holds steps 3 to 3 of both: the newer rows count"
     page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()
     assert "**Hero rollback requested: tiny-2**" in page and "- Reason: a spike at 3" in page
@@ -70,7 +70,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> 
     told = capsys.readouterr()
     document = json.loads(told.out)
     assert "nothing was done" in document["said"]
-    assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 steps")]
+    assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 step,")]
     assert [fact for fact in document["facts"] if f"  {fact}\n" not in told.err] == []
     assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)
 
@@ -88,7 +88,7 @@ def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
 def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert story.herorun(*BACK) == 1
-    assert "--stop-first` stops it first" in capsys.readouterr().err
+    assert "`herorun rollback tiny --to 2 --stop-first`" in capsys.readouterr().err
     assert len(story.starts) == 1
     assert story.herorun(*BACK, "--stop-first") == 0
     story.ended("tiny-2")

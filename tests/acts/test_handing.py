@@ -58,7 +58,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     assert facts["Cluster"] == "local"
     assert "run healthy" in facts["Evidence"] and "no alert fires" in facts["Evidence"]
     assert facts["Decision"].startswith("my night is over; said by ")
-    assert facts["Resubmission"] == "`herorun relaunch tiny`; [babysit] recovery = relaunch"
+    assert facts["Resubmission"] == "`herorun relaunch tiny` once it has ended; [babysit] recovery = relaunch"
     assert "tiny is watched by eve@there" in (story.state / "issue.md").read_text().replace("\u200b", "")
     assert story.published
     # Whoever gave it away does nothing any more; whoever was given it watches.

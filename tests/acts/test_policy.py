@@ -81,7 +81,7 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, cap
         assert dirty.herorun("preflight", SLUG) == 0
         page = capsys.readouterr().out
         assert page.count("fix: commit and push") == lines
-        assert ("findings were recorded: audit; 1 finding was open: dirty-tree" in page) is (not lines)
+        assert ("findings recorded: audit; 1 finding was open: dirty-tree" in page) is (not lines)
         last = page.splitlines()[-2]
         assert last.startswith("CLEAR: 1 failed and not enforced, ")
         assert last.endswith(

@@ -315,9 +315,10 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun ack {SLUG}"
     assert story.herorun("ack", SLUG, "not-checked-in", "--reason", "an old image") == 0
     acknowledged = look(story, capsys, "status", SLUG)[1]
-    assert (acknowledged["alerts"], acknowledged["next"]) == ([], f"herorun seal {SLUG}")
+    assert (acknowledged["alerts"], acknowledged["next"]) == ([], f"herorun waive not-checked-in {SLUG}")
     assert set(findings(story, capsys, 1)) == {"not-checked-in"}
     waive(story, "not-checked-in")
+    assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun seal {SLUG}"
     assert story.seal() == 0
     caveats = "\n".join(story.stated["caveats"])
     for doubt in (
@@ -328,3 +329,28 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     ):
         assert doubt in caveats
     assert f"- Caveats: {story.stated['caveats'][0]}" in git(story.work, "cat-file", "tag", TAG)
+
+
+@pytest.mark.thorough
+def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (story.data / "no-receipt").touch()
+    story.launched(WAIT)
+    for _ in range(2):
+        assert story.tick() == 3
+    (story.data / "go").touch()
+    story.ended()
+    assert look(story, capsys, "babysit", SLUG, "--once")[1]["alerts"][0]["state"] == "ended-unresolved"
+    receipts = story.root / "_herorun" / "receipts"
+    receipts.mkdir(parents=True)
+    (receipts / "tiny-1.1.json").write_text(
+        json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
+    )
+    code, seen = look(story, capsys, "status", SLUG)
+    assert (code, seen["awaited"], seen["next"]) == (0, [], f"herorun seal {SLUG}")
+    assert [alert["state"] for alert in seen["alerts"]] == ["resolved"]
+    assert story.tick() == 0
+    assert [key for key in story.comments if key.startswith("tell/not-checked-in") and "/resolved" in key]
+    assert story.seal() == 0
+    assert "not-checked-in" not in "\n".join(story.stated["caveats"])

@@ -44,7 +44,7 @@ def test_the_parts_are_the_whole_and_what_is_known_is_named(told: Story, capsys:
 def test_for_people_it_fits_a_screen(told: Story, capsys: CAPTURE) -> None:
     answer = ask(told, capsys, "goodput", SLUG)
     assert answer.code == 0 and answer.out.startswith(f"{SLUG}: ")
-    assert "effective training time: " in answer.out and "1 steps were lost" in answer.out
+    assert "effective training time: " in answer.out and "1 step lost" in answer.out
     assert len(answer.out.splitlines()) < 25
 
 

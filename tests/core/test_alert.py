@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.alert import Moment, State, advance, muted_topics
+from herorun.core.alert import Alert, Moment, State, advance, muted_topics, resolved_late
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver
@@ -186,3 +186,15 @@ def test_an_unread_job_mutes_nothing():
 @pytest.mark.parametrize(("outcome", "muted"), [(FAIL, {Topic.METRIC}), (UNKNOWN, set()), (PASS, set())])
 def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, muted):
     assert muted_topics({}, [one(outcome)], {"ill": a_check(topic=Topic.NUMERIC)}) == muted
+
+
+def test_late_evidence_about_the_instance_itself_resolves_what_ended():
+    ended = [
+        Alert("ill", subject, NOON, NOON, State.ENDED, "m", instance="tiny-1")
+        for subject in ("tiny-1", "loss")
+    ]
+    findings = [Finding("ill", Verdict(PASS, "m", subject)) for subject in ("tiny-1", "loss", "tiny-2")]
+    assert [(a.subject, a.state) for a in resolved_late(ended, findings).values()] == [
+        ("tiny-1", State.RESOLVED)
+    ]
+    assert resolved_late(ended, [Finding("ill", Verdict(UNKNOWN, "m", "tiny-1"))]) == {}

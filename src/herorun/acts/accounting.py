@@ -7,6 +7,7 @@ from herorun.acts.curves import beats_of, curves_of
 from herorun.core.canonical import plain
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.finding import count
 from herorun.core.goodput.delays import Delay
 from herorun.core.goodput.states import State
 from herorun.core.goodput.sums import Goodput, Range, goodput
@@ -45,7 +46,7 @@ def account(run: Run) -> Account:
         beats, untimed = beats_of(curves, run)
         notes.append(f"rows {source}")
         if untimed:
-            notes.append(f"{untimed} rows tell no time of their own: where they stand is unknown")
+            notes.append(f"{count(untimed, 'row')} without a time: where that stands is unknown")
     except (HerorunError, OSError) as error:
         blind = bool(run.record.memory().instances)
         notes.append(f"no rows: {in_words(error)}")
@@ -58,7 +59,7 @@ def _page(told: Goodput) -> list[str]:
         return ["nothing was launched yet"]
     lines = [
         f"{say_span(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
-        f"{told.instances} instance{'' if told.instances == 1 else 's'}, {told.reached} steps",
+        f"{count(told.instances, 'instance')}, {count(told.reached, 'step')}",
         f"effective training time: {_percent(told.effective)}",
     ]
     for state in State:
@@ -67,7 +68,7 @@ def _page(told: Goodput) -> list[str]:
             cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
             share = told.states[state] / told.wall if told.wall else 0
             lines.append(f"  {state:<11} {say_span(told.states[state]):>10}  {share:6.1%}{cost}")
-    lost = f"{told.lost} steps were lost to restarts"
+    lost = f"{count(told.lost, 'step')} lost to restarts"
     lines.append(
         lost + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
     )

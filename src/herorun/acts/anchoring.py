@@ -10,6 +10,7 @@ from pathlib import Path
 
 from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.finding import count
 from herorun.core.outside import read_json
 from herorun.core.ports import ReadBack
 from herorun.core.scrub import scrub
@@ -97,7 +98,7 @@ def _receipts(run: Run, found: Outside) -> None:
     folder = f"{run.place.output_root}/_herorun/receipts"
     names = [name for name in _names(run, folder) if name.endswith(".json")]
     if len(names) > MOST_RECEIPTS:
-        found.notes.append(f"only {MOST_RECEIPTS} of the {len(names)} receipts were read")
+        found.notes.append(f"only {MOST_RECEIPTS} of the {count(len(names), 'receipt')} were read")
     texts = ((name, run.store.read(f"{folder}/{name}")) for name in names[:MOST_RECEIPTS])
     _read_all(run, "receipt", texts, found)
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from herorun.acts.ordering import Told, begun, nobody_watches, order, push_warning
+from herorun.acts.proposing import Proposer
+from herorun.acts.taints import with_taints_now
 from herorun.core.alert import Alert
 from herorun.core.asking import Way
 from herorun.core.check import Check
@@ -85,18 +87,23 @@ def answer(run: Run, yes: bool, reason: str = "") -> Told:
     final = [key for key in questions if key.rpartition("/")[2] in FINAL]
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
-            f'The contract says recovery = "observe": the babysitter relaunches nothing. `herorun relaunch {run.slug}` does.'
+            f'The contract says recovery = "observe": the babysitter relaunches nothing. `{_goes_on(run, memory)}` does.'
         )
     if yes and final:
         raise Blocked(
             f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: "
-            f"`herorun status {run.slug}` shows the command that continues it."
+            f"`{_goes_on(run, memory)}` continues it."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if not yes:
         return Told(run, f"denied: {current.name} is not relaunched", warnings=warnings)
     words = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
     return Told(run, words, warnings=(*warnings, *nobody_watches(run)))
+
+
+def _goes_on(run: Run, memory: Memory) -> str:
+    """The command of a person that continues the run now."""
+    return Proposer(run, with_taints_now(run, memory)).proposals((Way.RELAUNCH,))[0].command
 
 
 def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:
@@ -131,6 +138,6 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:
     if said.yes is yes:
         return Told(run, f"{said.words} already", warnings=push_warning(run))
     raise WrongUse(
-        f"It was {said.words} before. To start it all the same: `herorun relaunch {run.slug}`; to hold it: "
+        f"It was {said.words} before. To start it all the same: `{_goes_on(run, memory)}`; to hold it: "
         f"`herorun pause {run.slug} --until 2h`."
     )

@@ -9,13 +9,12 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from herorun.acts.box import look_at
-from herorun.acts.patrol import ways_of
+from herorun.acts.patrol import decided
 from herorun.acts.turn import judge
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
 from herorun.core.patrol.line import line_of, movement_of
 from herorun.core.patrol.seen import Look
-from herorun.core.patrol.table import decide
 from herorun.core.patrol.told import State, Told
 from herorun.core.patrol.wish import Outcome, Wish, judge_wish
 from herorun.core.scrub import scrub
@@ -48,7 +47,7 @@ def wait_for(run: Run, wish: Wish, every: float, most: int, say: Callable[[str],
 
     def see() -> Seen:
         look = look_at(run, wish.marker)
-        return look, decide(look, ways_of(run)), _seen(run, wish)
+        return look, decided(run, look), _seen(run, wish)
 
     return wait_on(see, run.slug, run.place.repository, wish, every, most, say)
 

@@ -7,9 +7,9 @@ from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
 from herorun.acts.proposing import Proposer
-from herorun.acts.taints import record_taints
+from herorun.acts.taints import record_taints, with_taints_now
 from herorun.acts.turn import must_be_launched
-from herorun.core.asking import Way
+from herorun.core.asking import Proposal, Way
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Word
@@ -134,9 +134,8 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     job = look_at(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
-            raise Blocked(
-                f"{name} still is {job.state}: `herorun relaunch {run.slug} --stop-first`, or leave it."
-            )
+            (way,) = _proposed(run, Way.STOP_AND_RELAUNCH)
+            raise Blocked(f"{name} still is {job.state}: `{way.command}` ({way.effect}), or leave it.")
         stop_and_wait(run, name, reason, wait)
     record_taints(run)
     _may_be_relaunched(run, name)
@@ -151,10 +150,14 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
 def _may_be_relaunched(run: Run, name: str) -> None:
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
-        (way,) = Proposer(run, run.record.memory()).proposals((Way.ROLLBACK,))
+        (way,) = _proposed(run, Way.ROLLBACK)
         raise Blocked(
             f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` ({way.effect})."
         )
+
+
+def _proposed(run: Run, way: Way) -> tuple[Proposal, ...]:
+    return Proposer(run, with_taints_now(run, run.record.memory())).proposals((way,))
 
 
 def settled(run: Run) -> str:

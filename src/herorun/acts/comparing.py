@@ -16,6 +16,7 @@ from herorun.core.config.diff import diff_launches
 from herorun.core.contract import KeyClass
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
+from herorun.core.finding import count
 from herorun.core.fold import Names
 from herorun.core.plan import moved
 from herorun.sources.metrics import names_of
@@ -179,8 +180,8 @@ def _of_instance(run: Run, name: str) -> Subject:
         for point in curves.points(metric):
             if point.at is None and by_order is None:
                 raise CouldNotLook(
-                    f"The rows of {run.slug} tell no time, and {len(attempts)} attempts are no {len(memory.instances)} "
-                    f"instances: nobody can tell which are {name}'s."
+                    f"The rows of {run.slug} tell no time, and {count(len(attempts), 'attempt')} are no {count(len(memory.instances), 'instance')}"
+                    f": nobody can tell which are {name}'s."
                 )
             if point.at is None:
                 name_too = f"{name} (inferred: attempt {by_order})"
@@ -266,7 +267,7 @@ def _values(launching: Launching) -> dict[str, Any]:
 def _metric(told: Pairing, noise: bool) -> list[str]:
     percent = told.percent("mean")
     by = f" ({percent:+.3g}%)" if percent is not None else ""
-    largest = f"largest {told.largest:+.6g} at step {told.largest_step}, over {told.pairs} steps"
+    largest = f"largest {told.largest:+.6g} at step {told.largest_step}, over {count(told.pairs, 'step')}"
     means = f"{told.mean_a:.6g} -> {told.mean_b:.6g}"
     lines = [f"  {told.metric}: mean {told.mean:+.6g}{by}, median {told.median:+.6g}, {largest} ({means})"]
     if noise:
@@ -276,7 +277,7 @@ def _metric(told: Pairing, noise: bool) -> list[str]:
             else ""
         )
         lines.append(
-            f"    determinism noise: {told.equal} of {told.pairs} steps are equal to the last bit, {told.typical:.3g} "
+            f"    determinism noise: {told.equal} of {count(told.pairs, 'step')} are equal to the last bit, {told.typical:.3g} "
             f"is typical{first}"
         )
     return lines

@@ -14,6 +14,7 @@ from herorun.acts.babysitter import last_heartbeat
 from herorun.core.canonical import timestamp
 from herorun.core.checkup import Examined, Fit, Part, Probe
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.finding import count
 from herorun.core.ports import Channel, Post
 from herorun.core.scrub import scrub
 from herorun.routed import RoutedStore
@@ -102,7 +103,7 @@ def _tracker(run: Run) -> Iterator[Part]:
             words = "answers about the run's identity"
         else:
             batch = run.tracker.read("")
-            words = f"can be read: {len(batch.rows)} rows in a first look"
+            words = f"can be read: {count(len(batch.rows), 'row')} in a first look"
     except FileNotFoundError:
         words = "answers, and the run has reported nothing yet"
     yield Part("tracker", name, Fit.WORKS, words)
@@ -117,7 +118,7 @@ def _login(run: Run, root: str) -> Iterator[Part]:
 def _root(run: Run, root: str) -> Iterator[Part]:
     """A listing; whether it may be written is `preflight --probe`'s to try."""
     try:
-        words = f"can be listed: {len(run.store.names(root))} entries"
+        words = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
         words = "is not there yet, which was seen"
     yield Part("store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write")

@@ -19,6 +19,7 @@ from herorun.acts.taints import with_taints_now
 from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
+from herorun.core.finding import count
 from herorun.core.identity.forked import Asked, forked, leftovers, same_identity
 from herorun.core.lineage import acceptable
 from herorun.core.render import worded
@@ -187,7 +188,7 @@ def _left_behind(old: Run, source: Candidate | None) -> str:
     if source is None or not isinstance(metrics, Metrics):
         return f"what {old.slug} did beyond the checkpoint stays there; how much is not known"
     beyond = max(metrics.high_water - source.step, 0)
-    return f"{beyond} steps that {old.slug} did beyond step {source.step} stay there, and are done again"
+    return f"what {old.slug} did beyond step {source.step} ({count(beyond, 'step')}) stays there, and is done again"
 
 
 def _showing(old: Run, new: Run) -> str:

@@ -13,10 +13,12 @@ from herorun.acts.by_hand import (
 )
 from herorun.acts.ordering import Told, begun, order, person
 from herorun.acts.perform import rollback_key
+from herorun.acts.proposing import Proposer
 from herorun.acts.relaunching import Again, must_be_resumable, start_again
 from herorun.acts.rollback_target import Back, choose
 from herorun.acts.submitting import Say, unsaid
 from herorun.acts.taints import record_taints, with_taints_now
+from herorun.core.asking import Way
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Word
@@ -76,9 +78,10 @@ def _go_back(
     job = look_at(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
+            memory = with_taints_now(run, run.record.memory())
+            (way,) = Proposer(run, memory).proposals((Way.STOP_AND_ROLLBACK,), before=step + 1)
             raise Blocked(
-                f"{name} still is {job.state}, and two writers in one root mix their steps: `herorun rollback {run.slug} "
-                f"--to {step} --stop-first` stops it first."
+                f"{name} still is {job.state}, and two writers in one root mix their steps: `{way.command}` ({way.effect})."
             )
         stop_and_wait(run, name, reason, wait)
         back = _chosen(run, name, step, reason)  # it may have saved once more

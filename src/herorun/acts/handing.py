@@ -7,12 +7,16 @@ from herorun import discover
 from herorun.acts.leasing import hand_lease, seize_lease, take_lease
 from herorun.acts.ordering import Told, begun, person, push_warning
 from herorun.acts.posting import say
+from herorun.acts.proposing import Proposer
+from herorun.acts.taints import with_taints_now
 from herorun.acts.turn import judge, must_be_launched
 from herorun.core.alert import State
+from herorun.core.asking import Way
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import tracker_links
+from herorun.core.journal import Memory
 from herorun.core.lease import stale_at
 from herorun.core.news import progress_of
 from herorun.core.render import quoted
@@ -153,10 +157,17 @@ def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
         "Job": current.job if current else "none",
         "Cluster": f"{told.kind}{f' ({where})' if where else ''}",
         "Tracker": ", ".join(_links(run)) or "no link",
-        "Resubmission": f"`herorun relaunch {run.slug}`; [babysit] recovery = {run.contract.babysit.recovery}",
+        "Resubmission": f"`{_resubmission(run, memory)}` once it has ended; [babysit] recovery = {run.contract.babysit.recovery}",
         "Output root": run.place.output_root,
     }
     return {name: scrub(value) for name, value in lines.items()}
+
+
+def _resubmission(run: Run, memory: Memory) -> str:
+    """The command that the launch gate accepts now, apart from the instance that still runs."""
+    if memory.current is None:
+        return f"herorun preflight {run.slug}"
+    return Proposer(run, with_taints_now(run, memory)).proposals((Way.RELAUNCH,))[0].command
 
 
 def _is_place(option: str) -> bool:

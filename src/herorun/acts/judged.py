@@ -25,10 +25,12 @@ def look(run: Run) -> Evidence:
 def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> list[Alert]:
     """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in a waiver."""
     known = {alert.key: alert for alert in (*memory.unacknowledged, *seen.ended)}
+    over = {alert.key for alert in seen.alerts.values()}  # by evidence that arrived late
     return [
         alert
         for key, alert in sorted(known.items())
         if key not in memory.acked
+        and key not in over
         and not (alert.check in checks and checks[alert.check].severity is Severity.INFO)
         and not any(w.covers(alert.check, failed("", subject=alert.subject), seen.at) for w in run.waivers)
     ]

@@ -158,7 +158,7 @@ def _fresh(
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
         return None, answer
     if reviewed is not None:
-        must_be(reviewed, answer.plan)
+        must_be(reviewed, answer.plan, run.slug)
     if run.mode is Mode.ENFORCE:
         must_stand_still(run, answer.plan)
     if adoptee is None:  # of a job that writes there already its own writing tells

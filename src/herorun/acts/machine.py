@@ -13,6 +13,7 @@ from herorun import __version__
 from herorun.core.checkup import Fit, Part, Probe
 from herorun.core.clocks import SKEW
 from herorun.core.errors import CouldNotLook
+from herorun.core.finding import count
 from herorun.system.clock import now
 from herorun.system.git import GitFailed, Repository, environment
 from herorun.system.process import run
@@ -72,7 +73,7 @@ def _remote(repository: Repository, remote: str) -> Iterator[Part]:
     """Read, then a push that is a rehearsal: it asks for the right to write and sends nothing."""
     tips = repository.remote_tips(remote, timeout=SECONDS)
     name = f"remote {remote}"
-    yield Part("git", name, Fit.WORKS, f"can be read: {len(tips)} refs")
+    yield Part("git", name, Fit.WORKS, f"can be read: {count(len(tips), 'ref')}")
     head = repository.resolve("HEAD")
     if head is None:
         yield Part("git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with")

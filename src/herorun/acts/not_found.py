@@ -9,6 +9,7 @@ from pathlib import Path
 
 from herorun.core.canonical import canonical
 from herorun.core.durations import say_span
+from herorun.core.finding import count
 from herorun.core.outside import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole
@@ -32,7 +33,7 @@ def not_found(folder: Path) -> tuple[bool, str]:
         write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
     if looks >= LOOKS and at - since >= WITHIN:
         return True, (
-            f"its source answered {looks} times in {say_span(at - since)} and does not know it: whether it ran, or runs "
+            f"its source answered {count(looks, 'time')} in {say_span(at - since)} and does not know it: whether it ran, or runs "
             "elsewhere, nobody can tell. It is not watched any longer: look at its id and host, and `herorun jobs add` "
             "it again if it is there"
         )

@@ -5,10 +5,13 @@ On this machine it remembers the tick before, so that it can say what changed.
 
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from herorun.acts.box import look_at, source
+from herorun.acts.proposing import Proposer
+from herorun.acts.taints import with_taints_now
+from herorun.core.asking import Way
 from herorun.core.canonical import canonical, plain
 from herorun.core.chain import install_and_start, transfer
 from herorun.core.codec import read
@@ -16,8 +19,9 @@ from herorun.core.errors import HerorunError
 from herorun.core.outside import read_json
 from herorun.core.patrol.line import facts_of, line_of, movement_of
 from herorun.core.patrol.seen import Before, Look, Memory, Own
+from herorun.core.patrol.state import state_of
 from herorun.core.patrol.table import decide
-from herorun.core.patrol.told import Told, Ways
+from herorun.core.patrol.told import State, Told, Ways
 from herorun.core.scrub import scrub
 from herorun.core.timer import removal
 from herorun.system.files import write_whole
@@ -42,23 +46,37 @@ def patrol(run: Run) -> Tick:
     """Look, decide and remember. It ends in time, whatever hangs."""
     seen = look_at(run)
     before = remembered(run)
-    told = decide(seen, ways_of(run), before)
+    told = decided(run, seen, before)
     tick = Tick(seen, told, scrub(line_of(seen, told, before)), before)
     remember(run, tick)
     return tick
 
 
+def decided(run: Run, seen: Look, before: Before | None = None) -> Told:
+    """By the table. Of a run that is down, the gate is asked which command continues it now."""
+    ways = ways_of(run)
+    if _launched(run) and not run.contract.patrol.resume and state_of(seen) is State.DOWN:
+        memory = with_taints_now(run, run.record.memory())
+        command = Proposer(run, memory).proposals((Way.RELAUNCH,))[0].command
+        ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
+    return decide(seen, ways, before)
+
+
 def ways_of(run: Run) -> Ways:
-    """The exact commands, as they are typed on this machine."""
+    """The commands, as they are typed on this machine. What continues a run that is down is told by its status then."""
     told, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
     return Ways(
-        told.resume or (f"herorun -C {shlex.quote(top)} relaunch {run.slug}" if _launched(run) else ""),
+        told.resume or (f"{_herorun(run)} status {run.slug}" if _launched(run) else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
         tuple((path, transfer(source(run, local), path, login)) for path, local in told.copies.items()),
         removal(run.slug),
         told.memory,
     )
+
+
+def _herorun(run: Run) -> str:
+    return f"herorun -C {shlex.quote(run.place.repository)}"
 
 
 def _launched(run: Run) -> bool:

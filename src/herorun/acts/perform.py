@@ -16,7 +16,7 @@ from herorun.acts.proposing import Proposer, as_markdown
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
 from herorun.acts.uncontracted import JobRun
-from herorun.core.asking import QUESTION_WAYS, Reason
+from herorun.core.asking import QUESTION_WAYS, Reason, Way
 from herorun.core.check import Gate
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
 from herorun.core.deciding import reason_of
@@ -72,11 +72,20 @@ def _options(run: Watched, asked: Escalate, proposer: Proposer | None) -> str:
     return as_markdown(proposer.proposals(asked.ways, asked.about, asked.before, relaunch))
 
 
+def _note_of(about: str, proposer: Proposer | None) -> str:
+    """The command that acknowledges an alert; empty where none is to be."""
+    if not about or proposer is None:
+        return ""
+    return f"\n\n{as_markdown(proposer.proposals((Way.ACK,), about))}"
+
+
 def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
     match action:
-        case Tell(key, title, why, edits, anew):
+        case Tell(key, title, why, edits, anew, about):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
-            told = intent_to_say(run, key, title, worded(why), lines, at, edits, anew)
+            told = intent_to_say(
+                run, key, title, f"{worded(why)}{_note_of(about, proposer)}", lines, at, edits, anew
+            )
             return with_pictures(run, told) if is_digest(key) else told
         case Escalate(key, title, why, edits, reason):
             asked = f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision is needed ({reason})."

@@ -99,14 +99,14 @@ def _values(plan: dict[str, Any]) -> dict[str, Any]:
     return {name: told["value"] for name, told in plan.items()}
 
 
-def must_be(reviewed: dict[str, Any], plan: Plan) -> None:
+def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
     """`Blocked` names every value that is not the reviewed one."""
     changes = moved(_values(reviewed["plan"]), _values(plan_json(plan)))
     if not changes and reviewed["plan_digest"] == plan.digest:
         return
     said = "; ".join(changes) or "a value that is masked in the file"
     raise Blocked(
-        f"The plan has moved since it was reviewed: {said}. Review it again with `herorun preflight --out`."
+        f"The plan has moved since it was reviewed: {said}. Review it again: `herorun preflight {slug} --out FILE`."
     )
 
 

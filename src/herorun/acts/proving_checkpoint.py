@@ -3,6 +3,7 @@
 from herorun import discover
 from herorun.acts.manifest import read_contents, read_manifest
 from herorun.acts.proving_tag import SealedTag, contract_of
+from herorun.core.finding import count as count_of
 from herorun.core.ports import Place, Store
 from herorun.core.sealing.manifest import Comparison, Manifest, compare
 from herorun.core.sealing.proof import Proof
@@ -33,10 +34,10 @@ def _as_it_is(store: Store, then: Manifest) -> Manifest:
 def _tell(then: Manifest, found: Comparison, proof: Proof) -> None:
     proof.faults += [f"the checkpoint: {change}" for change in found.changed]
     if found.unproven:
-        count, some = len(found.unproven), ", ".join(found.unproven[:3])
+        several, some = len(found.unproven) > 1, ", ".join(found.unproven[:3])
         proof.unproven.append(
-            f"the checkpoint {then.path}: {count} of {len(then.files)} files ({some}{', ...' if count > 3 else ''}) "
-            f"{'has its' if count == 1 else 'have their'} sealed size, and the seal has no digest of the content "
+            f"the checkpoint {then.path}: {len(found.unproven)} of {count_of(len(then.files), 'file')} ({some}{', ...' if len(found.unproven) > 3 else ''}) "
+            f"{'have their' if several else 'has its'} sealed size, and the seal has no digest of the content "
             "that could be compared"
         )
     elif not found.changed:

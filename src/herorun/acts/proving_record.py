@@ -7,6 +7,7 @@ from herorun.acts.proving_tag import SealedTag, contract_of
 from herorun.core.canonical import digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
+from herorun.core.finding import count
 from herorun.core.outside import read_strict_json
 from herorun.core.sealing.manifest import Manifest, manifest_from
 from herorun.core.sealing.proof import Proof
@@ -48,7 +49,7 @@ def ask_record(seal: SealedTag, record: Record, proof: Proof) -> None:
     judged = judge(read_history(record, tip))
     proof.faults += [f"the record: {fault}" for fault in judged.faults]
     if judged.newer:
-        proof.unproven.append(f"the record: {judged.newer} lines are a newer herorun's")
+        proof.unproven.append(f"the record: {count(judged.newer, 'line')} of a newer herorun")
     name = f"{record.files_path}/seal-{digest(seal.statement)[7:19]}.json"
     kept = seal.repository.read(tip, [name], LARGEST)[name]
     if kept is None or _read(kept) != seal.statement:
@@ -85,7 +86,7 @@ def kept_manifest(seal: SealedTag, record: Record, proof: Proof) -> Manifest | N
         proof.faults.append(f"{path} in the record is not the manifest that the seal names: it was changed")
         return None
     proof.proven.append(
-        f"the record keeps the manifest of {found.path}: {len(found.files)} files, {found.bytes} bytes"
+        f"the record keeps the manifest of {found.path}: {count(len(found.files), 'file')}, {count(found.bytes, 'byte')}"
     )
     return found
 

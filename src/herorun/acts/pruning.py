@@ -16,6 +16,7 @@ from herorun.acts.manifest import read_manifest, walk
 from herorun.acts.posting import say
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.finding import count
 from herorun.core.journal import PRUNE, Memory
 from herorun.core.retention import PrunePlan, Victim, size_words
 from herorun.core.scrub import scrub
@@ -147,7 +148,7 @@ def _one(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
         return why
     lines = {
         "Status": f"checkpoint of step {victim.step} deleted",
-        "Evidence": f"{victim.path}, {size_words(victim.bytes)} in {victim.files} files, manifest {victim.manifest}",
+        "Evidence": f"{victim.path}, {size_words(victim.bytes)} in {count(victim.files, 'file')}, manifest {victim.manifest}",
         "Decision": f"{victim.why}; confirmed by {run.launcher.user or run.launcher.owner}, plan {plan.digest}",
         "Next": "watch",
     }

@@ -20,6 +20,7 @@ from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs,
 from herorun.core.canonical import digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.core.finding import count
 from herorun.core.jobs.facts import FORMS, Facts, must_be_id
 from herorun.core.jobs.registry import (
     Entry,
@@ -223,7 +224,7 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
         # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at nothing meanwhile.
         blind = 0 if any(each.state is not JobState.UNKNOWN for each in seen) else blind + 1
         if blind * every > BLIND:
-            say(f"none of the jobs could be seen, {blind} times in a row: they stay registered")
+            say(f"none of the jobs could be seen, {count(blind, 'time')} in a row: they stay registered")
             return worst([code, 3]), True
         time.sleep(every)
 

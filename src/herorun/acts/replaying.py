@@ -9,6 +9,7 @@ from herorun import __version__
 from herorun.acts.rules import evidence_file, rules_digest, rules_of
 from herorun.core.canonical import plain, timestamp
 from herorun.core.errors import in_words
+from herorun.core.finding import count
 from herorun.core.outside import read_json
 from herorun.core.replay import Replay, Result, past_ticks, replay, totals
 from herorun.core.tick import Rules
@@ -112,7 +113,7 @@ class Replayed:
         counts = totals(self.ticks)
         others = sum(not tick.same_rules for tick in self.ticks)
         told.append(
-            f"{self.slug}: {counts['ticks']} ticks: {counts['same']} the same, {counts['differs']} differ, "
+            f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, {counts['differs']} differ, "
             f"{counts['unknown']} unknown; {others} were judged by other rules than today's"
         )
         return told if self.ticks else [f"{self.slug}: no tick is recorded in that time"]

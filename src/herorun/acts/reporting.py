@@ -20,6 +20,7 @@ from herorun.core.config.diff import diff_launches
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Event, Launching
 from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
+from herorun.core.finding import count
 from herorun.core.goodput.lives import STALLS
 from herorun.core.goodput.sums import goodput
 from herorun.core.goodput.timeline import Beat
@@ -144,7 +145,7 @@ def _rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
         return _Rows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))
     notes = [f"rows {source}"]
     if untimed:
-        notes.append(f"{untimed} rows tell no time of their own")
+        notes.append(f"{count(untimed, 'row')} without a time")
     return _Rows(tuple(charts), tuple(beats), tuple(restarts(begun, events)), tuple(notes))
 
 

@@ -6,6 +6,7 @@ from herorun import discover
 from herorun.acts.launching import admitted_plan
 from herorun.core.errors import Blocked, CouldNotLook, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing, Now
+from herorun.core.finding import count
 from herorun.core.identity.showing import after_rollback
 from herorun.core.journal import Memory
 from herorun.core.lineage import (
@@ -150,6 +151,6 @@ def _facts(
 
 
 def _cost(steps: int | None, hours: float | None, why: str) -> str:
-    known = "an unknown number of steps" if steps is None else f"{steps} steps"
+    known = "an unknown number of steps" if steps is None else f"{count(steps, 'step')}"
     paid = f"{hours:,.1f} accelerator-hours" if hours is not None else f"accelerator-hours unknown: {why}"
     return f"{known}, {paid}"

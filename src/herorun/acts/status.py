@@ -27,7 +27,7 @@ from herorun.core.glance import Glance
 from herorun.core.journal import Memory, fold
 from herorun.core.news import progress_of
 from herorun.core.scrub import scrub, scrub_tree
-from herorun.core.tick import RunHealth, critical_topics, exit_code
+from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.watchdog import Watched as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gates import findings_json
@@ -102,12 +102,12 @@ def standing_of(
         "monitor": monitor,
         "progress": progress_of(evidence),
         "awaited": [awaited_json(each) for each in seen.awaited],
-        "findings": findings_json(seen.findings, checks) if whole else [],
+        "findings": findings_json(seen.findings, checks, run.slug) if whole else [],
         "alerts": [alert_json(a, severity_of(a, checks)) for a in alerts],
         "actions": [],
         "other": other_json(evidence),
         **facts,
-        "next": _next(run, seen.run.value, fold([decided(seen, evidence, memory, ())], memory), evidence),
+        "next": _next(run, seen, fold([decided(seen, evidence, memory, ())], memory), evidence),
         "glance": glance.as_json(),
     }
     return told, evidence, glance
@@ -133,7 +133,7 @@ def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str,
         glance = at_the_end(run, memory, glance)
     quiet = {"run": glance.run, "monitor": monitor, "progress": progress_at_seal(memory, glance)}
     empty: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
-    told = {**quiet, **empty, **facts, "next": _next(run, "", memory, {}), "glance": glance.as_json()}
+    told = {**quiet, **empty, **facts, "next": _next(run, None, memory, {}), "glance": glance.as_json()}
     return told, {}, glance
 
 
@@ -183,9 +183,10 @@ def _standing(run: Watched, drift: str, doubts: Sequence[str]) -> dict[str, Any]
     }
 
 
-def _next(run: Run, health: str, ahead: Memory, seen: Evidence) -> str:
+def _next(run: Run, look: Tick | None, ahead: Memory, seen: Evidence) -> str:
     """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the memory with what
     this look has seen."""
+    health = look.run.value if look else ""
     proposer = Proposer(run, ahead, {Metrics: seen[Metrics]} if Metrics in seen else {})
     if health == RunHealth.DOWN:
         return _up_again(run, proposer)
@@ -194,6 +195,8 @@ def _next(run: Run, health: str, ahead: Memory, seen: Evidence) -> str:
         return proposer.proposals((way,))[0].command
     if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
         return f"herorun ack {run.slug}"  # the seal gate waits for it
+    if health == RunHealth.FINISHED and look and any(each.evidence == "receipt" for each in look.awaited):
+        return f"herorun waive {RECEIPT} {run.slug}"  # and for this: nothing else makes up for a check-in
     commands = {
         "not initialised": f"herorun init {run.slug}",
         "initialised": f"herorun preflight {run.slug}",

@@ -38,6 +38,7 @@ from herorun.core.evidence import (
     Triage,
     Unfinished,
 )
+from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
@@ -96,11 +97,12 @@ class Turn:
         """The promised shape."""
         checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
         seen = self.tick
+        slug = self.run.slug if isinstance(self.run, Run) else ""
         return {
             "run": seen.run.value if seen else "finished",
             "monitor": seen.monitor.value if seen else "fresh",
             "progress": self.progress,
-            "findings": findings_json(seen.findings, checks) if seen else [],
+            "findings": findings_json(seen.findings, checks, slug) if seen else [],
             "alerts": alerts_json(seen, self.run.record.memory(), checks) if seen else [],
             "actions": [action_json(done) for done in self.performed],
             "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
@@ -206,7 +208,7 @@ def _unread_lines(evidence: Evidence) -> list[str]:
         [f"metrics: {problem}" for problem in metrics.problems[-3:]] if isinstance(metrics, Metrics) else []
     )
     if isinstance(log, JobLog) and log.skipped:
-        said.append(f"log: {log.skipped:,} bytes were passed over: more was new than one look reads")
+        said.append(f"log: {count(log.skipped, 'byte')} passed over: more was new than one look reads")
     return said
 
 

@@ -34,7 +34,7 @@ def other_json(evidence: Evidence) -> list[dict[str, str]]:
 
 def shown_alerts(seen: Tick, memory: Memory) -> list[Alert]:
     """Those of this look, then those that ended unresolved, at it or before, and that nobody has acknowledged."""
-    now = {alert.key for alert in seen.ended}
+    now = {alert.key for alert in (*seen.ended, *seen.alerts.values())}
     before = [alert for alert in memory.unacknowledged if alert.key not in now]
     return [*seen.alerts.values(), *before, *(a for a in seen.ended if a.key not in memory.acked)]
 

@@ -6,6 +6,7 @@ from herorun.acts.replaying import replays
 from herorun.core.asking import QUESTION_WAYS, Reason
 from herorun.core.decide import Escalate, Tell
 from herorun.core.event import Replayed
+from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.judge import LOOK_BACK, held_back, must_replay
 from herorun.core.tick import Rules
@@ -41,7 +42,9 @@ def _news(run: Watched, done: Replayed) -> Tell | Escalate:
     otherwise = "; ".join(done.changed)
     if not done.why:
         title = f"herorun {done.version} judges otherwise and acts alike"
-        return Tell(done.key, title, f"{done.differ} of {done.ticks} ticks differ: {otherwise}")
+        return Tell(
+            done.key, title, f"other decisions at {done.differ} of {count(done.ticks, 'tick')}: {otherwise}"
+        )
     answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
     why = f"{done.why}{f' {otherwise}.' if otherwise else ''} {answer}"
     title = f"herorun {done.version} asks whether it may act"

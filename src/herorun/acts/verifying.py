@@ -12,6 +12,7 @@ from herorun.acts.anchoring import Outside, look_outside
 from herorun.acts.history import read_history
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
+from herorun.core.finding import count
 from herorun.core.scrub import scrub
 from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
@@ -145,7 +146,7 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     first = judged[0]
     if first.newer:
         unfound.append(
-            f"{first.newer} journal lines are a newer herorun's: this one cannot judge them, upgrade it"
+            f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot judge: upgrade it"
         )
     unfound += cut
     asked = outside.notes if outside else ()

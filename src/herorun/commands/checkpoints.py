@@ -77,6 +77,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
     from herorun import screen
     from herorun.acts.checkpoints import make_plan, plan_json, write_plan
+    from herorun.core.finding import count
     from herorun.core.retention import size_words
     from herorun.workspace import watched_run
 
@@ -91,7 +92,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         click.echo(f"keep    {screen.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
     for victim in told.victims:
         click.echo(
-            f"delete  {screen.clean(victim.path)}, {size_words(victim.bytes)} in {victim.files} files: {screen.clean(victim.why)}"
+            f"delete  {screen.clean(victim.path)}, {size_words(victim.bytes)} in {count(victim.files, 'file')}: {screen.clean(victim.why)}"
         )
     click.echo(f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept")
     click.echo(f"digest {told.digest}")

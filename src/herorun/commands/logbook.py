@@ -58,6 +58,7 @@ def verify(start: str, run: str, as_json: bool) -> int:
 
     from herorun import screen
     from herorun.acts.verifying import verify_run
+    from herorun.core.finding import count
 
     told = verify_run(run, Path(start))
     if as_json:
@@ -68,6 +69,6 @@ def verify(start: str, run: str, as_json: bool) -> int:
         for note in told.notes:
             click.echo(f"note: {screen.clean(note)}")
         click.echo(
-            f"{told.verdict}: {told.entries} journal entries in {told.commits} commits, {len(told.faults)} faults"
+            f"{told.verdict}: {count(told.entries, 'journal entry', 'journal entries')} in {count(told.commits, 'commit')}, {count(len(told.faults), 'fault')}"
         )
     return {"clear": 0, "blocked": 1, "unknown": 3}[told.verdict]

@@ -25,6 +25,7 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
 
     from herorun import screen
     from herorun.acts.verify_seal import verify_seal
+    from herorun.core.finding import count
     from herorun.system.git import find_repository
 
     proof = verify_seal(find_repository(Path(start)), tag, offline)
@@ -40,5 +41,5 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
         for word, lines in said:
             for line in lines:
                 click.echo(f"{word}: {screen.clean(line)}")
-        click.echo(f"{proof.verdict}: {len(proof.faults)} faults, {len(proof.unproven)} not proven")
+        click.echo(f"{proof.verdict}: {count(len(proof.faults), 'fault')}, {len(proof.unproven)} not proven")
     return {"clear": 0, "blocked": 1, "unknown": 3}[proof.verdict]

@@ -95,14 +95,34 @@ def ended_unresolved(
         if checks[alert.check].topic is Topic.MONITOR or _is_answered(alert, asked.get(alert.check, ())):
             still[key] = alert
         elif alert.firing:
-            ended.append(replace(alert, state=State.ENDED))
+            ended.append(as_ended(alert))
     return still, tuple(ended)
+
+
+def as_ended(alert: Alert) -> Alert:
+    """Unresolved at its instance's end: what went on then goes on no more."""
+    message, end = alert.message, f"when {alert.instance or 'its instance'} ended"
+    for now, then in (
+        (" is not finite since", " was not finite from"),
+        ("still is", "still was"),
+        ("still going on", "still went on"),
+    ):
+        message = message.replace(now, f"{then} {end}" if now.startswith("still") else then)
+    return replace(alert, state=State.ENDED, message=message)
+
+
+def resolved_late(ended: Iterable[Alert], findings: Iterable[Finding]) -> dict[AlertId, Alert]:
+    """Of the alerts that ended unresolved, those about an instance itself of which its check now sees that the problem
+    is gone: evidence that arrives late, as a receipt from a slow store, is evidence."""
+    passed = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
+    gone = (alert for alert in ended if alert.id in passed and alert.subject == alert.instance)
+    return {alert.id: replace(alert, state=State.RESOLVED) for alert in gone}
 
 
 def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:
     """Those that fired when the next instance was launched: no answer about that one says that they are over."""
     return tuple(
-        replace(alert, state=State.ENDED)
+        as_ended(alert)
         for alert in alerts
         if alert.check in checks
         and checks[alert.check].topic is not Topic.MONITOR

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from herorun.core.finding import count
 from herorun.core.ports import Rows
 
 LARGEST_STEP = 2**53  # beyond it no float holds every step; at a million steps a second it takes 285 years
@@ -14,14 +15,16 @@ def bounded(batch: Rows, wanted: Collection[str] = ()) -> Rows:
     rows = tuple(row for row in batch.rows if abs(row.step) <= LARGEST_STEP)
     problems = list(batch.problems)
     if len(rows) < len(batch.rows):
-        problems.append(f"{len(batch.rows) - len(rows)} rows with a step beyond {LARGEST_STEP} were left out")
+        problems.append(
+            f"{count(len(batch.rows) - len(rows), 'row')} with a step beyond {LARGEST_STEP} left out"
+        )
     names = dict.fromkeys(name for row in rows for name in row.values)
     if len(names) > MOST_NAMES:
         first = [name for name in wanted if name in names]
         kept = frozenset([*first, *names][:MOST_NAMES])
         lost = next(name for name in names if name not in kept)
         problems.append(
-            f"{len(names)} metrics are more than the {MOST_NAMES} that are read: others were left out, such as {lost[:80]!r}"
+            f"{count(len(names), 'metric')} are more than the {MOST_NAMES} that are read: others were left out, such as {lost[:80]!r}"
         )
         rows = tuple(replace(row, values={n: v for n, v in row.values.items() if n in kept}) for row in rows)
     return replace(batch, rows=rows, problems=tuple(problems))

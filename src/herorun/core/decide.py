@@ -25,6 +25,7 @@ class Tell:
     why: str
     edits: str = ""  # key of an earlier post, whose comment says from now on what this one says
     anew: bool = True  # a comment of its own as well
+    about: str = ""  # the alert that is to be acknowledged
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,9 @@ def told_as_ended(ended: Iterable[Alert], checks: Mapping[str, Check], ledger: L
             f"tell/{alert.key}/ended",
             f"{_named(alert)} ended unresolved",
             f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that the condition is gone: "
-            "acknowledge it once somebody has looked (`herorun ack`)",
+            "acknowledge it once somebody has looked",
             sticky(alert),
+            about=_alert_name(alert),
         )
         for alert in ended
         if checks[alert.check].severity is not Severity.INFO
@@ -174,7 +176,7 @@ def _asked(
     Numbers that went wrong are no fault of the hardware's, so starting again from the newest checkpoint is not offered:
     the run goes back, or on as another one.
     """
-    name = f"{alert.check}[{alert.subject}]" if alert.subject else alert.check
+    name = _alert_name(alert)
     if check.response is Response.RELAUNCH:
         reason, ways = (found.reason, found.ways) if found else (check.reason, (Way.RELAUNCH,))
     elif case.live or case.ending is None:
@@ -344,6 +346,11 @@ def trouble_began(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> int |
 
 def _named(alert: Alert) -> str:
     return f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
+
+
+def _alert_name(alert: Alert) -> str:
+    """As `herorun ack` takes it."""
+    return f"{alert.check}[{alert.subject}]" if alert.subject else alert.check
 
 
 def _reasons(alerts: Sequence[Alert]) -> str:

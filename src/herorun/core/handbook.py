@@ -84,6 +84,9 @@ def _commands(contract: Contract, ways: Ways, known: Known) -> Iterator[str]:
     if ways.resume:
         yield "Resume it, once the patrol says that it is down, and never before:"
         yield from _code(ways.resume)
+        if not contract.patrol.resume:
+            yield "What that prints as `next` is the command that the launch gate accepts then; the patrol names it too."
+            yield ""
     else:
         yield "How it is resumed nobody has written down: herorun did not start it, and [patrol] resume is empty. Ask whoever"
         yield "is responsible, and write the command there."

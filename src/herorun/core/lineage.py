@@ -7,6 +7,7 @@ from datetime import datetime
 from herorun.core.clocks import SKEW
 from herorun.core.contract import Contract
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics, Taint
+from herorun.core.finding import count
 
 
 def is_under(path: str, roots: Iterable[str]) -> bool:
@@ -77,7 +78,7 @@ def _reason_of(reason: str, refused: Sequence[Candidate]) -> str:
     if len(refused) == 1:
         return f"{refused[0].path}: {reason}"
     steps = [candidate.step for candidate in refused]
-    return f"{reason} ({len(refused)} checkpoints, steps {min(steps)} to {max(steps)})"
+    return f"{reason} ({count(len(refused), 'checkpoint')}, steps {min(steps)} to {max(steps)})"
 
 
 def acceptable(candidates: Iterable[Candidate], contract: Contract, history: History) -> Checkpoints:

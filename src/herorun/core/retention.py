@@ -12,6 +12,7 @@ from herorun.core.canonical import digest
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Candidate
+from herorun.core.finding import count
 from herorun.core.lineage import is_under
 
 AT_REST = timedelta(days=1)  # since an incomplete one last changed: before that somebody may be writing it
@@ -154,7 +155,7 @@ def _by_policy(candidate: Candidate, policy: Policy) -> list[str]:
         why.append("a milestone of the contract")
     every = policy.permanent_every
     if every and not candidate.temporary and not candidate.incomplete and candidate.step % every == 0:
-        why.append(f"permanent by the contract: one every {every} steps")
+        why.append(f"permanent by the contract: one every {count(every, 'step')}")
     return why
 
 

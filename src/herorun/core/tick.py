@@ -6,7 +6,16 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.alert import Alert, AlertId, Moment, advance, ended_unresolved, left_behind, muted_topics
+from herorun.core.alert import (
+    Alert,
+    AlertId,
+    Moment,
+    advance,
+    ended_unresolved,
+    left_behind,
+    muted_topics,
+    resolved_late,
+)
 from herorun.core.check import Check, Severity, Topic, evaluate
 from herorun.core.condition import RunHealth as RunHealth
 from herorun.core.condition import condition
@@ -94,7 +103,7 @@ def tick(
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
-    after = advance(alerts, findings, checks, moment, muted)
+    after = {**resolved_late(ledger.ended, findings), **advance(alerts, findings, checks, moment, muted)}
     case = case_of(evidence, ledger, now)
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from herorun.core.event import Replayed
+from herorun.core.finding import count
 from herorun.core.judge import LOOK_BACK, Judge, news_key, question_key
 from herorun.core.replay import Replay, Result
 from herorun.core.requirements import version_fits
@@ -46,9 +47,11 @@ def _why(judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown:
     if not again:
         reasons.append("no tick of the last 24 hours is recorded")
     if unknown:
-        reasons.append(f"{len(unknown)} of {len(again)} ticks cannot be judged again: {unknown[0].why}")
+        reasons.append(
+            f"{len(unknown)} of {count(len(again), 'tick')} cannot be judged again: {unknown[0].why}"
+        )
     if other:
-        reasons.append(f"at {len(other)} of {len(again)} ticks it would have acted otherwise")
+        reasons.append(f"at {len(other)} of {count(len(again), 'tick')} it would have acted otherwise")
     if before and not judge.free and version not in (before.version, before.before):
         reasons.append(f"the question about herorun {before.version} has no yes")
     if not reasons:

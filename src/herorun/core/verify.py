@@ -12,6 +12,7 @@ from datetime import timedelta
 from itertools import chain, pairwise
 
 from herorun.core.event import Newer
+from herorun.core.finding import count
 from herorun.core.journal import BrokenJournal, Line, read_lines
 from herorun.core.logbook import beginning, opened, page_path, parts
 from herorun.core.render import CONTRACT, EVENTS, INSTANCES, MARK, entry_digest
@@ -85,7 +86,7 @@ def _dated(lines: Sequence[Line]) -> str:
         return ""
     most = max(back, key=lambda name: back[name])
     return (
-        f"{len(back)} events are dated before the one that they follow, the most by {back[most]} (event {most}): "
+        f"{count(len(back), 'event')} dated before the one that came first, the most by {back[most]} (event {most}): "
         "queued by another clone, written while a clock was wrong, or back-dated"
     )
 
@@ -93,7 +94,9 @@ def _dated(lines: Sequence[Line]) -> str:
 def _parents(snapshot: Snapshot) -> list[str]:
     if len(snapshot.parents) == 1:
         return []
-    return [f"{_short(snapshot)}: has {len(snapshot.parents)} parents: the record is one line of commits"]
+    return [
+        f"{_short(snapshot)}: has {count(len(snapshot.parents), 'parent')}: the record is one line of commits"
+    ]
 
 
 def _between(before: Snapshot, after: Snapshot) -> list[str]:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.finding import count
 from herorun.core.scrub import scrub
 from herorun.schedulers._iris_words import plain
 from herorun.schedulers._printed import tables_in
@@ -241,7 +242,7 @@ def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
     peak = max((_whole(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
     if not peak:
         return ""
-    return f"{len(killed)} of {len(tasks)} tasks ended by SIGKILL, with up to {peak} MB of memory in use"
+    return f"{len(killed)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} MB of memory in use"
 
 
 def _described(text: str) -> Row | None:

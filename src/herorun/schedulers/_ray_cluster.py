@@ -7,6 +7,7 @@ from typing import Any
 
 from herorun.core.admission.hardware import tpu
 from herorun.core.errors import CouldNotLook
+from herorun.core.finding import count
 from herorun.schedulers._ray_answers import Record, time_of
 
 
@@ -62,7 +63,11 @@ def demand_of(told: Any) -> str:
     said = ", ".join(_shape(each) for each in wanted[:3])
     fits = all(any(_fits(each, shape) for shape in shapes) for each in wanted)
     more = (
-        f"{coming} nodes are starting" if coming else "" if fits else "no node satisfies that as things stand"
+        f"{count(coming, 'node')} starting"
+        if coming
+        else ""
+        if fits
+        else "no node satisfies that as things stand"
     )
     return f"unsatisfied resources in this cluster: {said}{'; ' + more if more else ''}"
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from herorun.core.evidence import Job, JobState
+from herorun.core.finding import count
 from herorun.core.ports import Absent, Found, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._slurm_rows import Row
@@ -62,7 +63,7 @@ def judge(instance: str, queue: Sequence[Row], books: Sequence[Row], told: Books
     numbers = list(dict.fromkeys(row.id for row in queue if state_of(row.word).live))
     if len(numbers) > 1:
         return Unsure(
-            f"{len(numbers)} jobs called {instance} are live: {', '.join(numbers)}. "
+            f"{count(len(numbers), 'job')} called {instance} are live: {', '.join(numbers)}. "
             "Cancel all but one with scancel."
         )
     known = {row.id for row in (*queue, *books)}

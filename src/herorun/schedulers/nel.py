@@ -16,6 +16,7 @@ from shlex import join
 from herorun.core.admission.environment import is_any
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
+from herorun.core.finding import count
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
@@ -96,7 +97,7 @@ class Nel(NelJobs):
         live = [job for job in jobs if not job.state.ended]
         if len(live) > 1:
             return Unsure(
-                f"{len(live)} invocations write to {self._output(instance)}: kill all but one with nel kill"
+                f"{count(len(live), 'invocation')} write to {self._output(instance)}: kill all but one with nel kill"
             )
         if jobs:
             return Found((live or jobs)[0])

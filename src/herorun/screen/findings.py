@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from herorun.core.canonical import plain
+from herorun.core.finding import count
 from herorun.core.plan import Retention
 from herorun.core.scrub import scrub, scrub_argv, scrub_tree
 from herorun.screen import clean, show_verdict
@@ -165,7 +166,7 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
         ],
     )
     every = len(answer.report.findings)
-    out.print(f"{every} findings were recorded: {answer.policy}. --json has them.")
+    out.print(f"{count(every, 'finding')} recorded: {answer.policy}. --json has them.")
 
 
 def _verdict_words(answer: Any) -> str:
@@ -195,14 +196,14 @@ def show_candidates(out: Any, told: Mapping[str, Any]) -> None:
 def _discarded_words(told: Mapping[str, Any]) -> str:
     if told["steps"] == 0:
         return "no step that was reached is discarded"
-    steps = "an unknown number of" if told["steps"] is None else f"{told['steps']}"
+    steps = "an unknown number of steps" if told["steps"] is None else count(told["steps"], "step")
     hours = told["accelerator_hours"]
     cost = (
         f"accelerator-hours unknown: {clean(told['why'])}"
         if hours is None
         else f"{hours:,.1f} accelerator-hours"
     )
-    return f"discarded: {steps} steps, {cost}"
+    return f"discarded: {steps}, {cost}"
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.finding import count
 from herorun.core.scrub import scrub
 from herorun.system.deadline import within
 
@@ -93,7 +94,7 @@ class Requests:
 
     def _late(self, where: str, attempts: Attempts) -> OSError:
         if attempts.problem:
-            tries = f"{attempts.count} tries" if attempts.count > 1 else "one try"
+            tries = count(attempts.count, "try", "tries")
             return OSError(
                 scrub(f"{where}: {attempts.problem}, after {tries} within {say_span(self._deadline)}")
             )

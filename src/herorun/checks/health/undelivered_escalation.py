@@ -1,7 +1,7 @@
 """Something that a person must know or decide has reached nobody.
 
 Why: a question that nobody hears is answered by nobody, and the hardware waits or burns on.
-Fix: tell the DRI yourself; mend the channel that the message names (its variable, its service, the network). It is tried again, and goes out as soon as one channel takes it; `herorun ack` withdraws it.
+Fix: tell the DRI yourself; mend the channel that the message names (its variable, its service, the network). It is tried again, and goes out as soon as one channel takes it; `herorun ack RUN` withdraws it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

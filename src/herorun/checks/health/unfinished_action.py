@@ -1,7 +1,7 @@
 """An action was begun, and nobody knows how it ended.
 
 Why: doing it again blindly could submit or say something twice; not doing it could leave the run down.
-Fix: look whether it happened (the scheduler, the issue), and say so with `herorun note`; the next tick asks again.
+Fix: look whether it happened (the scheduler, the issue), and say so with `herorun note RUN --status "..." --evidence "..." --decision "..."`; the next tick asks again.
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check

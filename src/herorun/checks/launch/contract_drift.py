@@ -1,7 +1,7 @@
 """The contract's plan has changed since the newest instance was admitted.
 
 Why: the same name then covers two different runs; a change that nobody meant is found days later, in the curves.
-Fix: look at each line; where it is meant, launch, and say in the logbook why (`herorun note`); else put it back.
+Fix: look at each line; where it is meant, launch, and say in the logbook why (`herorun note RUN --status "..." --evidence "..." --decision "..."`); else put it back.
 """
 
 from herorun.core.check import Gate, Response, check

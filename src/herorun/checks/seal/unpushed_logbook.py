@@ -5,14 +5,15 @@ Fix: push (`herorun babysit RUN --once` and every other command does).
 """
 
 from herorun.core.check import Gate, Response, check
+from herorun.core.contract import Contract
 from herorun.core.evidence import RecordState
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.SEAL, Response.BLOCK)
-def unpushed_logbook(record: RecordState) -> Verdict:
+def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
     if record.commit is None:
-        return failed("there is no record: run `herorun init`")
+        return failed(f"there is no record: run `herorun init {contract.slug}`")
     if record.remote is None:
         return not_applicable(f"record commit {record.commit:.9} has no remote to go to: see no-remote")
     if record.pushed != record.commit:

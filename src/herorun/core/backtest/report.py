@@ -6,6 +6,7 @@ from typing import Any
 
 from herorun.core.backtest.curve import Fired
 from herorun.core.backtest.score import SLACK, Score
+from herorun.core.finding import count
 
 Files = Sequence[tuple[str, int, Sequence[Fired]]]
 
@@ -77,7 +78,7 @@ def _rate(count: int, of: int) -> float | None:
 def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
     """For people: each alert, then the figures."""
     for file, rows, alerts in files:
-        yield f"{file}: {rows} rows, {len(alerts)} alert{'' if len(alerts) == 1 else 's'}"
+        yield f"{file}: {count(rows, 'row')}, {count(len(alerts), 'alert')}"
         for alert in alerts:
             until = "" if alert.until_row is None else f" to {alert.until_row}"
             yield f"  {alert.severity:<8} row {alert.row}{until}  {alert.check}: {alert.message}"
@@ -125,4 +126,4 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
     ours = next(iter(scores.values()), None)
     if ours is not None:
         yield ""
-        yield f"{ours.clean_rows:,} rows of quiet curves also had {ours.warnings} warnings."
+        yield f"{ours.clean_rows:,} rows of quiet curves also had {count(ours.warnings, 'warning')}."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from herorun.core.finding import count
 from herorun.core.fold.names import Names, is_eval
 
 
@@ -77,7 +78,11 @@ def _save(side: Side, first: int, last: int) -> str:
     if every is None:
         return f"checkpoint: nobody says when {side.name} saves"
     due = (max(first, 1) + every - 1) // every * every
-    return "" if due <= last else f"checkpoint: no permanent one of {side.name} is due, every {every} steps"
+    return (
+        ""
+        if due <= last
+        else f"checkpoint: no permanent one of {side.name} is due, every {count(every, 'step')}"
+    )
 
 
 def _eval(side: Side, first: int, last: int) -> str:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from herorun.core.compare.gate import Gate
 from herorun.core.compare.pairing import Pairing, pair
 from herorun.core.compare.side import Side, unexercised
+from herorun.core.finding import count
 
 
 class Answer(StrEnum):
@@ -82,7 +83,7 @@ def _short(a: Side, b: Side, first: int, last: int) -> str:
 def _judge(gate: Gate, found: Pairing, short: str) -> Judged:
     """A bound that is broken is broken, whatever else is missing; one that holds must hold for all of the window."""
     if found.broken_b:
-        why = f"B is not finite at {found.broken_b} steps at which A is"
+        why = f"B is not finite at {count(found.broken_b, 'step')} at which A is"
         return Judged(str(gate), Answer.NO_GO, None, why)
     measured = found.measured(gate)
     if measured is None:
@@ -107,9 +108,11 @@ def _notes(pairings: Iterable[Pairing], short: str) -> tuple[str, ...]:
         if not each.pairs:
             told.append(f"{each.metric}: no step has it in both")
         if each.broken_a:
-            told.append(f"{each.metric}: A is not finite at {each.broken_a} steps, at which B is not judged")
+            told.append(
+                f"{each.metric}: A is not finite at {count(each.broken_a, 'step')}, at which B is not judged"
+            )
         if each.broken_b:
-            told.append(f"{each.metric}: B is not finite at {each.broken_b} steps at which A is")
+            told.append(f"{each.metric}: B is not finite at {count(each.broken_b, 'step')} at which A is")
         if each.pairs and max(each.only_a, each.only_b):
-            told.append(f"{each.metric}: {each.only_a} steps are logged in A alone, {each.only_b} in B alone")
+            told.append(f"{each.metric}: {count(each.only_a, 'step')} in A alone, {each.only_b} in B alone")
     return tuple(told)

@@ -76,7 +76,7 @@ def save_interval(contract: Contract, saved: Checkpoints) -> tuple[float, str] |
     gaps = [later - earlier for earlier, later in pairwise(steps)]
     if stated.temporary_every or len(gaps) < LEAST_GAPS:
         return None
-    return float(median(gaps)), f"the median of the last {len(gaps)} gaps"
+    return float(median(gaps)), f"the median of the last {count(len(gaps), 'gap')}"
 
 
 def job_start(job: Job, history: History) -> datetime | None:

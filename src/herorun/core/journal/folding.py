@@ -105,7 +105,9 @@ def _remember(memory: Memory, event: Event) -> Memory:
 
 def _ticked(memory: Memory, event: Decided) -> Memory:
     kept = {a.id: a for a in event.alerts if a.state in (State.PENDING, State.FIRING)}
-    ended = {a.key: a for a in event.alerts if a.state is State.ENDED}
+    over = {a.key for a in event.alerts if a.state is State.RESOLVED}
+    ended = {key: alert for key, alert in memory.ended.items() if key not in over}
+    ended |= {a.key: a for a in event.alerts if a.state is State.ENDED}
     said = event.at if event.summary else memory.last_summary
     health = decided(memory.health, event)
     ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
@@ -117,7 +119,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
         alerts=kept,
         past=remember(memory.past, (a for a in event.alerts if a.state in (State.RESOLVED, State.ENDED))),
         left=(),
-        ended={**memory.ended, **ended},
+        ended=ended,
         last_decided=event,
         last_seen=memory.last_seen if event.monitor == "stale" else event.at,
         last_summary=said,

@@ -153,6 +153,7 @@ class Memory:
             start_step=self._start_step(),
             spans=self._spans(),
             past=self.past,
+            ended=self.unacknowledged,
             left=self.left,
             taints=tuple(self.health.open.values()),
         )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.evidence import Job
+from herorun.core.finding import count
 from herorun.core.patrol.seen import Alive, Blind, ChainSeen, Copy, Count, Gpu, Memory, Result, Room
 from herorun.core.ports import Absent, Found, Unsure
 from herorun.core.scrub import scrub
@@ -37,7 +38,7 @@ def _by_accounts(parts: list[list[str]]) -> tuple[str, bool]:
     """How Slurm's job ended, the first part that did not end well before the others; whether all did."""
     failed = [part for part in parts if part[0] != "COMPLETED"]
     state, code = (failed or parts)[0]
-    several = f", {len(failed)} of its {len(parts)} parts" if failed and len(parts) > 1 else ""
+    several = f", {len(failed)} of its {count(len(parts), 'part')}" if failed and len(parts) > 1 else ""
     return f"Slurm calls it {state}, exit code {code}{several}", not failed
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from herorun.core.finding import count
 from herorun.core.patrol.risks import risks
 from herorun.core.patrol.seen import Before, Blind, Copy, Look, Own, Result
 from herorun.core.patrol.state import chain_runs, fresh, state_of
@@ -83,7 +84,7 @@ def _count(copy: Copy, there: bool) -> str:
     found = copy.there if there else copy.here
     if found is None or isinstance(found, Blind):
         return "none"
-    return f"{found.files} files ({found.bytes} bytes)"
+    return f"{count(found.files, 'file')} ({count(found.bytes, 'byte')})"
 
 
 def _all_done(state: State, ways: Ways) -> Iterator[Advice]:

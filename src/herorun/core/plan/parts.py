@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from herorun.core.durations import say_duration
+from herorun.core.finding import count
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ class Retention:
     milestones: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        permanent = f"every {self.permanent_every} steps" if self.permanent_every else "the final one only"
+        permanent = (
+            f"every {count(self.permanent_every, 'step')}" if self.permanent_every else "the final one only"
+        )
         every = timedelta(seconds=self.temporary_every or 0)
         temporary = f"every {say_duration(every)}" if every else "rolling"
         keep = f"keep {self.keep}" if self.keep else "keep the newest"

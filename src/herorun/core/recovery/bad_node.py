@@ -33,7 +33,7 @@ def machine_at(listed: str, worker: str, ended: datetime) -> str | None:
     there = (machine for machine in machines if worker in _addresses(machine))
     names = {_name(machine) for machine in there if _created(machine) <= ended}
     if len(names) > 1:
-        raise ValueError(f"{len(names)} machines have the address {worker}")
+        raise ValueError(f"several machines ({len(names)}) have the address {worker}")
     return names.pop() if names else None
 
 

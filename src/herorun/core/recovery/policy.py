@@ -116,6 +116,7 @@ class Ledger:
     spans: tuple[Span, ...] = ()
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed
     taints: tuple[Taint, ...] = ()  # of the current instance
+    ended: tuple[Alert, ...] = ()  # unresolved, and nobody has acknowledged them
     left: tuple[Alert, ...] = ()  # of the instances before, that fired when the current one was launched
 
     @property

@@ -61,7 +61,9 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(None, None, "unknown: no pace can be told yet")
     left = final_step - reached
     earliest, latest = (now + timedelta(microseconds=left * pace) for pace in (min(paces), max(paces)))
-    return Eta(earliest, latest, f"{left:,} steps are left; {_said(len(paces))}")
+    return Eta(
+        earliest, latest, f"{left:,} {'step is' if left == 1 else 'steps are'} left; {_said(len(paces))}"
+    )
 
 
 def _said(paces: int) -> str:

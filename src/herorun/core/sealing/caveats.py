@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from herorun.core.alert import Alert
+from herorun.core.alert import Alert, as_ended
 from herorun.core.durations import say_span
 from herorun.core.event import Decided, Event
 from herorun.core.evidence import Judged
-from herorun.core.finding import Waiver
+from herorun.core.finding import Waiver, count
 from herorun.core.journal import Memory
 from herorun.core.sealing.manifest import Manifest
 
@@ -55,7 +55,7 @@ def _ended(alert: Alert, memory: Memory) -> str:
     order = memory.acked.get(alert.key)
     reason = f": {order.reason}" if order and order.reason else ""
     by = f"; acknowledged by {order.by}{reason}" if order else "; acknowledged by nobody"
-    return f"alert {name} ended unresolved: {alert.message}{by}"
+    return f"alert {name} ended unresolved: {as_ended(alert).message}{by}"
 
 
 def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime) -> list[str]:
@@ -97,4 +97,4 @@ def _overlooked(memory: Memory) -> list[str]:
 def _sizes(manifest: Manifest | None) -> list[str]:
     if manifest is None or not (bare := manifest.by_size_alone):
         return []
-    return [f"proven by size alone: {len(bare)} of {len(manifest.files)} files of {manifest.path}"]
+    return [f"proven by size alone: {len(bare)} of {count(len(manifest.files), 'file')} of {manifest.path}"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.canonical import canonical, digest
+from herorun.core.finding import count
 
 # From the strongest on. `-of-parts`: a digest of the digests of an upload's parts, which depends on how it was cut.
 KINDS = ("sha256", "sha1", "md5", "crc64nvme", "crc32c", "crc32", "sha256-of-parts", "sha1-of-parts")
@@ -123,7 +124,7 @@ def compare(before: Manifest, after: Manifest) -> Comparison:
 def _changed(then: FileSeen, there: FileSeen) -> str:
     name = then.name or "it"
     if then.size != there.size:
-        return f"{name} has {there.size} bytes and had {then.size}"
+        return f"{name} has {count(there.size, 'byte')} and had {then.size}"
     kind = _common_kind(then, there)
     old, new = (each.checksums.get(kind, "") for each in (then, there))
     return "" if old == new else f"{name} has other content than it had: {kind} {new:.16}, was {old:.16}"

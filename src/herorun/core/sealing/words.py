@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.finding import count
 from herorun.core.render import tracker_name
 from herorun.core.sealing.kinds import SealKind
 from herorun.core.sealing.statement import facts_of
@@ -23,7 +24,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
     lines = {
         "Status": f"{_status(facts)} as {tag} at commit {facts['commit']}",
         "Evidence": evidence_words(facts),
-        "Decision": f"seal; {len(facts['instances'])} instances, plan {facts['plan_digest']}",
+        "Decision": f"seal; {count(len(facts['instances']), 'instance')}, plan {facts['plan_digest']}",
         "Next": "the run goes on" if facts["kind"] == SealKind.MILESTONE else "none: the run is over",
         tracker_name(str(tracker.get("kind", "wandb"))): f"{tracker['id']} / {tracker['name']}{links}",
         "Output root": str(facts["output_root"]),
@@ -54,7 +55,7 @@ def _status(facts: Mapping[str, Any]) -> str:
 def _checkpoint(manifest: Mapping[str, Any] | None) -> str:
     if manifest is None:
         return "none"
-    size = f"{manifest['files']} files, {manifest['bytes']} bytes"
+    size = f"{count(manifest['files'], 'file')}, {count(manifest['bytes'], 'byte')}"
     return f"{manifest['path']}: {size}, proven by {manifest['proof']}; manifest {manifest['digest']}"
 
 

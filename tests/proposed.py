@@ -1,0 +1,82 @@
+"""Whatever command a story is proposed works when it is typed.
+
+A command stands in what the command line prints: in backticks, or as `next` of a status. After the test's own body, while
+its world still stands, a command that the last call proposed is typed. One story in `EACH` is tried, always the same ones;
+HERORUN_TYPED=1 tries the first command of every story, HERORUN_TYPED=2 the second, and so on.
+"""
+
+import contextlib
+import os
+import re
+import shlex
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+EACH = 10
+_COMMAND = re.compile(r"`(herorun [^`\n]+)`|^  (?:next|goes on)  +(herorun .+)$", re.MULTILINE)
+_TO_FILL_IN = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\{|user@machine")
+# What an order comes to, and what a look may find: nothing that is proposed is a wrong use.
+ORDERS = frozenset(
+    {"ack", "approve", "deny", "fork", "handoff", "pause", "relaunch", "rollback", "seal", "stop", "trust"}
+)
+ONCE = {"babysit": "--once", "launch": "--no-babysit", "relaunch": "--no-babysit", "rollback": "--no-babysit"}
+
+_proposed: dict[Path, list[str]] = {}  # by the story's home: of its last call
+
+
+class Ears:
+    """A stream that goes on as it is, and keeps what is said."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.parts: list[str] = []
+
+    def write(self, text: Any) -> Any:
+        if isinstance(text, str):
+            self.parts.append(text)
+        return self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def commands_in(text: str) -> list[str]:
+    """Those that could be typed as they stand; a verb alone names a command and proposes none."""
+    every = dict.fromkeys(ticked or shown for ticked, shown in _COMMAND.findall(text))
+    return [each for each in every if not _TO_FILL_IN.search(each) and len(each.split()) > 2]
+
+
+@contextlib.contextmanager
+def listening(home: Path) -> Iterator[None]:
+    """While one command of a story runs."""
+    out, err = Ears(sys.stdout), Ears(sys.stderr)
+    sys.stdout, sys.stderr = out, err
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out.stream, err.stream
+        _proposed[home] = commands_in("".join([*out.parts, *err.parts]))
+
+
+def is_tried(test: str) -> bool:
+    return "HERORUN_TYPED" in os.environ or zlib.crc32(test.encode()) % EACH == 0
+
+
+def type_one(story: Any) -> str:
+    """What went wrong; empty where it worked, or nothing was proposed."""
+    commands = _proposed.pop(story.home, [])
+    number = int(os.environ.get("HERORUN_TYPED", "1"))
+    if len(commands) < number or not story.work.is_dir():
+        return ""
+    command = commands[number - 1]
+    _, *words = shlex.split(command)
+    once = [each for verb, each in ONCE.items() if verb in words and each not in words]
+    code = story.herorun(*words, *once)
+    waits = (
+        "--take" in words and code == 3
+    )  # another's lease is taken once it is stale, and the refusal says when
+    good = code == 0 or waits if ORDERS & {*words[:3]} else code in (0, 1, 3)
+    return "" if good else f"`{command}` was proposed and ends with {code}"
