@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from builders import NOON
+from herorun.core.errors import CouldNotLook
 from herorun.system import files
 from herorun.system.files import write_whole
+from herorun.system.git import find_repository
 from herorun.system.litter import sweep, swept
+from herorun.system.plumbing import commit_files
 from stories import git
 
 
@@ -137,6 +141,32 @@ def test_what_is_still_being_written_stays_until_it_is_not(repository: Path) -> 
         assert path.exists()
     sweep(repository)
     assert not path.exists() and list((repository / "herorun" / "writing").iterdir()) == []
+
+
+def test_the_lock_of_a_ref_that_a_killed_git_left_stops_no_later_write(repository: Path) -> None:
+    ref = "refs/herorun/record/tiny"
+    lock = repository / f"{ref}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    mark = repository / "herorun" / "writing" / f"{files.node()}-{ended()}-0123abcd"
+    mark.parent.mkdir(parents=True)
+    mark.touch()
+    opened = find_repository(repository.parent)
+    with pytest.raises(CouldNotLook):
+        commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
+    assert lock.exists()  # it may be a living git's
+    for path in (lock, mark):
+        os.utime(path, (time.time() - 9, time.time() - 9))
+    with pytest.raises(CouldNotLook):
+        commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
+    assert commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
+
+
+def ended() -> int:
+    """The number of a process that is gone."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    return dead.pid
 
 
 def test_a_call_that_ends_well_leaves_no_mark_and_takes_nothing(repository: Path) -> None:

@@ -1,7 +1,8 @@
 """What `git fast-import` and a fetch leave where they fail or are killed: a crash report, and what they had begun to write.
 
 git removes such files after two weeks, if somebody lets it; until then they fill a disk that is full. A killed git leaves
-no report, so each of our writing calls is marked in a file while it runs. Only ours go: a report that names our import,
+no report, so each of our writing calls is marked in a file while it runs; it may also leave the lock of one of our refs,
+which would refuse every later write. Only ours go: a report that names our import,
 or is empty and of that second; and files of this user from the time of such a report or of such a call, that no process
 has open. What cannot be told from somebody else's stays.
 """
@@ -45,16 +46,16 @@ def swept(common: Path) -> Iterator[None]:
 def sweep(common: Path, since: float | None = None) -> None:
     """Remove the litter of our calls; `since` is when one began that has just failed, by this machine's clock."""
     if since is not None:
-        _remove_begun(common / "objects", since - NEAR, time.time() + NEAR)
+        _remove_begun(common, since - NEAR, time.time() + NEAR)
     for report in _reports(common):
         with contextlib.suppress(OSError):
             text, at = report.read_bytes(), report.stat().st_mtime
             empty = not text and since is not None and at >= since - 1.0 and not _is_running(report)
-            ours = OURS in text and _remove_begun(common / "objects", at - NEAR, at + NEAR)
+            ours = OURS in text and _remove_begun(common, at - NEAR, at + NEAR)
             if ours or empty:
                 report.unlink()
     for mark, began in _ended(common):
-        if _remove_begun(common / "objects", began - NEAR, began + LONGEST):
+        if _remove_begun(common, began - NEAR, began + LONGEST):
             mark.unlink(missing_ok=True)
 
 
@@ -87,12 +88,11 @@ def _is_running(report: Path) -> bool:
     return found is not None and lives(int(found[1]))
 
 
-def _remove_begun(objects: Path, first: float, last: float) -> bool:
+def _remove_begun(common: Path, first: float, last: float) -> bool:
     """Whether all of those seconds is gone; a git that outlives the process that called it still holds its file."""
     begun = [
         path
-        for folder in (objects / "pack", *objects.glob("[0-9a-f][0-9a-f]"))
-        for path in _begun_in(folder)
+        for path in (*_objects(common / "objects"), *(common / "refs" / "herorun").rglob("*.lock"))
         if (status := _status(path)) and status[0] == os.geteuid() and first <= status[1] <= last
     ]
     held = _open_files() if begun else set()
@@ -100,11 +100,18 @@ def _remove_begun(objects: Path, first: float, last: float) -> bool:
     for path in begun:
         with contextlib.suppress(OSError):
             found = path.stat()
-            if held is None or (found.st_dev, found.st_ino) in held:
+            # a live git holds a ref's lock for a moment, without the file being open
+            locks = path.suffix == ".lock" and found.st_mtime > time.time() - NEAR
+            if held is None or locks or (found.st_dev, found.st_ino) in held:
                 gone = held is None and gone  # nobody can tell: another try would be in vain
             else:
                 path.unlink()
     return gone
+
+
+def _objects(objects: Path) -> Iterator[Path]:
+    for folder in (objects / "pack", *objects.glob("[0-9a-f][0-9a-f]")):
+        yield from _begun_in(folder)
 
 
 def _begun_in(folder: Path) -> list[Path]:
