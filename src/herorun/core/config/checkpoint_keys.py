@@ -1,11 +1,16 @@
 """What a trainer is configured to save: the keys by which the field's trainers name how often, and how many are kept.
 
-Sources, by their own names: Levanter's CheckpointerConfig (`save_interval` is a time, `keep` a list of `every` and
-`until`); Hugging Face's TrainingArguments (`save_strategy`, `save_steps`, below 1 a share of all steps, `save_total_limit`);
-Megatron-LM (`--save-interval`, `--save-retain-interval`); torchtitan, which writes DCP (`[checkpoint] interval`,
-`keep_latest_k`, 0 for all); Orbax's CheckpointManagerOptions (`save_interval_steps`, `keep_period`, `max_to_keep`); MaxText
-(`checkpoint_period`, `max_num_checkpoints_to_keep`); Lightning's ModelCheckpoint (`every_n_train_steps`,
-`train_time_interval`); NeMo RL (`save_period`).
+Sources, by their own names: Levanter's CheckpointerConfig (marin-community/levanter:src/levanter/checkpoint.py;
+`save_interval` is a time, `keep` a list of `every` and `until`); Hugging Face's TrainingArguments
+(huggingface/transformers:src/transformers/training_args.py; `save_strategy`, `save_steps`, below 1 a share of all steps,
+`save_total_limit`); Megatron-LM (NVIDIA/Megatron-LM:megatron/training/arguments.py; `--save-interval`,
+`--save-retain-interval`); torchtitan, which writes DCP (pytorch/torchtitan:torchtitan/components/checkpoint.py;
+`[checkpoint] interval`, `keep_latest_k`, 0 for all); Orbax's CheckpointManagerOptions
+(google/orbax:checkpoint/orbax/checkpoint/checkpoint_manager.py; `save_interval_steps`, `keep_period`, `max_to_keep`);
+MaxText (AI-Hypercomputer/maxtext:src/maxtext/common/checkpointing.py; `checkpoint_period`,
+`max_num_checkpoints_to_keep`); Lightning's ModelCheckpoint
+(Lightning-AI/pytorch-lightning:src/lightning/pytorch/callbacks/model_checkpoint.py; `every_n_train_steps`,
+`train_time_interval`); NeMo RL (NVIDIA-NeMo/RL:nemo_rl/utils/checkpoint.py; `save_period`).
 """
 
 import re
