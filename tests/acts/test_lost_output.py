@@ -26,10 +26,11 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     sentence = f"tiny-1 is failed: exit code 1; the output root {story.root} is gone"
 
     said = {}
-    for words in (("babysit", "tiny", "--once"), ("status", "tiny"), ("triage", "tiny")):
+    log = str(story.jobs / "tiny-1" / "job.log")
+    for words in (("babysit", "tiny", "--once"), ("status", "tiny"), ("triage", "tiny"), ("triage", log)):
         capsys.readouterr()
         assert story.herorun(*words) == 1
-        said[words[0]] = " ".join(capsys.readouterr().out.split())
+        said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
     capsys.readouterr()
     story.herorun("report", "tiny", "--json")
     (launched,) = json.loads(capsys.readouterr().out)["instances"]

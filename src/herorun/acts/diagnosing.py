@@ -23,6 +23,27 @@ def names_run(name: str, start: Path) -> bool:
         return False
 
 
+def log_diagnosed(name: str, start: Path) -> dict[str, Any] | None:
+    """Of a log that lies in a run's own folder: the diagnosis of its instance, as every other surface has it. None for
+    any other file, and where nothing but the log tells."""
+    parts = (start / name).resolve().parts
+    if ".herorun" not in parts[:-4]:
+        return None
+    at = parts.index(".herorun")
+    slug, instance, top = parts[at + 1], parts[at + 3], Path(*parts[:at])
+    try:
+        run, _ = watched_run(slug, top)
+        memory = run.record.memory()
+        if memory.current is not None and memory.current.name == instance:
+            found = run_diagnosed(slug, top)
+            return {**found, "file": name} if found["role"] == "root" else None
+    except (HerorunError, OSError):
+        return None
+    ending = memory.endings.get(instance)
+    number = next((each.number for each in memory.instances if each.name == instance), 1)
+    return _shape(name, ending.seen, ending.why, number, ending) if ending else None
+
+
 def run_diagnosed(name: str, start: Path) -> dict[str, Any]:
     """In the shape of a triaged log; the excerpt is the diagnosis."""
     run, _ = watched_run(name, start)

@@ -27,7 +27,7 @@ def command(
     """Find the root of a failure in the newest attempt of each log; `-` reads standard input.
 
     Where FILE is the name of a run of this repository and no file, it says why the newest instance ended, from all that
-    a fresh look sees: scheduler, log, store and disks.
+    a fresh look sees: scheduler, log, store and disks. So it does for the log of an instance in the run's own folder.
 
     Ends with 1 where a failure is found, and with 0 where there is none, or none that the log explains.
 
@@ -61,6 +61,11 @@ def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> 
 
         if names_run(name, start):
             return run_diagnosed(name, start)
+    elif name != "-" and exit_code is None and ".herorun" in (start / name).resolve().parts:
+        from herorun.acts.diagnosing import log_diagnosed
+
+        if found := log_diagnosed(name, start):
+            return found
     return _plain(name, judged(known, name, start, exit_code))
 
 
