@@ -283,6 +283,8 @@ def kind(told: Schema, defs: Schema) -> str:
     match told.get("type"):
         case "array":
             return f"list of {kind(told['items'], defs)}s"
+        case "object" if told["additionalProperties"] is True:
+            return "table"
         case "object":
             return f"table of {kind(told['additionalProperties'], defs)}" + ("s" if simple(told) else "")
         case "boolean":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from herorun.core.ports import Place, Post
+from herorun.core.ports import IssueTracker, Place, Post
 from herorun.core.render import one_line
 from herorun.core.scrub import scrub
 from herorun.system.files import create_whole, write_whole
@@ -18,7 +18,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "IssueFolder":
+def connect(options: Options, place: Place) -> IssueTracker:
     return IssueFolder(Path(place.state) / "issue")
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
 from herorun.system.clock import now
 from herorun.system.process import run
 
@@ -34,12 +34,14 @@ class Options(BaseModel):
     )
 
 
-def connect(options: Options, place: Place) -> "JobQueue":
+def connect(options: Options, place: Place) -> Scheduler:
     return JobQueue(options, Path(place.state).absolute() / "logs")
 
 
 class JobQueue:
     """See `core.ports.Scheduler`."""
+
+    everywhere = True  # the queue gives every machine the same answers
 
     def __init__(self, options: Options, logs: Path) -> None:
         self._options = options

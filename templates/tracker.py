@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.ports import Place, Row, Rows
+from herorun.core.ports import Place, Row, Rows, Tracker
 
 MOST_BYTES = 16 << 20  # a read; the cursor goes on from there
 _SAMPLE = 1024  # bytes before the cursor, by which the file is known again
@@ -23,7 +23,7 @@ class Options(BaseModel):
     path: str = Field("metrics.txt", min_length=1, description="Absolute, or relative to the output root.")
 
 
-def connect(options: Options, place: Place) -> "KeyValues":
+def connect(options: Options, place: Place) -> Tracker:
     return KeyValues(Path(place.output_root) / options.path)
 
 

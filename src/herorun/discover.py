@@ -20,7 +20,17 @@ from herorun.core.check import check as make_check
 from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
-from herorun.core.ports import Place
+from herorun.core.ports import (
+    ById,
+    IssueTracker,
+    Layout,
+    Notifier,
+    Place,
+    Scheduler,
+    Store,
+    Tracker,
+    missing_members,
+)
 from herorun.core.reach import Reach
 
 _KIND = re.compile(KIND)
@@ -31,6 +41,14 @@ ADAPTERS = {  # where the contract names the kind of a port
     "stores": "store for [output] root, scheme",
     "stores.layouts": "[checkpoints] layout",
     "notifiers": "[issue] kind",
+}
+PORTS: Mapping[str, type] = {  # what each adapter must be able to do
+    "schedulers": Scheduler,
+    "schedulers.by_id": ById,
+    "trackers": Tracker,
+    "stores": Store,
+    "stores.layouts": Layout,
+    "notifiers": Notifier,
 }
 
 
@@ -117,7 +135,29 @@ def connect(
     module = _adapter(port, kind)
     declared = getattr(module.Options, "model_fields", {})
     own = {name: value for name, value in (stated or {}).items() if name in declared and value is not None}
-    return module.connect(_validated(port, kind, module, {**own, **options}), place)
+    adapter = module.connect(_validated(port, kind, module, {**own, **options}), place)
+    if lacking := missing_members(PORTS[port], adapter):
+        raise WrongUse(
+            f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks for."
+        )
+    return adapter
+
+
+def must_hold_pages(kind: str) -> None:
+    """`WrongUse` where a notifier only sends: no run's page can lie there."""
+    if not _holds_pages(kind):
+        able = ", ".join(each for each in adapter_kinds("notifiers") if _holds_pages(each))
+        raise WrongUse(
+            f"[issue] kind = {kind!r} only sends, and a run's page needs a place that it stays in: use one of {able}, and name {kind!r} in [notify] kinds."
+        )
+
+
+def _holds_pages(kind: str) -> bool:
+    """By the class that its `connect` says it returns; where it says nothing, by trying."""
+    from typing import get_type_hints
+
+    told = get_type_hints(_adapter("notifiers", kind).connect).get("return")
+    return told is None or not missing_members(IssueTracker, told)
 
 
 def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:

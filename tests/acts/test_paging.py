@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.event import Event, Failed, Intended
+from herorun.core.event import Done, Event, Failed, Intended
 from herorun.core.paging import PAGE
 from herorun.notifiers.channel import AppriseChannel
 from herorun.system.clock import now
@@ -51,6 +51,15 @@ def _is_sending(event: Event) -> bool:
 
 def told(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
+
+
+def test_a_notifier_that_only_sends_takes_pages_too(story: Story) -> None:
+    story.sign(notify={"kinds": ["terminal"]}, babysit={"cadence": "1s"})
+    story.order("tiny-2", "true")
+    story.launched(CRASH)
+    story.tick()
+    keys = [event.key for event in sendings(story) if isinstance(event, Done)]
+    assert keys and all("terminal" in key for key in keys), keys
 
 
 def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebService) -> None:

@@ -46,6 +46,10 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         ("config.toml", "it holds more than [[signature]] tables"),
     ),
     "an unknown tracker": (lambda text: text.replace('"jsonl"', '"nope"'), ("'nope'", "jsonl")),
+    "a page where nothing stays": (
+        lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"'),
+        ("[issue] kind = 'terminal'", "use one of github, local", "[notify] kinds"),
+    ),
     "an unknown option": (
         lambda text: text.replace('settle = "1ms"', "settles = 1"),
         ("[scheduler] local", "unknown key `settles`"),

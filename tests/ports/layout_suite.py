@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Layout
+from herorun.core.ports import Layout, missing_members
 from ports.disks import Disk, LocalDisk, MemoryDisk, Through, Trainer, Untimed
 
 
@@ -29,6 +29,9 @@ class LayoutSuite:
     @pytest.fixture(params=["local", "memory"])
     def disk(self, request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
         return LocalDisk(tmp_path) if request.param == "local" else MemoryDisk()
+
+    def test_it_has_every_member_of_its_port(self, trainer: Trainer) -> None:
+        assert missing_members(Layout, trainer.layout) == ()
 
     def test_checkpoints_come_by_number_and_not_by_name(self, trainer: Trainer, disk: Disk) -> None:
         paths = [disk.save(trainer, step) for step in (2, 9, 10, 100)]

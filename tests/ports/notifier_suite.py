@@ -5,7 +5,7 @@ from typing import Protocol
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.ports import IssueTracker, Notifier, Post
+from herorun.core.ports import IssueTracker, Notifier, Post, missing_members
 
 OUT_OF_REACH = (OSError, CouldNotLook)
 SECRET = "ghp_" + "s3cr3t" * 6
@@ -45,6 +45,9 @@ class NotifierSuite:
     @pytest.fixture
     def bench(self) -> NotifierBench:
         raise NotImplementedError
+
+    def test_it_has_every_member_of_its_port(self, bench: NotifierBench) -> None:
+        assert missing_members(Notifier, bench.connect()) == ()
 
     def test_what_was_posted_was_said_and_is_found(self, bench: NotifierBench) -> None:
         reference = bench.connect().post(a_post(body="It ended with exit code 1."))
@@ -132,6 +135,9 @@ class IssueTrackerSuite(NotifierSuite):
     @pytest.fixture
     def bench(self) -> IssueBench:
         raise NotImplementedError
+
+    def test_it_has_every_member_of_an_issue_tracker(self, bench: IssueBench) -> None:
+        assert missing_members(IssueTracker, bench.connect()) == ()
 
     def test_opening_twice_is_one_issue(self, bench: IssueBench) -> None:
         said = bench.said()

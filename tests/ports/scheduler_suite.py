@@ -19,7 +19,7 @@ import pytest
 
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Scheduler, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Scheduler, Submission, Unsure, missing_members
 
 WEIRD = "a b\n'\"$(echo no);*é"
 SECRET = "correct-horse-battery-9f2c"
@@ -93,6 +93,9 @@ def read_or_none(read: Callable[..., LogPart], instance: str) -> LogPart | None:
 
 class SchedulerSuite:
     """The contract of `herorun.core.ports.Scheduler`."""
+
+    def test_it_has_every_member_of_its_port(self, rig: Rig) -> None:
+        assert missing_members(Scheduler, rig.connect()) == ()
 
     def test_a_job_that_exits_with_zero_has_succeeded(self, rig: Rig) -> None:
         job = rig.run(rig.job("exit 0"))

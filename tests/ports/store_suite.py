@@ -8,7 +8,7 @@ from typing import Protocol
 import pytest
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import FileDigest, Store
+from herorun.core.ports import FileDigest, Store, missing_members
 
 
 class StoreBench(Protocol):
@@ -30,6 +30,9 @@ class StoreSuite:
     @pytest.fixture
     def bench(self) -> StoreBench:
         raise NotImplementedError
+
+    def test_it_has_every_member_of_its_port(self, bench: StoreBench) -> None:
+        assert missing_members(Store, bench.connect()) == ()
 
     def test_what_was_created_reads_back(self, bench: StoreBench) -> None:
         store = bench.connect()

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pytest
 
-from herorun.core.ports import Row, Tracker
+from herorun.core.ports import Row, Tracker, missing_members
 
 SECRET = "ghp_" + "s3cr3t" * 6
 Logged = tuple[int, Mapping[str, float]]
@@ -48,6 +48,9 @@ class TrackerSuite:
     @pytest.fixture
     def bench(self) -> TrackerBench:
         raise NotImplementedError
+
+    def test_it_has_every_member_of_its_port(self, bench: TrackerBench) -> None:
+        assert missing_members(Tracker, bench.connect()) == ()
 
     def test_rows_come_in_order_with_their_values(self, bench: TrackerBench) -> None:
         bench.log((0, {"train/loss": 3.5, "grad": 1.0}), (1, {"train/loss": 3.25}))

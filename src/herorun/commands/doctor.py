@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     """Look at git, tokens and keys, back ends, log patterns, disks and the clock.
 
-    It only looks; with --send-test it sends one message to each channel that [notify] targets names, and nothing else.
+    It only looks; with --send-test it sends one message to each channel that [notify] names, and nothing else.
 
     Without RUN it looks at all that the contracts in runs/ name.
 

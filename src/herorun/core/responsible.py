@@ -38,7 +38,7 @@ class Responsible:
 
 def responsible(contract: Contract, dri: str, launches: bool, issue: str) -> Responsible:
     """`launches`: the DRI launches it. `issue` is its link; empty before there is one."""
-    channels = contract.notify.targets
+    channels = contract.notify.channels
     return Responsible(
         contract.goal.strip(),
         contract.stop_when.strip(),

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Place, Post
+from herorun.core.ports import Channel, Place, Post
 from herorun.core.scrub import scrub
 from herorun.system.deadline import within
 
@@ -35,7 +35,7 @@ class Options(BaseModel):
     variable: str = ""
 
 
-def connect(options: Options, place: Place) -> "AppriseChannel":
+def connect(options: Options, place: Place) -> Channel:
     if not options.variable:
         raise WrongUse("A channel is named in [notify] targets: no page of a run can lie there.")
     return AppriseChannel(options.variable, place)

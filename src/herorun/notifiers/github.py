@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Comments, Place, Post
+from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.core.render import one_line
 from herorun.core.trust import NeedsTrust
 from herorun.notifiers._github_calls import Calls, Refused, worded
@@ -53,7 +53,7 @@ class Options(BaseModel):
     login: str | None = Field(None, description="Whom we write as, where the token may not ask.")
 
 
-def connect(options: Options, place: Place) -> "GitHubIssue":
+def connect(options: Options, place: Place) -> IssueTracker:
     if options.repo is None:
         raise WrongUse('[issue] kind = "github" needs repo = "owner/name".')
     return GitHubIssue(options, options.repo)

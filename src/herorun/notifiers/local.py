@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Comments, Place, Post
+from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.core.render import one_line
 from herorun.notifiers._markdown import (
     anchor,
@@ -34,7 +34,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "LocalIssue":
+def connect(options: Options, place: Place) -> IssueTracker:
     return LocalIssue(Path(place.state) / "issue.md")
 
 

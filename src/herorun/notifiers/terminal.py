@@ -10,7 +10,7 @@ from typing import TextIO
 
 from pydantic import BaseModel, ConfigDict
 
-from herorun.core.ports import Place, Post
+from herorun.core.ports import Notifier, Place, Post
 from herorun.core.scrub import scrub
 
 REFERENCE = "standard error"
@@ -23,7 +23,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "Terminal":
+def connect(options: Options, place: Place) -> Notifier:
     return Terminal(place)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job, taken_after
 from herorun.schedulers._asked import must_be_instance
@@ -49,7 +49,7 @@ _DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 
 
-def connect(options: Options, place: Place) -> "Iris":
+def connect(options: Options, place: Place) -> Scheduler:
     return Iris(options, Path(place.state).absolute() / "iris")
 
 

@@ -20,7 +20,7 @@ from herorun.core.contract import Duration
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
 from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines
@@ -41,7 +41,7 @@ class Options(BaseModel):
     start_within: Duration = Field(timedelta(seconds=10), description="Time that a start may take.")
 
 
-def connect(options: Options, place: Place) -> "Local":
+def connect(options: Options, place: Place) -> Scheduler:
     return Local(options, Path(place.state).absolute() / "jobs")
 
 

@@ -18,7 +18,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.finding import count
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job
 from herorun.schedulers._asked import must_be_instance, secret_values
@@ -47,7 +47,7 @@ def _of_launcher() -> dict[str, str]:
     return {**machine_environment(), **own}
 
 
-def connect(options: Options, place: Place) -> "Nel":
+def connect(options: Options, place: Place) -> Scheduler:
     folder = options.folder or f"{place.output_root.rstrip('/')}/nel"
     if not folder.startswith("/"):
         raise WrongUse(f"nel cannot write to {place.output_root}: say [scheduler] folder, an absolute path.")

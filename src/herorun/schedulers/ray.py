@@ -17,7 +17,7 @@ from herorun.core.canonical import canonical
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
 from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._ray_answers import Record, Stop, state_of
 from herorun.schedulers._ray_call import Dashboard
@@ -34,7 +34,7 @@ UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
 _TAKEN = re.compile(r"submission_id .* already exists")
 
 
-def connect(options: Options, place: Place) -> "Ray":
+def connect(options: Options, place: Place) -> Scheduler:
     notes = Notes(Path(place.state).absolute() / "ray")
     return RayWithLogs(options, notes) if options.logs else Ray(options, notes)
 

@@ -16,7 +16,7 @@ from herorun.core.canonical import digest
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job, taken_after
@@ -52,7 +52,7 @@ from herorun.system.files import locked
 T = TypeVar("T")
 
 
-def connect(options: Options, place: Place) -> "Slurm":
+def connect(options: Options, place: Place) -> Scheduler:
     return Slurm(options, place, road_to(options))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Place, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
 from herorun.core.reach import Login, Reach
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._asked import must_be_instance, secret_values
@@ -33,7 +33,7 @@ from herorun.system.far import far_to, readable
 from herorun.system.road import ssh_argv
 
 
-def connect(options: Options, place: Place) -> "Ssh":
+def connect(options: Options, place: Place) -> Scheduler:
     return Ssh(options)
 
 

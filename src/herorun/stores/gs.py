@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
-from herorun.core.ports import Entry, FileDigest, Place, Rule
+from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.stores._fsspec import DEADLINE, NOW, Malformed, Refused, Requests
 from herorun.stores._gs_client import EXPIRED, NONE, login, opened, words
 from herorun.stores._gs_rules import rules_of
@@ -33,7 +33,7 @@ class Options(BaseModel):
     deadline: float = Field(DEADLINE, gt=0, description="Seconds that one call may take, retries included.")
 
 
-def connect(options: Options, place: Place) -> ObjectStore:
+def connect(options: Options, place: Place) -> Store:
     requests = Requests(lambda: opened(options.token, options.endpoint), options.deadline, words)
     return ObjectStore(GoogleObjects(requests))
 

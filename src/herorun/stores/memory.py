@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from herorun.core.ports import Entry, FileDigest, Place, Rule
+from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.stores._fsspec import Refused
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
@@ -18,7 +18,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> ObjectStore:
+def connect(options: Options, place: Place) -> Store:
     return ObjectStore(MemoryObjects())
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.checkup import Fit, Part
-from herorun.core.ports import Entry, FileDigest, Place, Rule
+from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.stores._fsspec import DEADLINE, Malformed, Requests
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
@@ -39,7 +39,7 @@ class Options(BaseModel):
     deadline: float = Field(DEADLINE, gt=0, description="Seconds that one call may take, retries included.")
 
 
-def connect(options: Options, place: Place) -> ObjectStore:
+def connect(options: Options, place: Place) -> Store:
     return ObjectStore(S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, clients_words)))
 
 

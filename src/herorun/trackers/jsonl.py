@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.ports import Place, Row, Rows
+from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.reach import Reach
 from herorun.trackers._growing import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
 from herorun.trackers._reach import file_path, opener
@@ -30,7 +30,7 @@ class Options(BaseModel):
     )
 
 
-def connect(options: Options, place: Place) -> "JsonLines":
+def connect(options: Options, place: Place) -> Tracker:
     path = file_path("jsonl", options.path, place)
     return JsonLines(path, options.path, options.step_key, place.reach)
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.ports import Place, Row, Rows
+from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._growing import Batch, Mark, read_growing, skip_hole
 from herorun.trackers._reach import local_path
 from herorun.trackers.json_rows import Unusable, parse_row
@@ -36,7 +36,7 @@ class Options(BaseModel):
     )
 
 
-def connect(options: Options, place: Place) -> "LevanterLog":
+def connect(options: Options, place: Place) -> Tracker:
     return LevanterLog(local_path("levanter_log", options.path, place))
 
 

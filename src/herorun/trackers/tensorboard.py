@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.ports import Place, Row, Rows
+from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._events import Event, event_of
 from herorun.trackers._growing import Batch, Mark, read_growing
 from herorun.trackers._reach import local_path
@@ -33,7 +33,7 @@ class Options(BaseModel):
     )
 
 
-def connect(options: Options, place: Place) -> "TensorBoard":
+def connect(options: Options, place: Place) -> Tracker:
     return TensorBoard(local_path("tensorboard", options.path, place))
 
 

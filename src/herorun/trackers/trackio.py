@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerAlert
-from herorun.core.ports import Place, Row, Rows
+from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._leaves import numbers
 from herorun.trackers._reach import local_path
 from herorun.trackers._sqlite import changed, reading
@@ -43,7 +43,7 @@ class Options(BaseModel):
     name: str | None = Field(None, min_length=1, description="Display name.")
 
 
-def connect(options: Options, place: Place) -> "Trackio":
+def connect(options: Options, place: Place) -> Tracker:
     path = local_path("trackio", options.path, place)
     if path.suffix != ".db":
         if not options.project:

@@ -22,7 +22,7 @@ from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
-from herorun.core.ports import Place, Rows
+from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import run
 from herorun.trackers.wandb_answers import OTHER_FORM, identity_of, rows_of, said
@@ -69,7 +69,7 @@ class Options(BaseModel):
     )
 
 
-def connect(options: Options, place: Place) -> "Wandb":
+def connect(options: Options, place: Place) -> Tracker:
     return Wandb(options)
 
 

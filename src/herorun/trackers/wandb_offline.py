@@ -13,7 +13,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
-from herorun.core.ports import Place, Rows
+from herorun.core.ports import Place, Rows, Tracker
 from herorun.trackers._growing import Batch, Mark, read_growing
 from herorun.trackers._reach import local_path
 from herorun.trackers._wandb_glance import beginning_of, glance_of
@@ -38,7 +38,7 @@ class Options(BaseModel):
     name: str | None = Field(None, min_length=1, description="Display name.")
 
 
-def connect(options: Options, place: Place) -> "WandbOffline":
+def connect(options: Options, place: Place) -> Tracker:
     return WandbOffline(local_path("wandb_offline", options.path, place), options.id, options.name)
 
 

@@ -11,7 +11,7 @@ from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
-from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Store
+from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Sending, Store
 from herorun.record import RunRecord
 from herorun.routed import RoutedStore
 
@@ -120,10 +120,15 @@ class Watched(ABC):
 
     @cached_property
     def channels(self) -> Channels:
-        names = self.contract.notify.targets
-        return Channels(
-            tuple(discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in names)
+        told = self.contract.notify
+        addressed = (
+            discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in told.targets
         )
+        sending = (
+            Sending(kind, discover.connect("notifiers", kind, told.options.get(kind, {}), self.place))
+            for kind in told.kinds
+        )
+        return Channels((*addressed, *sending))
 
     @cached_property
     def limits(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Why: a crash, a NaN or a question to the DRI is then written into a file on one machine, and the job waits, or trains on,
 until somebody happens to look.
-Fix: name a channel in `[notify] targets`, or set `[issue] kind = "github"`; `herorun doctor RUN --send-test` proves that a
+Fix: name a channel in `[notify] targets` or `kinds`, or set `[issue] kind = "github"`; `herorun doctor RUN --send-test` proves that a
 channel is read; or let the DRI sign that somebody watches all the same.
 """
 
@@ -11,13 +11,15 @@ from herorun.core.contract import Contract
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 ON_THIS_MACHINE = "local"  # the issue kind whose page nobody is notified of
+TERMINAL = "terminal"  # the kind that tells whoever happens to sit there
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unnotified_hero(contract: Contract) -> Verdict:
-    targets, kind = contract.notify.targets, contract.issue.kind
-    if targets:
-        return passed(f"notifies {', '.join(targets)}")
+    kind = contract.issue.kind
+    channels = [name for name in contract.notify.channels if name != TERMINAL]
+    if channels:
+        return passed(f"notifies {', '.join(channels)}")
     if kind != ON_THIS_MACHINE:
         return passed(f"notifies by its {kind} issue")
     if not contract.is_hero:

@@ -1,7 +1,8 @@
 """The tables of who is told, and where the record is kept."""
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
@@ -65,14 +66,26 @@ class Notify(Table):
         (),
         description="Names of environment variables that hold apprise URLs; the first that takes a page has it.",
     )
+    kinds: tuple[Annotated[str, Field(pattern=KIND)], ...] = Field(
+        (),
+        description="Kinds of notifiers that only send, such as an installed package's; asked after the targets.",
+    )
+    options: Mapping[str, Mapping[str, Any]] = Field(
+        {}, description="[notify.options.KIND]: the keys of such a notifier."
+    )
     pages_per_hour: Whole = Field(
         6, gt=0, description="By one channel; beyond it repeats are counted and told of in the next page."
     )
     pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
 
-    @field_validator("targets")
+    @field_validator("targets", "kinds")
     @classmethod
     def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(value)) < len(value):
-            raise ValueError("names a variable twice")
+            raise ValueError("names one twice")
         return value
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """By their names, in the order in which they are asked to take a page."""
+        return (*self.targets, *self.kinds)

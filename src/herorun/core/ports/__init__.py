@@ -19,9 +19,19 @@ from herorun.core.ports.jobs import (
     Unsure,
     submission_of,
 )
+from herorun.core.ports.members import members, missing_members
 from herorun.core.ports.metrics import Alerts, Identities, Row, Rows, Tracker
 from herorun.core.ports.place import Place
-from herorun.core.ports.posts import Channel, Channels, Comments, IssueTracker, Notifier, Post, ReadBack
+from herorun.core.ports.posts import (
+    Channel,
+    Channels,
+    Comments,
+    IssueTracker,
+    Notifier,
+    Post,
+    ReadBack,
+    Sending,
+)
 
 __all__ = [
     "Absent",
@@ -53,10 +63,13 @@ __all__ = [
     "Rule",
     "Scheduler",
     "Search",
+    "Sending",
     "Store",
     "Submission",
     "Submitted",
     "Tracker",
     "Unsure",
+    "members",
+    "missing_members",
     "submission_of",
 ]

@@ -26,10 +26,31 @@ class Notifier(Protocol):
 class Channel(Notifier, Protocol):
     """A notifier beyond the issue. It is called by the variable that holds its address, which is never told."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What people know it by."""
 
     def problem(self) -> str:
         """Why nothing can be sent by it, found without sending; empty where nothing is known against it."""
+
+
+@dataclass(frozen=True)
+class Sending:
+    """A notifier that only sends, as a channel: it is called by its kind."""
+
+    name: str
+    notifier: Notifier
+
+    def post(self, post: Post) -> str:
+        return self.notifier.post(post)
+
+    def find(self, key: str) -> str | None:
+        return self.notifier.find(key)
+
+    def problem(self) -> str:
+        """Its own word, where it has one."""
+        ask = getattr(self.notifier, "problem", None)
+        return str(ask()) if ask else ""
 
 
 @dataclass(frozen=True)

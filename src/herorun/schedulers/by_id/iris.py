@@ -12,7 +12,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import JobState
 from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.outside import read_json
-from herorun.core.ports import Absent, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Origin, Place, Search, Unsure
 from herorun.schedulers._iris_ask import CommandLine
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_rows import (
@@ -38,7 +38,7 @@ class Options(BaseModel):
     user: str | None = Field(None, description="As whom Iris knows us; none: nobody says.")
 
 
-def connect(options: Options, place: Place) -> "IrisById":
+def connect(options: Options, place: Place) -> ById:
     return IrisById(options)
 
 

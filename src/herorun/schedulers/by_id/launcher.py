@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.jobs.launcher import Output, read_output
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Place, Search, Unsure
 from herorun.schedulers._road import Login, road_to
 from herorun.schedulers.by_id import slurm
 from herorun.system.clock import now
@@ -25,7 +25,7 @@ class Options(Login):
     slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
 
 
-def connect(options: Options, place: Place) -> "LauncherById":
+def connect(options: Options, place: Place) -> ById:
     return LauncherById(options)
 
 

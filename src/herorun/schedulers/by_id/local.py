@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
 from herorun.schedulers import local
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._processes import birth
@@ -30,7 +30,7 @@ class Options(BaseModel):
     log: str | None = Field(None, description="Its log file.")
 
 
-def connect(options: Options, place: Place) -> "LocalById":
+def connect(options: Options, place: Place) -> ById:
     return LocalById(options, Path(place.state))
 
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.jobs.tasks import TaskEnd
-from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_judge import judge
@@ -33,7 +33,7 @@ class Options(Login):
     slurm_conf: Absolute | None = Field(None, description="The cluster's slurm.conf.")
 
 
-def connect(options: Options, place: Place) -> "NelById":
+def connect(options: Options, place: Place) -> ById:
     return NelById(NelOptions(**options.model_dump(exclude_none=True)), Path(place.state) / "nel")
 
 

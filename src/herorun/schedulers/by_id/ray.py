@@ -7,7 +7,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._ray_call import Dashboard
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_look import Look
@@ -21,7 +21,7 @@ class Options(BaseModel):
     cluster: str = Field(pattern=r"^https?://", description="The dashboard, `http://host:8265`.")
 
 
-def connect(options: Options, place: Place) -> "RayById":
+def connect(options: Options, place: Place) -> ById:
     return RayById(options)
 
 

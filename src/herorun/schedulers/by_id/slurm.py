@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.jobs.tasks import OOM_CODE, TaskEnd
-from herorun.core.ports import Absent, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Login, road_to
 from herorun.schedulers._slurm_ask import Programs, new_parted
@@ -39,7 +39,7 @@ class Options(Login):
     slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
 
 
-def connect(options: Options, place: Place) -> "SlurmById":
+def connect(options: Options, place: Place) -> ById:
     return SlurmById(options)
 
 

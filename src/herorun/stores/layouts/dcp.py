@@ -12,7 +12,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Entry, Place, Store
+from herorun.core.ports import Entry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
 from herorun.stores.layouts._named import Named, stem
 
@@ -24,7 +24,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "Dcp":
+def connect(options: Options, place: Place) -> Layout:
     return Dcp()
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Place, Store
+from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,
     marker,
@@ -35,7 +35,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "HfTrainer":
+def connect(options: Options, place: Place) -> Layout:
     return HfTrainer()
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Place, Store
+from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,
     last_touched,
@@ -29,7 +29,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "Levanter":
+def connect(options: Options, place: Place) -> Layout:
     return Levanter()
 
 

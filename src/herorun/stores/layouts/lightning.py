@@ -12,7 +12,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Place, Store
+from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
 from herorun.stores.layouts._named import Named, Naming
 from herorun.stores.layouts.dcp import shard_problem
@@ -27,7 +27,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "Lightning":
+def connect(options: Options, place: Place) -> Layout:
     return Lightning()
 
 

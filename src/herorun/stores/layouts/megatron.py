@@ -14,7 +14,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Entry, Place, Store
+from herorun.core.ports import Entry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, visible
 from herorun.stores.layouts._named import Named, stem
 from herorun.stores.layouts.dcp import shard_problem
@@ -29,7 +29,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "Megatron":
+def connect(options: Options, place: Place) -> Layout:
     return Megatron()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Place, Store
+from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
 from herorun.stores.layouts._named import Named, Naming
 
@@ -30,7 +30,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def connect(options: Options, place: Place) -> "Orbax":
+def connect(options: Options, place: Place) -> Layout:
     return Orbax()
 
 

@@ -1,0 +1,20 @@
+"""What an adapter must have to stand behind a port."""
+
+from typing import Any
+
+
+def members(port: type) -> frozenset[str]:
+    """The names that a port declares: its methods, and its attributes.
+
+    >>> from herorun.core.ports import Notifier
+    >>> sorted(members(Notifier))
+    ['find', 'post']
+    """
+    own = [base for base in port.__mro__ if getattr(base, "_is_protocol", False)]
+    names = {name for base in own for name in (*vars(base), *vars(base).get("__annotations__", {}))}
+    return frozenset(name for name in names if not name.startswith("_"))
+
+
+def missing_members(port: type, adapter: Any) -> tuple[str, ...]:
+    """Those that an adapter, or its class, has not, in order."""
+    return tuple(sorted(name for name in members(port) if not hasattr(adapter, name)))
