@@ -101,7 +101,8 @@ def alert_lines(glances: Sequence[Glance]) -> list[Any]:
         if glance.error:
             lines.append(Text(f"{clean(glance.slug)}: {clean(glance.error)}", "red"))
         for missing in glance.awaited:
-            lines.append(Text(f"{clean(glance.slug)}: awaited {clean(missing.words)}", "yellow"))
+            until = f"; until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
+            lines.append(Text(f"{clean(glance.slug)}: awaited {clean(missing.message)}{until}", "yellow"))
         for alert in glance.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
             words = (
