@@ -19,6 +19,7 @@ from chaos.faults import (
 from chaos.world import World
 
 AWAY = 5.0  # seconds that a fault of a server or of the clock lasts
+SET = 3600.0  # seconds; no week of ours is that long, so that every moment told can be put right
 LIMITED = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}
 
 
@@ -57,15 +58,15 @@ def other_host(world: World, fault: Fault) -> None:
 
 
 def clock_forward(world: World, fault: Fault) -> None:
-    _set_clock(world, 600)
+    _set_clock(world, SET)
 
 
 def clock_back(world: World, fault: Fault) -> None:
-    _set_clock(world, -600)
+    _set_clock(world, -SET)
 
 
 def _set_clock(world: World, seconds: float) -> None:
-    """Ten minutes off, and right again."""
+    """An hour off, as by a wrong time zone, and right again."""
     world.set_clock(seconds)
     time.sleep(AWAY)
     world.set_clock(0)

@@ -42,6 +42,10 @@ issue = {issue}
 cadence = "1s"
 recovery = "relaunch"
 budgets = {{ relaunches = 1000, unknown = 1000, infra = 1000, window = "1h" }}
+
+[babysit.thresholds]  # of disks that are small from the first day
+full-disk = {{ bytes = 4_000_000, inodes = 10, days = 0.00001 }}
+filling-disk = {{ bytes = 4_000_000, inodes = 10, days = 0.00001 }}
 """
 
 
@@ -79,8 +83,6 @@ class World:
     @property
     def log(self) -> Path:
         return self.home / "babysit.log"
-
-    # --- set-up ---------------------------------------------------------------------------------------
 
     def begin(self) -> "World":
         """Publish the code, launch every run, and let one process watch them all."""
@@ -126,9 +128,8 @@ class World:
 
     def set_clock(self, seconds: float) -> None:
         """So far from the real one, for every process of this world at once."""
-        aside = self.home / "clock.new"
-        aside.write_text(f"{seconds:+.0f}\n")
-        aside.rename(self.home / "clock")
+        (self.home / "clock.new").write_text(f"{seconds:+.0f}\n")
+        (self.home / "clock.new").rename(self.home / "clock")
 
     def _keep_up(self) -> None:
         """As a service manager does."""
@@ -146,8 +147,6 @@ class World:
             self.sitter.wait()
             time.sleep(0.5)
 
-    # --- commands and looks ------------------------------------------------------------------------------
-
     @property
     def _environment(self) -> dict[str, str]:
         known = {**os.environ, "PYTHONPATH": SOURCES, "CHAOS_WORLD": str(self.home), "NO_COLOR": "1"}
@@ -155,8 +154,8 @@ class World:
         known.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all that it imports
         if not self.other_clock:
             return known
-        path = f"{SOURCES}:{Path(__file__).parent / 'clock'}"
-        return known | {"PYTHONPATH": path, "CHAOS_CLOCK": str(self.home / "clock")}
+        known["PYTHONPATH"] += f":{Path(__file__).parent / 'clock'}"
+        return known | {"CHAOS_CLOCK": str(self.home / "clock")}
 
     def herorun(self, *words: str, where: Path | None = None) -> int:
         done = subprocess.run(
@@ -234,8 +233,6 @@ class World:
             with suppress(OSError):
                 if mark in path.read_bytes().split(b"\0"):
                     yield int(path.parent.name)
-
-    # --- the end ----------------------------------------------------------------------------------------------
 
     def end_watch(self) -> None:
         """The babysitter ends, and what waited goes out."""
