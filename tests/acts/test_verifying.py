@@ -152,7 +152,7 @@ def test_an_event_that_is_dated_long_before_the_last_one_is_said(kept: Story) ->
     kept.run.record.append(note("three", NOON + timedelta(minutes=20)))
     told = verified(kept)
     assert told.verdict == "clear"
-    assert "are dated before the one that they follow" in told.notes[-1]
+    assert "dated before the one that came first" in told.notes[-1]
 
 
 def test_a_strange_path_beside_the_record_changes_no_verdict(kept: Story) -> None:
