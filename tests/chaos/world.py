@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -98,6 +99,7 @@ class World:
         git(self.work, "commit", "-q", "-m", "the training code")
         git(self.work, "push", "-q", "-u", "origin", "HEAD:main")
         git(self.home, "clone", "-q", str(self.origin), str(self.other))
+        shutil.copytree(Path(__file__).parent / "clock", self.home / "clock")
         self.set_clock(0)
         for slug in self.slugs:
             for words in (("init", slug), ("launch", slug, "--yes", "--no-babysit")):
@@ -128,8 +130,9 @@ class World:
 
     def set_clock(self, seconds: float) -> None:
         """So far from the real one, for every process of this world at once."""
-        (self.home / "clock.new").write_text(f"{seconds:+.0f}\n")
-        (self.home / "clock.new").rename(self.home / "clock")
+        aside = self.home / "clock" / "aside"
+        aside.write_text(str(seconds))
+        aside.rename(aside.with_name("seconds"))
 
     def _keep_up(self) -> None:
         """As a service manager does."""
@@ -152,10 +155,7 @@ class World:
         known = {**os.environ, "PYTHONPATH": SOURCES, "CHAOS_WORLD": str(self.home), "NO_COLOR": "1"}
         known |= {"GITHUB_TOKEN": "token-of-dri", "HERORUN_TRUST": "all"}
         known.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all that it imports
-        if not self.other_clock:
-            return known
-        known["PYTHONPATH"] += f":{Path(__file__).parent / 'clock'}"
-        return known | {"CHAOS_CLOCK": str(self.home / "clock")}
+        return known | ({"PYTHONPATH": f"{SOURCES}:{self.home / 'clock'}"} if self.other_clock else {})
 
     def herorun(self, *words: str, where: Path | None = None) -> int:
         done = subprocess.run(
