@@ -19,7 +19,7 @@ def test_a_step_that_no_float_holds_is_left_out_and_said() -> None:
     rows = (Row(LARGEST_STEP, {}), Row(LARGEST_STEP + 1, {}), Row(10**400, {}))
     batch = bounded(Rows(rows, "c", problems=("before",)))
     assert [row.step for row in batch.rows] == [LARGEST_STEP]
-    assert batch.problems == ("before", f"2 rows with a step beyond {LARGEST_STEP} were left out")
+    assert batch.problems == ("before", f"2 rows with a step beyond {LARGEST_STEP} left out")
 
 
 def test_what_a_run_writes_stays_as_it_is() -> None:

@@ -59,7 +59,9 @@ def test_evidence_resolves_it_at_the_end_too():
 
 
 def test_a_stall_of_a_job_that_crashed_is_ended_and_the_crash_is_answered_by_the_relaunch():
-    story, (stalled, down, *_) = ticked(STALLED, STALLED | {Job: a_crashed_job()}, {})
+    story, (stalled, down, *_) = ticked(
+        STALLED, STALLED | {Job: a_crashed_job()}, {Job: a_job(instance="tiny-2")}
+    )
 
     assert [alert.check for alert in stalled.alerts.values()] == ["stalled-steps"]
     assert [(a.check, a.state) for a in down.ended] == [("stalled-steps", State.ENDED)]
