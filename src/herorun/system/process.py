@@ -1,9 +1,11 @@
-"""Run a program with a deadline. The only place that does."""
+"""Run a program with a deadline, and hold no more of what it writes than any answer has. The only place that does."""
 
 import os
 import select
+import selectors
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,6 +14,15 @@ from typing import IO, TypeAlias
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.system import voice
+
+MOST = (
+    256 << 20
+)  # bytes that one program may write; the largest answers are files of 64 MiB, and pages of metrics
+_BLOCK = 1 << 16  # bytes
+
+
+class TooMuch(CouldNotLook):
+    """A program wrote more than any answer has: nothing of it counts."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +55,85 @@ def run(
 ) -> Answer:
     """Run it to its end, or `CouldNotLook` when the time is over or the program is missing."""
     voice.report(f"runs {argv[0]}")  # not its words: they may hold what nobody should read
-    try:
-        with _startable(argv):
-            done = subprocess.run(
-                list(argv), capture_output=True, input=stdin, timeout=timeout, cwd=cwd, env=env, check=False
+    until = time.monotonic() + timeout
+    with _startable(argv):
+        program = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            bufsize=0,
+        )
+    with program:  # closes its pipes, and waits for it
+        try:
+            out, err = _exchanged(program, stdin, until)
+            return Answer(program.wait(max(0.0, until - time.monotonic())), out, err)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            words = (
+                f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within {say_span(timeout)}."
             )
-    except subprocess.TimeoutExpired:
-        raise CouldNotLook(
-            f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within {say_span(timeout)}."
-        ) from None
-    return Answer(done.returncode, done.stdout, done.stderr)
+            raise CouldNotLook(words) from None
+        finally:
+            program.kill()
+
+
+def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> tuple[bytes, bytes]:
+    """All that it writes to both of its outputs, while it gets its input; a TimeoutError when the time is over."""
+    assert program.stdin is not None and program.stdout is not None and program.stderr is not None
+    told: dict[IO[bytes], list[bytes]] = {program.stdout: [], program.stderr: []}
+    input_left, size = memoryview(stdin), 0
+    with selectors.DefaultSelector() as pipes:
+        for pipe in told:
+            pipes.register(pipe, selectors.EVENT_READ, told[pipe])
+        if stdin:
+            pipes.register(program.stdin, selectors.EVENT_WRITE)
+        else:
+            _close(program.stdin)
+        while pipes.get_map():
+            for key, _ in _ready(pipes, until):
+                if key.data is None:
+                    input_left = _given(program.stdin, input_left)
+                    if not input_left:
+                        pipes.unregister(program.stdin)
+                        _close(program.stdin)
+                elif data := os.read(key.fd, _BLOCK):
+                    key.data.append(data)
+                    size += len(data)
+                    _hold(size, program)
+                else:
+                    pipes.unregister(key.fileobj)
+    return b"".join(told[program.stdout]), b"".join(told[program.stderr])
+
+
+def _ready(pipes: selectors.BaseSelector, until: float) -> list[tuple[selectors.SelectorKey, int]]:
+    left = until - time.monotonic()
+    ready = pipes.select(left) if left > 0 else []
+    if not ready:
+        raise TimeoutError
+    return ready
+
+
+def _given(pipe: IO[bytes], data: memoryview) -> memoryview:
+    """What is left to be given, after as much as fits without waiting; nothing once it takes no more."""
+    try:
+        return data[os.write(pipe.fileno(), data[: select.PIPE_BUF]) :]
+    except BrokenPipeError:  # it ended before: how is in its answer
+        return data[:0]
+
+
+def _hold(size: int, program: subprocess.Popen[bytes]) -> None:
+    if size > MOST:
+        name = program.args[0] if isinstance(program.args, list) else program.args
+        raise TooMuch(
+            f"`{name!s}` wrote more than {MOST >> 20} MiB, and no answer is as long: it was ended, and nothing of it counts."
+        )
+
+
+def _close(pipe: IO[bytes]) -> None:
+    with suppress(OSError):
+        pipe.close()
 
 
 def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
@@ -70,14 +150,15 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
         try:
             assert program.stdin is not None and program.stdout is not None
             _give(program.stdin, stdin)
-            yield from _lines(program.stdout, idle, argv[0])
+            yield from _lines(program, complaints, idle, argv[0])
             code = program.wait(idle)
+        except subprocess.TimeoutExpired:
+            raise CouldNotLook(f"`{argv[0]}` said nothing for {say_span(idle)}.") from None
         finally:
             program.kill()
             program.wait()
             for pipe in filter(None, (program.stdin, program.stdout)):
-                with suppress(OSError):
-                    pipe.close()
+                _close(pipe)
         complaints.seek(0)
         return Answer(code, b"", complaints.read())
 
@@ -88,16 +169,26 @@ def _give(pipe: IO[bytes], data: bytes) -> None:
         pipe.close()
 
 
-def _lines(pipe: IO[bytes], idle: float, program: str) -> Iterator[bytes]:
-    rest = b""
+def _lines(
+    program: subprocess.Popen[bytes], complaints: IO[bytes], idle: float, name: str
+) -> Iterator[bytes]:
+    assert program.stdout is not None
+    begun: list[bytes] = []  # of the line that is not complete
+    size = 0
     while True:
-        if not select.select([pipe], [], [], idle)[0]:
-            raise CouldNotLook(f"`{program}` said nothing for {say_span(idle)}.")
-        data = os.read(pipe.fileno(), 1 << 16)
+        if not select.select([program.stdout], [], [], idle)[0]:
+            raise CouldNotLook(f"`{name}` said nothing for {say_span(idle)}.")
+        data = os.read(program.stdout.fileno(), _BLOCK)
         if not data:
             return
-        *lines, rest = (rest + data).split(b"\n")
-        yield from lines
+        size += len(data)
+        if b"\n" in data:
+            *lines, rest = b"".join([*begun, data]).split(b"\n")
+            yield from lines
+            begun, size = [rest], len(rest)
+        else:
+            begun.append(data)
+        _hold(size + os.fstat(complaints.fileno()).st_size, program)
 
 
 @contextmanager

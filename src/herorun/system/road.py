@@ -18,7 +18,7 @@ from typing import Protocol
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.reach import NAME, Login
-from herorun.system.process import Answer, Lines, run, run_lines
+from herorun.system.process import MOST, Answer, Lines, TooMuch, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
 ALIVE = 10  # seconds between two signs of life
@@ -105,6 +105,11 @@ class Ssh:
         try:
             left = max(0.1, until - time.monotonic())
             return run(command, left, stdin=stdin)
+        except TooMuch:
+            raise CouldNotLook(
+                f"{self.where} wrote more than {MOST >> 20} MiB, and no answer is as long: nothing of it counts. "
+                "Another program answers there: look at it."
+            ) from None
         except CouldNotLook as error:
             if "no answer within" not in str(error):
                 raise  # there is no ssh on this machine

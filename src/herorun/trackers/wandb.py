@@ -24,13 +24,14 @@ from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
-from herorun.system.process import run
+from herorun.system.process import MOST, TooMuch, run
 from herorun.trackers.wandb_answers import OTHER_FORM, identity_of, rows_of, said
 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
 
 MOST_ROWS = 50_000  # a read; the cursor goes on from there
+MOST_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
 _CURSOR = re.compile(r"1:(\d{1,18}):(.*)", re.ASCII)
 # Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process) would mislead.
 _KEPT = frozenset(
@@ -120,7 +121,7 @@ class Wandb:
         """All rows from the step on that the cursor names; a run that was made anew is read from its start."""
         known = _CURSOR.fullmatch(cursor)
         start, created = (int(known[1]), known[2]) if known else (0, "")
-        answer = self._ask(start=start, created=created, most=MOST_ROWS)
+        answer = self._ask(start=start, created=created, most=MOST_ROWS, most_values=MOST_VALUES)
         if answer.get("run", answer) is None:
             raise FileNotFoundError(f"W&B has no run {self._path}")
         if "run" not in answer:
@@ -151,6 +152,10 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
             done = run(
                 argv, seconds, cwd="/", env={**env, "TMPDIR": scratch}, stdin=json.dumps(question).encode()
             )
+        except TooMuch:
+            return {
+                "fault": f"gave more than {MOST >> 20} MiB in one page, which no run logs: nothing of it counts"
+            }
         except CouldNotLook:
             return {"fault": "did not respond in time"}
     try:

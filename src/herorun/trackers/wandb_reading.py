@@ -17,7 +17,8 @@ from typing import Any
 
 NAMESAKES = 20  # runs that are looked at, at most
 PATIENCE = 1.0  # seconds for the service to end
-PAGE = 1000  # steps asked for at once
+PAGE = 1000  # steps asked for at once, at most
+FIRST_PAGE = 50  # and first
 KEY_NUMBERS = 50  # of a summary
 
 
@@ -155,14 +156,21 @@ def _rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
     last = facts["last_step"]
     start = question["start"] if _goes_on(facts, question) else 0
     rows: list[Any] = []
-    step, until = start, monotonic() + question["timeout"]
+    step, values, until = start, 0, monotonic() + question["timeout"]
     while last is not None and step <= last:
-        if rows and (len(rows) >= question["most"] or monotonic() > until):
+        full = len(rows) >= question["most"] or values >= question["most_values"]
+        if rows and (full or monotonic() > until):
             break
-        stop = min(step + PAGE, last + 1)
-        rows += list(run.scan_history(page_size=PAGE, min_step=step, max_step=stop, use_cache=False))
-        step = stop
+        stop = min(step + _steps_at_once(step - start, values, question["most_values"]), last + 1)
+        page = list(run.scan_history(page_size=PAGE, min_step=step, max_step=stop, use_cache=False))
+        rows += page
+        values, step = values + sum(map(len, page)), stop
     return {"run": facts, "rows": rows, "next": step, "start": start}
+
+
+def _steps_at_once(steps: int, values: int, most: int) -> int:
+    """How many steps to ask for next, after so many steps of so many values: how wide rows are shows a first small page."""
+    return max(1, min(PAGE, most * steps // max(values, 1))) if steps else FIRST_PAGE
 
 
 def _goes_on(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
