@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from herorun.cli import run
+from herorun.commands import triage
 
 OOM = "step 1 loss 2.0\n[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
 
@@ -128,3 +129,22 @@ def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
     (told,) = json.loads(capsys.readouterr().out)["files"]
     assert (told["class"], told["line"]) == ("unknown", None)
     assert "no log" in told["advice"]
+
+
+@pytest.mark.parametrize("line", ["FutureWarning: this is deprecated, number {}", "step {} loss 2.0"])
+def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_said(
+    log: Path, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triage, "PATIENCE", 0.0)
+    monkeypatch.setattr(triage, "_BLOCK", 4_096)
+    text = "".join(line.format(number) + "\n" for number in range(1_000))
+    log.write_text(text)
+    assert run(["triage", str(log), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["files"]
+    assert (told["class"], told["person"]) == ("unknown", True)
+    assert "MiB in the middle of the log were not read" in told["advice"]
+    log.write_text(text + OOM)
+    assert run(["triage", str(log), "--json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)["files"]
+    assert (told["class"], told["line"]) == ("oom-accelerator", 1_002)
+    assert "were not read" in told["advice"]

@@ -1,6 +1,8 @@
 """What no run has, a job may still write: steps of hundreds of digits, and hundreds of thousands of names."""
 
+from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, MOST_NAMES, bounded
+from herorun.core.fold import MetricsState, Names, fold_rows, summarise
 from herorun.core.ports import Row, Rows
 
 MANY = tuple(Row(step, {f"m{step}_{each}": 1.0 for each in range(1000)}) for step in range(200))
@@ -25,3 +27,18 @@ def test_a_step_that_no_float_holds_is_left_out_and_said() -> None:
 def test_what_a_run_writes_stays_as_it_is() -> None:
     batch = Rows((Row(1, {"loss": 2.0}),), "c")
     assert bounded(batch) == batch
+
+
+def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -> None:
+    names, state = Names(), MetricsState()
+    for step in range(20):  # the newest rows wait
+        values = {"loss": 2.0, **{f"router/{step}_{each}": 1.0 for each in range(1000)}}
+        state = fold_rows(state, [Row(step, values, NOON)], names, NOON)
+    metrics = summarise(state, names)
+    assert metrics is not None and len(state.wanders) == MOST_NAMES
+    assert metrics.problems == (
+        "metrics such as a router's or a z-loss have more than 5000 names in all: later ones are not judged",
+    )
+    for each in range(3 * MOST_NAMES):
+        names.roles[f"m{each}"]
+    assert len(names.roles) <= 2 * MOST_NAMES

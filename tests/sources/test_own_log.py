@@ -150,6 +150,22 @@ def test_of_a_huge_log_the_end_is_read_and_the_rest_is_said(state: Path, log: Pa
     assert look(state).skipped == 0
 
 
+def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_said(
+    state: Path, log: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(own_log, "PATIENCE", 0.0)
+    monkeypatch.setattr(own_log, "PART", 3_000)
+    monkeypatch.setattr(own_log, "LAST", 2_000)
+    log.write_bytes(b"Segmentation fault (core dumped)\n" * 2_000 + BUG)
+    scheduler = Counted(state)
+    found = look(state, scheduler)
+    size = log.stat().st_size
+    assert scheduler.read == [(0, 3_000), (size - 2_000, 2_000)]
+    assert (found.offset, found.skipped) == (size, size - 5_000)
+    ended = judged(catalogue.with_own(), found, None)
+    assert ended.person and "MiB in the middle of the log were not read" in ended.advice
+
+
 def test_what_was_known_survives_a_stretch_that_was_passed_over(state: Path, log: Path, monkeypatch) -> None:
     monkeypatch.setattr(own_log, "MOST", 10_000)
     log.write_bytes(BUG)

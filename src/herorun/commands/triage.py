@@ -1,5 +1,6 @@
 """`herorun triage`."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from herorun.core.triage.catalogue import Catalogue
     from herorun.core.triage.judge import Judgement
 
+PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
 _BLOCK = 1 << 20  # bytes
 
 
@@ -28,6 +30,8 @@ def command(
 
     Where FILE is the name of a run of this repository and no file, it says why the newest instance ended, from all that
     a fresh look sees: scheduler, log, store and disks. So it does for the log of an instance in the run's own folder.
+
+    Of a log that takes more than a minute the rest is left out but for its end, and that is said.
 
     Ends with 1 where a failure is found, and with 0 where there is none, or none that the log explains.
 
@@ -70,19 +74,32 @@ def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> 
 
 
 def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Judgement":
-    """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read."""
-    from herorun.core.triage.judge import DOCUMENTS, judge, no_log, no_text
+    """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read.
+
+    A log whose every line has to be told apart takes seconds for each MiB: when the time is over only its end is read.
+    """
+    from herorun.core.triage.judge import DOCUMENTS, judge, no_log, no_text, part_read
     from herorun.core.triage.lines import is_text
-    from herorun.core.triage.scan import Scan, finish, scan
+    from herorun.core.triage.scan import Scan, finish, scan, skip
     from herorun.core.triage.seen import Seen, see
 
-    state, seen, readable = Scan(), Seen(), True
+    state, seen, readable, unread = Scan(), Seen(), True, 0
+    until, newest = time.monotonic() + PATIENCE, b""
     for number, block in enumerate(_blocks(name, start)):
         readable = readable if number else is_text(block)
-        state, matches = scan(known, state, block)
-        seen = see(seen, matches)
+        if time.monotonic() < until:
+            state, matches = scan(known, state, block)
+            seen = see(seen, matches)
+            continue
+        newest += block
+        left_out, newest = newest[:-_BLOCK], newest[-_BLOCK:]
+        unread += len(left_out)
+        state = skip(state, len(left_out), left_out.count(b"\n")) if left_out else state
+    state, matches = scan(known, state, newest)
+    seen = see(seen, matches)
     state, matches = finish(known, state)
     found = judge(known, see(seen, matches), state.said, exit_code)
+    found = part_read(found, unread) if unread else found
     if Path(name).suffix.lower() in DOCUMENTS:
         return no_log(found)
     return found if readable else no_text(found)

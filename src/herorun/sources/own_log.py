@@ -4,6 +4,7 @@ The cache is moved on by `keep_own_log` alone, once what a tick saw is in the jo
 """
 
 import base64
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,6 +30,8 @@ CACHE = "own-log.json"
 # one look leaves out is passed over for good and said, since a log that outgrows its reader would never be caught up.
 MOST = 64 << 20
 PART = 4 << 20  # bytes in memory
+PATIENCE = 20.0  # seconds of judging in one look: where every line has to be told apart, a MiB takes some
+LAST = 1 << 20  # bytes at the end that are read all the same
 TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
 NEWEST = 64 << 10  # bytes of what is new, in which the newest step stands
 _read: dict[str, tuple[OwnLog, str]] = {}  # by state folder, what was read last, and the cache's version
@@ -97,13 +100,17 @@ def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
     at = max(part.offset, size - MOST)
     if restarted:
         yield part
-    mark = part.mark if at == part.offset else ""
+    mark, judging = part.mark if at == part.offset else "", 0.0
     while at < size:
         part = ask(log.instance, at, min(PART, size - at), mark)
         if part.restarted or not part.data:  # replaced just now: the next look begins anew
             return
+        began = time.monotonic()
         yield part
+        judging += time.monotonic() - began
         at, mark = part.offset, part.mark
+        if judging > PATIENCE and at < size - LAST:
+            at, mark = size - LAST, ""
     if at == log.offset and not restarted:
         yield part
 

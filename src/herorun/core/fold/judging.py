@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
+from herorun.core.bounded import MOST_NAMES
 from herorun.core.fold import finite, gaps, loss, norm, resume, speed, wander
 from herorun.core.fold.names import Names, Role
 from herorun.core.fold.state import MetricsState, Seen
@@ -10,6 +11,7 @@ from herorun.core.fold.streak import Watch
 from herorun.core.ports import Row
 
 MUTED = 150  # rows after a declared phase in which what begins is marked as declared
+TOO_MANY = f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones are not judged"
 S = TypeVar("S")
 
 
@@ -121,6 +123,10 @@ def _speed(state: MetricsState, name: str, value: float, names: Names, at: Where
 
 
 def _wander(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    if name not in state.wanders and len(state.wanders) >= MOST_NAMES:
+        if TOO_MANY not in state.problems:
+            state.problems = (*state.problems, TOO_MANY)
+        return
     wander.judge(_of(state.wanders, name, wander.Wander), name, at.step, value, at.fresh, at.declared)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+from herorun.core.bounded import MOST_NAMES
+
 # Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText, OLMo-core and Composer.
 LOSSES = (
     "train/loss",
@@ -141,6 +143,8 @@ class Roles(dict[str, Role | None]):
         self.names = names
 
     def __missing__(self, name: str) -> Role | None:
+        if len(self) >= 2 * MOST_NAMES:  # a run that invents names with each row
+            self.clear()
         self[name] = found = self._role(name)
         return found
 

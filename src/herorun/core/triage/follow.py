@@ -13,10 +13,10 @@ from herorun.core.evidence import Dropped
 from herorun.core.health.wedge import WORDS, signal_in
 from herorun.core.scrub import scrub
 from herorun.core.triage.catalogue import Catalogue
-from herorun.core.triage.judge import Judgement, judge
+from herorun.core.triage.judge import Judgement, judge, part_read
 from herorun.core.triage.kinds import Role
 from herorun.core.triage.match import Match
-from herorun.core.triage.scan import LONGEST, Scan, finish, scan
+from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
 from herorun.core.triage.seen import Seen, see
 from herorun.core.triage.sieve import Sieve
 
@@ -135,15 +135,16 @@ def _loading(known: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match,
 
 def pass_over(log: OwnLog, offset: int) -> OwnLog:
     """Go on further down, within a line perhaps; what was said before stays known."""
-    state = Scan(lines=log.scan.lines, said=log.scan.said, inside=True, watch=log.scan.watch)
     skipped = offset - log.offset
-    return replace(log, offset=offset, scan=state, skipped=skipped, passed=log.passed + skipped)
+    state = skip(log.scan, skipped)
+    return replace(log, offset=offset, scan=state, skipped=log.skipped + skipped, passed=log.passed + skipped)
 
 
 def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> Judgement:
     """Why it ended, if this is all that it will ever say."""
     state, matches = finish(catalogue, log.scan)
-    return judge(catalogue, see(log.seen, matches), state.said, exit_code)
+    found = judge(catalogue, see(log.seen, matches), state.said, exit_code)
+    return part_read(found, log.passed) if log.passed and exit_code != 0 else found
 
 
 def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:

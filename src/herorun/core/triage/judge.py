@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.frames import Frame
-from herorun.core.triage.kinds import FailureClass, Loads, Role, Strength
+from herorun.core.triage.kinds import QUIET, FailureClass, Loads, Role, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.seen import Seen
 
@@ -126,6 +126,18 @@ def no_text(found: Judgement) -> Judgement:
 DOCUMENTS = frozenset(
     {".md", ".markdown", ".rst", ".adoc", ".tex", ".html", ".htm", ".py", ".toml", ".ipynb"}
 )
+
+
+def part_read(found: Judgement, unread: int) -> Judgement:
+    """The same of a log of which so many bytes in its middle were not read: that nothing was found says nothing."""
+    words = (
+        f"{unread / (1 << 20):.1f} MiB in the middle of the log were not read, since one look has no time for more: "
+        "the root may stand there. Split the log, and give `herorun triage` its parts."
+    )
+    told = replace(found, advice=f"{found.advice} {words}" if found.line else words, person=True)
+    if found.failure in QUIET:
+        return replace(told, failure=FailureClass.UNKNOWN, role=Role.CASCADE)
+    return told
 
 
 def no_log(found: Judgement) -> Judgement:

@@ -55,6 +55,13 @@ def _after(now: Reading, offset: int, lines: int, said: int, carry: bytes, insid
     return Scan(offset, lines, said, carry, inside, tuple(now.open.values()), ended, handled, now.watch)
 
 
+def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
+    """Go on so many bytes further down, within a line perhaps."""
+    lines = state.lines + newlines
+    said = lines if newlines else state.said
+    return Scan(state.offset + size, lines, said, inside=True, watch=state.watch)
+
+
 def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
     """The end of the log: what its last line says, newline or not, and which tracebacks were never ended."""
     after, found = scan(catalogue, state, b"\n") if state.carry else (state, [])
