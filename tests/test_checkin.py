@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.triage.judged import judged
 from herorun import checkin
 
 SCRIPT = "import json, sys, herorun\nherorun.check_in(**json.loads(sys.argv[1]))\nprint('trains')\n"
@@ -240,6 +241,22 @@ def test_a_receipt_needs_no_hard_links(world: World, number: str) -> None:
 
     assert world.receipts == ["tiny-1.1.json", "tiny-1.2.json"]
     assert json.loads((world.root / "_herorun/receipts/tiny-1.2.json").read_text())["attempt"] == 2
+
+
+# --- a full disk -------------------------------------------------------------------------------------------
+
+
+def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(world: World) -> None:
+    """What is left of it would lie there for good, and the job may end weeks later for any reason."""
+    no_room = "import errno, os\ndef fsync(_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\nos.fsync = fsync\n"
+    (world.code / "train.py").write_text(no_room + SCRIPT)
+    world.admitted["files"] = {}
+    done = world.run()
+
+    assert done.returncode == 0
+    assert "No space left on device; it is in this log" in done.stderr
+    assert list((world.root / "_herorun/receipts").iterdir()) == []
+    assert judged(done.stderr).failure == "benign"
 
 
 # --- other code than was admitted --------------------------------------------------------------------------

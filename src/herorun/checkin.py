@@ -4,6 +4,7 @@ Standard library only, no network, no git. Every rank compares; rank 0, and any 
 where it can, and one line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
 """
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -316,15 +317,21 @@ def _create(target: str, receipt: Mapping[str, Any]) -> bool:
     """Whole at once; where the file system has no hard links, at least create-only."""
     text = json.dumps(receipt, sort_keys=True) + "\n"
     aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"  # two containers may share a process id
-    _put(aside, text, "x")
+    try:
+        _put(aside, text, "x")
+        return _linked(aside, target, text)
+    finally:
+        with contextlib.suppress(FileNotFoundError):  # it could not even be begun
+            os.unlink(aside)
+
+
+def _linked(aside: str, target: str, text: str) -> bool:
     try:
         os.link(aside, target)
     except FileExistsError:
         return False
     except OSError as error:
         return _create_unlinked(target, text, error)
-    finally:
-        os.unlink(aside)
     return True
 
 
