@@ -3,12 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from chaos.faults import Fault
-from chaos.judging import journal
-from chaos.more_faults import SET
+from chaos.judging import journal, timed
 from chaos.world import World
 
 AFTER = 40.0  # seconds after its end in which a fault still explains what is said
@@ -70,15 +68,8 @@ def figures(world: World, faults: list[Fault]) -> Figures:
     told = Figures()
     for slug in world.slugs:
         mine = [f for f in faults if f.slug in (slug, "")]
-        first = min((fault.began for fault in faults), default=0.0)
-        _of_run(told, slug, mine, [(_at(event, first), kind, event) for kind, event in journal(world, slug)])
+        _of_run(told, slug, mine, timed(journal(world, slug), faults))
     return told
-
-
-def _at(event: dict[str, Any], near: float) -> float:
-    """When it was by the real clock: the one that it was told by may have been off by an hour."""
-    at = datetime.fromisoformat(event["at"]).timestamp()
-    return at - SET * round((at - near) / SET)
 
 
 def _of_run(

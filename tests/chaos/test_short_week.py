@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_root, full_state, happen, small_disk
-from chaos.judging import violations
+from chaos.judging import await_relaunches, violations
 from chaos.world import World
 
 SECONDS = float(os.environ.get("HERORUN_WEEK_SECONDS", "60"))
 SEEDS = [int(seed) for seed in os.environ.get("HERORUN_WEEK_SEEDS", "1").split(",")]
-LAST_RELAUNCH = 15.0  # seconds until what the last fault has done is mended
 
 
 @pytest.mark.thorough
@@ -40,7 +39,7 @@ def test_a_short_week(home: Path, seed: int) -> None:
                 thread.start()
             for thread in threads:
                 thread.join()
-            time.sleep(LAST_RELAUNCH)
+            await_relaunches(world, faults)
             world.end_watch()
             assert len(faults) >= 6
             wrong = violations(world, faults)

@@ -15,12 +15,10 @@ from pathlib import Path
 
 from chaos.faults import Fault, happen, small_disk
 from chaos.figures import figures
-from chaos.judging import violations
+from chaos.judging import await_relaunches, violations
 from chaos.more_faults import of_a_run, of_the_machine
 from chaos.world import World
 from services import github
-
-LAST_RELAUNCH = 20.0  # seconds until what the last fault has done is mended
 
 
 def week(world: World, seed: int, seconds: float) -> bool:
@@ -43,7 +41,7 @@ def week(world: World, seed: int, seconds: float) -> bool:
             thread.start()
         for thread in threads:
             thread.join()
-        time.sleep(LAST_RELAUNCH)
+        await_relaunches(world, faults)
         world.end_watch()
         wrong, told = violations(world, faults), figures(world, faults)
     print(f"seed {seed}: {len(faults)} faults, {len(wrong)} violations; {told}", flush=True)
