@@ -295,6 +295,29 @@ def test_two_machines_with_one_process_number_write_two_receipts(
     assert [path.name for path in tmp_path.iterdir()] == ["tiny-1.1.json"]
 
 
+KILLED = "import os, sys; from herorun import checkin; os.link = lambda *_: os.kill(os.getpid(), 9); checkin._create(sys.argv[1], {})"
+
+
+def test_what_a_killed_check_in_had_begun_to_write_the_next_one_removes(world: World) -> None:
+    folder = world.root / "_herorun" / "receipts"
+    folder.mkdir(parents=True)
+    for rank in ("", ".rank3"):
+        killed = [sys.executable, "-c", KILLED, str(folder / f"tiny-1.1{rank}.json")]
+        assert subprocess.run(killed, timeout=30, check=False).returncode == -9
+    others = ["notes.json.new", "tiny-1.1.json.12-mine.new", "tiny-0.1.json"]
+    for name in others:
+        (folder / name).touch()
+    left = set(world.receipts)
+    assert len(left) == 5
+    long_ago = time.time() - 700
+    world.run()
+    assert set(world.receipts) == {*left, "tiny-1.1.json"}  # one that may be under way stays
+    for path in folder.iterdir():
+        os.utime(path, (long_ago, long_ago))
+    world.run()
+    assert world.receipts == sorted([*others, "tiny-1.1.json", "tiny-1.2.json"])
+
+
 def test_modules_of_the_admitted_tree_are_admitted(world: World) -> None:
     with_model(world)
 

@@ -9,9 +9,11 @@ import errno
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from herorun.core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused, seen_devices
@@ -22,6 +24,8 @@ HASHING = 0.040  # seconds that hashing the code may take; what was seen until t
 UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
 _MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
+_ASIDE = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
+ABANDONED = 600.0  # seconds after which nobody writes such a file any more: its writer was killed
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
 
 
@@ -290,6 +294,7 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
     folder = os.path.join(root, "_herorun", "receipts")
     try:
         os.makedirs(folder, exist_ok=True)
+        _sweep(folder)
         if receipt["rank"]:
             receipt = {**receipt, "attempt": max(receipt["attempt"], _newest(folder, receipt["instance"]))}
         while True:
@@ -303,6 +308,17 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
             f"herorun: the receipt could not be written under {folder}: {error.strerror}; it is in this log."
         )
         return receipt
+
+
+def _sweep(folder: str) -> None:
+    """Remove what check-ins that were killed had begun to write; one that is under way keeps its file."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        with suppress(
+            OSError
+        ):  # another one removes it too, or it is not ours to remove: no reason to lack a receipt
+            if _ASIDE.fullmatch(name) and os.lstat(path).st_mtime < time.time() - ABANDONED:
+                os.unlink(path)
 
 
 def _newest(folder: str, instance: str) -> int:

@@ -1,6 +1,9 @@
 """What people write: kept once, masked, and said in the issue once."""
 
 import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -92,6 +95,22 @@ def test_a_note_that_others_overtake_is_pushed_again_until_it_is_there(
     assert note(other, "theirs") == 0
     assert len(pushes) == 5
     assert other.lines[-1].id in begun.journal_there
+
+
+@pytest.mark.thorough
+def test_notes_of_two_clones_that_push_at_once_are_all_there(begun: Story) -> None:
+    """Real processes, each of which finds the branch moved by the other."""
+    other = begun.clone("elsewhere")
+
+    def notes(name: str, story: Story) -> list[int]:
+        lines = ("--evidence", "loss 2.5", "--decision", "go on", "--next", "look again")
+        argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "note", SLUG, *lines, "--status"]
+        return [subprocess.run([*argv, f"{name} {n}"], timeout=120, check=False).returncode for n in range(2)]
+
+    with ThreadPoolExecutor(2) as both:
+        assert list(both.map(notes, ("here", "there"), (begun, other))) == [[0, 0], [0, 0]]
+    for words in ("here 0", "here 1", "there 0", "there 1"):
+        assert begun.journal_there.count(f'"{words}"') == 1
 
 
 def test_a_note_that_cannot_be_pushed_is_queued_and_says_what_delivers_it(
