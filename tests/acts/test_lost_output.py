@@ -1,10 +1,11 @@
 """The output folder is deleted while the job runs: every surface says so, in one sentence."""
 
 import json
+import shutil
 
 import pytest
 
-from stories import Story
+from stories import Story, eventually
 
 pytestmark = pytest.mark.thorough
 CAPTURE = pytest.CaptureFixture[str]
@@ -50,4 +51,51 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     assert f"the output root {story.root} was gone, and is there again" in told
     assert story.tick() == 1
     assert story.comments[-1] == "escalate/relaunch/tiny-1/output-root-back"
+    assert story.starts == ["tiny-1 scratch"]
+
+
+TEMPORARY = """mkdir -p "$data/tiny-temporary/step-3"
+echo '{"step": 3, "timestamp": "2026-01-01T00:00:03", "is_temporary": true}' > "$data/tiny-temporary/step-3/metadata.json"
+while [ ! -e "$data/go" ]; do sleep 0.05; done
+python3 -c 'import sys
+open(sys.argv[1] + "/step-4", "a")' "$data/tiny-temporary"
+exit 1"""
+
+
+def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """First the temporary root goes, then the output root with it; at the end the first is back."""
+    story.order("tiny-1", TEMPORARY)
+    assert story.init() == 0
+    assert story.launch() == 0
+    temporary = story.data / "tiny-temporary"
+    eventually((temporary / "step-3" / "metadata.json").exists)
+    story.tick()
+    shutil.rmtree(temporary)
+    sentence = f"the temporary root {temporary} is gone"
+
+    for words in (("status", "tiny"), ("babysit", "tiny", "--once"), ("status", "tiny")):
+        capsys.readouterr()
+        assert story.herorun(*words) == 1
+        text = " ".join(capsys.readouterr().out.split())
+        assert f"tiny-1 is running, and {sentence}" in text and "healthy" not in text
+    assert "escalate/lost-output%5Btiny-1%5D" in story.comments[-1]
+
+    root = story.root.rename(story.data / "aside")
+    capsys.readouterr()
+    assert story.herorun("status", "tiny") == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"tiny-1 is running, and the output root {story.root} is gone" in text and "healthy" not in text
+    root.rename(story.root)
+
+    (story.data / "go").touch()
+    story.ended()
+    said = {}
+    for words in (("babysit", "tiny", "--once"), ("status", "tiny"), ("triage", "tiny")):
+        capsys.readouterr()
+        assert story.herorun(*words) == 1
+        said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
+    ended = f"tiny-1 is failed: exit code 1; {sentence}"
+    assert {name: ended in text for name, text in said.items()} == dict.fromkeys(said, True)
     assert story.starts == ["tiny-1 scratch"]

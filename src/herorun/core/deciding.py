@@ -12,7 +12,7 @@ from herorun.core.evidence import Evidence, Hands, Job, Receipt
 from herorun.core.journal import Memory
 from herorun.core.news import progress_of
 from herorun.core.recovery.ending import Ending
-from herorun.core.recovery.ends import end_to_record, saved_to_record
+from herorun.core.recovery.ends import end_to_record, saved_to_record, temporary_to_record
 from herorun.core.tick import Tick
 
 INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done to a job begin
@@ -49,6 +49,7 @@ def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Ac
         _new_failure(seen, memory),
         _new_start(evidence, memory),
         seen.awaited,
+        temporary_to_record(evidence, memory.history),
     )
 
 

@@ -129,6 +129,7 @@ class Decided:
     failure: Ending | None = None  # the instance's, once it is seen, and again when it is judged otherwise
     job_started: datetime | None = None  # by its scheduler, once it tells, and again when it says otherwise
     awaited: tuple[Awaited, ...] = ()  # evidence that was missing at this tick
+    temporary: int | None = None  # newest step in the temporary root, whenever it is newer than ever before
 
 
 @dataclass(frozen=True)

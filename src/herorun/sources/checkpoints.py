@@ -15,11 +15,13 @@ from herorun.core.evidence import (
     FinalStep,
     History,
     Job,
+    JobState,
     LeftCheckpoints,
     Nothing,
     OutputRoots,
     RootAtEnd,
     StartSiblings,
+    Unavailable,
 )
 from herorun.core.lineage import decided_on, given_up, is_rejected, refusal
 from herorun.core.ports import Layout, Store
@@ -95,14 +97,23 @@ def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
     return OutputRoots(entries)
 
 
-def read_root_at_end(job: Job, contract: Contract, store: Store) -> RootAtEnd | Nothing:
-    """Looked for only once the job has ended: while it lives, its receipts and checkpoints tell."""
-    if not job.state.ended:
-        return Nothing(f"{job.instance} has not ended")
-    root = contract.output.root.rstrip("/")
+def read_root_at_end(
+    job: Job, contract: Contract, store: Store, checkpoints: Checkpoints | Nothing | Unavailable
+) -> RootAtEnd | Nothing:
+    """Also while the job lives. A root in which a checkpoint was just seen costs no request."""
+    if job.state in (JobState.PENDING, JobState.BUILDING):
+        return Nothing(f"{job.instance} has not begun")
+    listed = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    seen = {candidate.root.rstrip("/") for candidate in listed}
+    root, temporary = contract.output.root.rstrip("/"), (contract.output.temporary_root or "").rstrip("/")
+    there = root in seen or _holds_any(store, root)
+    temporary_there = not temporary or temporary in seen or bool(_names(store, temporary))
+    return RootAtEnd(root, there, temporary, temporary_there)
+
+
+def _holds_any(store: Store, root: str) -> bool:
     names = _names(store, root)
-    left = [name for name in names if name != OWN] or (OWN in names and _names(store, f"{root}/{RECEIPTS}"))
-    return RootAtEnd(root, bool(left))
+    return any(name != OWN for name in names) or (OWN in names and bool(_names(store, f"{root}/{RECEIPTS}")))
 
 
 def _names(store: Store, folder: str) -> tuple[str, ...]:

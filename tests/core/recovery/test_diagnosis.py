@@ -21,6 +21,14 @@ from herorun.core.recovery.diagnosis import Cause, Scene, diagnose, scene_of
 ROOT = "/data/tiny"
 FIRST = Instance("tiny-1", 1, "job", "sha256:0", ROOT, NOON, "c0ffee")
 HERE, GONE = RootAtEnd(ROOT), RootAtEnd(ROOT, False)
+TEMPORARY = "/data/tiny-temporary"
+TEMPORARY_GONE = RootAtEnd(ROOT, True, TEMPORARY, False)
+TEMPORARY_SAVED = History(instances=(FIRST,), most_saved=2, temporary_saved=150)
+TEMPORARY_LOST = History(
+    instances=(FIRST,), lost_output=frozenset({"tiny-1"}), lost_temporary=frozenset({"tiny-1"})
+)
+OLDER = Checkpoints((a_checkpoint(100),))
+NEWER = Checkpoints((a_checkpoint(200),))
 NEW = History(instances=(FIRST,))
 CHECKED_IN = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}))
 SAVED = History(instances=(FIRST,), most_saved=2)
@@ -33,6 +41,9 @@ NO_INODES = Disks({ROOT: Disk(1 << 35, 1 << 40, 0)})
 ROOMY = Disks({ROOT: Disk(1 << 39, 1 << 40, 1 << 20)})
 MISSING = Triage(
     "data", file="train.py", line=72, excerpt=f"FileNotFoundError: '{ROOT}/metrics.jsonl'", advice="Compare."
+)
+MISSING_TEMPORARY = Triage(
+    "data", file="train.py", line=9, excerpt=f"FileNotFoundError: '{TEMPORARY}/step-3'", advice="Compare."
 )
 OTHER_FILE = Triage(
     "data", file="train.py", line=72, excerpt="FileNotFoundError: '/corpus/a'", advice="Compare."
@@ -57,6 +68,16 @@ FAILED = JobState.FAILED
         (FAILED, Scene(None, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
         (JobState.PREEMPTED, Scene(None, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),
         (FAILED, Scene(MISSING, HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),
+        # a temporary root that is gone, with what nothing else holds
+        (FAILED, Scene(MISSING_TEMPORARY, TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone (its log: data at train.py:9", True),
+        (FAILED, Scene(BUG, TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
+        (FAILED, Scene(MISSING_TEMPORARY, TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
+        (FAILED, Scene(BUG, RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", "the temporary root /data/tiny-temporary was gone, and is there again", True),
+        # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that was not read
+        (FAILED, Scene(BUG, TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(BUG, TEMPORARY_GONE, checkpoints=OLDER, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(BUG, TEMPORARY_GONE, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(BUG, TEMPORARY_GONE, history=TEMPORARY_LOST), "code-bug", "code-bug-small", "its log says code-bug-small", False),
         # one that was never made, or that nobody misses
         (FAILED, Scene(BUG, GONE, history=NEW), "code-bug", "code-bug-small", "its log says code-bug-small at train.py:72 (NameError: x)", False),
         (FAILED, Scene(OTHER_FILE, HERE, history=SAVED), "code-bug", "data", "its log says data at train.py:72", True),

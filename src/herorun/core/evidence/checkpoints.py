@@ -156,11 +156,13 @@ class OutputRoots:
 
 @dataclass(frozen=True)
 class RootAtEnd:
-    """Whether the output root of a job that has ended holds anything. The lease that herorun keeps there, and makes
+    """Whether the roots of a launched job hold anything. The lease that herorun keeps in the output root, and makes
     again where it is gone, counts for nothing."""
 
     path: str
     there: bool = True
+    temporary: str = ""  # the temporary root; empty: the contract has none
+    temporary_there: bool = True
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ class History:
     given_up: tuple[GivenUp, ...] = ()  # by its rollbacks, oldest first
     ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
     most_saved: int = 0  # the most checkpoints that a tick has seen at once
+    temporary_saved: int | None = None  # the newest step seen in the temporary root since the last launch
     last_tick: datetime | None = None  # before this one
     rows: int = 0  # of the tracker, that the ticks so far knew
     last_tick_whole: bool = True  # whether it could read all that it asked for
@@ -87,6 +88,7 @@ class History:
     )  # checkpoints whose deletion was begun, and is not known to be done
     stopped: tuple[tuple[str, str], ...] = ()  # instances that herorun was told to stop, and who told it
     lost_output: frozenset[str] = frozenset()  # instances that ended without their output root
+    lost_temporary: frozenset[str] = frozenset()  # those of them that ended without their temporary root
 
     @property
     def current(self) -> Instance | None:

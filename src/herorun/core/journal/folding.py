@@ -126,6 +126,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
         health=health,
         ends=ends,
         most_saved=most,
+        temporary_saved=memory.temporary_saved if event.temporary is None else event.temporary,
         endings={**memory.endings, **failed},
         job_started={**memory.job_started, **began},
     )
@@ -157,6 +158,7 @@ def _launched(memory: Memory, event: Launched) -> Memory:
     return replace(
         memory,
         instances=(*memory.instances, instance),
+        temporary_saved=None,
         starts=(),
         restarts=(),
         unsettled=None,

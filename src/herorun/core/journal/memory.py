@@ -20,6 +20,7 @@ from herorun.core.evidence import End, GivenUp, History, Instance, LaunchedEdits
 from herorun.core.judge import Judge
 from herorun.core.lease import Lease
 from herorun.core.paging import PAGE, NotTold, Pages, not_told
+from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
 from herorun.core.taint import Health
@@ -65,6 +66,7 @@ class Memory:
     job_started: Mapping[str, datetime] = field(default_factory=dict)  # by instance, as its scheduler tells
     ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
     most_saved: int = 0  # checkpoints at once
+    temporary_saved: int | None = None  # newest step in the temporary root since the last launch
     given_up: tuple[GivenUp, ...] = ()  # by rollbacks
     endings: Mapping[str, Ending] = field(default_factory=dict)  # failures by instance, in the same order
     spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
@@ -214,6 +216,7 @@ class Memory:
             given_up=self.given_up,
             ends=tuple(self.ends.values()),
             most_saved=self.most_saved,
+            temporary_saved=self.temporary_saved,
             last_tick=self.last_decided.at if self.last_decided else None,
             rows=self.rows,
             last_tick_whole=self.last_decided is None or self.last_decided.monitor == "fresh",
@@ -221,6 +224,7 @@ class Memory:
             began=self._began(),
             deleting=self._deleting,
             lost_output=frozenset(e.instance for e in self.endings.values() if e.cause is Cause.LOST_OUTPUT),
+            lost_temporary=frozenset(e.instance for e in self.endings.values() if e.seen in LOST_TEMPORARY),
         )
 
     def _began(self) -> int | None:

@@ -15,7 +15,7 @@ from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.durations import say_duration
 from herorun.core.finding import count
-from herorun.core.recovery.diagnosis import ROOT_GONE
+from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
 from herorun.core.recovery.ending import Cause, Ending
 from herorun.core.recovery.policy import Ledger, Policy, hours_used
 
@@ -25,7 +25,7 @@ FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete
 LONGEST_WAIT = timedelta(minutes=30)
 SPEND = Reason.SPEND
 # No answer makes these a relaunch, which would run what was admitted: the same code, the same numbers, the same root.
-FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE})
+FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE, TEMPORARY_GONE})
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,14 @@ deleted under it leaves a log that looks like a bug in the code.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from herorun.core.evidence import (
-    Checkpoints,
-    Disks,
-    Evidence,
-    History,
-    Job,
-    JobState,
-    Nothing,
-    Receipt,
-    RootAtEnd,
-    Triage,
-    Unavailable,
-)
+from herorun.core.evidence import Job, JobState, Triage
 from herorun.core.health.headroom import is_full, room_in_words
+from herorun.core.recovery.lost_root import LostRoot, lost_root
+from herorun.core.recovery.scene import Scene as Scene
+from herorun.core.recovery.scene import scene_of as scene_of
 
 
 class Cause(StrEnum):
@@ -34,7 +25,7 @@ class Cause(StrEnum):
     OUT_OF_MEMORY = "oom"
     NUMERIC = "numeric"
     CODE_BUG = "code-bug"
-    LOST_OUTPUT = "lost-output"  # its output root was gone
+    LOST_OUTPUT = "lost-output"  # its output root, or its temporary root, was gone
     REFUSED = "refused"
     BY_HAND = "by-hand"
     BY_US = "by-us"  # `herorun stop`, or the babysitter under the contract's `stop_on`
@@ -44,19 +35,6 @@ class Cause(StrEnum):
     def free(self) -> bool:
         """Nobody's fault: a relaunch after it counts against no budget."""
         return self in (Cause.PREEMPTION, Cause.TIME_LIMIT)
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What was seen of an end beside the job itself. None: nobody looked, or it could not be read."""
-
-    triage: Triage | None = None
-    root: RootAtEnd | None = None
-    root_unread: str = ""  # why nobody knows whether the output root is there
-    checkpoints: Checkpoints | None = None
-    disks: Disks | None = None
-    receipt_gone: bool = False  # looked for, and nowhere
-    history: History = field(default_factory=History)
 
 
 @dataclass(frozen=True)
@@ -72,6 +50,9 @@ class Diagnosis:
 
 
 ROOT_GONE, ROOT_BACK = "output-root-gone", "output-root-back"
+TEMPORARY_GONE, TEMPORARY_BACK = "temporary-root-gone", "temporary-root-back"
+LOST_TEMPORARY = frozenset({TEMPORARY_GONE, TEMPORARY_BACK})
+_KINDS = {False: "an output root", True: "a temporary root"}
 DISK_FULL = "disk-full"
 _STATES: Mapping[JobState, Cause] = {
     JobState.PREEMPTED: Cause.PREEMPTION,
@@ -109,21 +90,6 @@ _PREEMPTED = re.compile(r"preempt", re.I)
 _LIMIT = re.compile(r"time.?limit|timed?.?out|deadline", re.I)
 
 
-def scene_of(evidence: Evidence) -> Scene:
-    """From what a tick read."""
-    triage, root, saved = evidence.get(Triage), evidence.get(RootAtEnd), evidence.get(Checkpoints)
-    disks, history = evidence.get(Disks), evidence.get(History)
-    return Scene(
-        triage if isinstance(triage, Triage) else None,
-        root if isinstance(root, RootAtEnd) else None,
-        root.why if isinstance(root, Unavailable) else "",
-        saved if isinstance(saved, Checkpoints) else None,
-        disks if isinstance(disks, Disks) else None,
-        isinstance(evidence.get(Receipt), Nothing),
-        history if isinstance(history, History) else History(),
-    )
-
-
 def diagnose(job: Job, scene: Scene) -> Diagnosis:
     """What is certain first: who ended it on purpose, the store, the scheduler's word, the disks, then the log's."""
     told = _by_log(job, scene)
@@ -136,37 +102,28 @@ def diagnose(job: Job, scene: Scene) -> Diagnosis:
 
 
 def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
-    """An output root that was there and is gone, whatever the log makes of it; also when it has come back since."""
-    root = scene.root
-    if root is None:
+    """A root that was there and is gone, whatever the log makes of it; also when it has come back since."""
+    lost = lost_root(scene)
+    if lost is None:
+        return _back(job, scene)
+    why = f"{job.ending}; {lost.message}{_log_clause(scene.triage, ' (its log: ', ')')}"
+    advice = f"{lost.advice} Nothing is relaunched into {_KINDS[lost.temporary]} that is gone."
+    seen = TEMPORARY_GONE if lost.temporary else ROOT_GONE
+    return Diagnosis(Cause.LOST_OUTPUT, why, seen, _place(scene.triage), advice, True)
+
+
+def _back(job: Job, scene: Scene) -> Diagnosis | None:
+    root, history = scene.root, scene.history
+    if root is None or job.instance not in history.lost_output:
         return None
-    if root.there:
-        return _back(job, scene, root) if job.instance in scene.history.lost_output else None
-    if not _was_there(root.path, scene):
+    temporary = job.instance in history.lost_temporary
+    path, there = (root.temporary, root.temporary_there) if temporary else (root.path, root.there)
+    if not there:
         return None
-    why = f"{job.ending}; the output root {root.path} is gone{_log_clause(scene.triage, ' (its log: ', ')')}"
-    advice = (
-        f"Find out who removed or unmounted {root.path}, and bring it back with what it held. "
-        "Nothing is relaunched into an output root that is gone."
-    )
-    return Diagnosis(Cause.LOST_OUTPUT, why, ROOT_GONE, _place(scene.triage), advice, True)
-
-
-def _back(job: Job, scene: Scene, root: RootAtEnd) -> Diagnosis:
-    why = f"{job.ending}; the output root {root.path} was gone, and is there again"
-    advice = f"Look whether {root.path} holds all that it held before it was gone."
-    return Diagnosis(Cause.LOST_OUTPUT, why, ROOT_BACK, _place(scene.triage), advice, True)
-
-
-def _was_there(path: str, scene: Scene) -> bool:
-    """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt that is gone. A job
-    may fail before it writes anything there; and one whose receipt stands in its log may never have."""
-    history, saved = scene.history, scene.checkpoints
-    alone = {instance.output_root.rstrip("/") for instance in history.instances} == {path}
-    emptied = history.most_saved > 0 and saved is not None and not saved.candidates
-    current = history.current
-    unreceipted = scene.receipt_gone and current is not None and current.name in history.checked_in
-    return alone and (emptied or unreceipted)
+    why = f"{job.ending}; {LostRoot(path, temporary).name} was gone, and is there again"
+    advice = f"Look whether {path} holds all that it held before it was gone."
+    seen = TEMPORARY_BACK if temporary else ROOT_BACK
+    return Diagnosis(Cause.LOST_OUTPUT, why, seen, _place(scene.triage), advice, True)
 
 
 # --- the disks ------------------------------------------------------------------------------------

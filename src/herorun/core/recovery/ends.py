@@ -79,6 +79,15 @@ def saved_to_record(evidence: Evidence, history: History) -> int | None:
     return count if count > history.most_saved else None
 
 
+def temporary_to_record(evidence: Evidence, history: History) -> int | None:
+    """The newest step in the temporary root, if the current instance was never seen with a newer one there."""
+    found = evidence.get(Checkpoints)
+    steps = [c.step for c in found.candidates if c.temporary] if isinstance(found, Checkpoints) else []
+    newest = max(steps, default=None)
+    known = history.temporary_saved
+    return newest if newest is not None and (known is None or newest > known) else None
+
+
 def is_failure(end: End) -> bool:
     """Whether an end counts towards a repeated failure. A refusal at check-in has a check of its own."""
     return end.state not in INNOCENT and end.exit_code != REFUSED_EXIT_CODE and not end.state.live

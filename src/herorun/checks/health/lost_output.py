@@ -1,0 +1,37 @@
+"""The output root or the temporary root is gone while the job lives.
+
+Why: the job computes what it can no longer save, and dies at its next write; the longer it runs, the more is lost.
+Fix: find out who removed or unmounted it, and bring it back with what it held; stop the job where that takes long.
+"""
+
+from herorun.core.asking import Reason
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Checkpoints, History, Job, Nothing, Receipt, RootAtEnd, Triage, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.recovery.lost_root import lost_root
+from herorun.core.recovery.scene import scene_of
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=Reason.CLUSTER)
+def lost_output(
+    job: Job,
+    root: RootAtEnd,
+    history: History,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    receipt: Receipt | Nothing | Unavailable,
+    triage: Triage | Nothing | Unavailable,
+) -> Verdict:
+    """In the words of the diagnosis of an end. Of an ended job `crashed` tells it."""
+    if not job.state.live:
+        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+    seen = {
+        Checkpoints: checkpoints,
+        History: history,
+        Receipt: receipt,
+        RootAtEnd: root,
+        Triage: triage,
+    }
+    lost = lost_root(scene_of(seen))
+    if lost is None:
+        return passed(f"nothing that {job.instance} wrote is seen to be gone", subject=job.instance)
+    return failed(f"{job.instance} is {job.state}, and {lost.message}", lost.advice, subject=job.instance)

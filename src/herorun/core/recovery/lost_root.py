@@ -1,0 +1,59 @@
+"""Whether a root that the run wrote to is gone: of a job that lives as of one that has ended."""
+
+from dataclasses import dataclass
+
+from herorun.core.recovery.scene import Scene
+
+
+@dataclass(frozen=True)
+class LostRoot:
+    """A root of the run that was there and is gone."""
+
+    path: str
+    temporary: bool = False
+
+    @property
+    def message(self) -> str:
+        return f"{self.name} is gone"
+
+    @property
+    def name(self) -> str:
+        return f"the {'temporary' if self.temporary else 'output'} root {self.path}"
+
+    @property
+    def advice(self) -> str:
+        return f"Find out who removed or unmounted {self.path}, and bring it back with what it held."
+
+
+def lost_root(scene: Scene) -> LostRoot | None:
+    """Of a job that lives as of one that has ended. None where it is there, where it never held anything that was
+    seen, and where nobody knows."""
+    root = scene.root
+    if root is None:
+        return None
+    if not root.there and _was_there(root.path, scene):
+        return LostRoot(root.path)
+    if not root.temporary_there and _temporary_was_there(root.temporary, scene):
+        return LostRoot(root.temporary, temporary=True)
+    return None
+
+
+def _was_there(path: str, scene: Scene) -> bool:
+    """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt that is gone. A job
+    may fail before it writes anything there; and one whose receipt stands in its log may never have."""
+    history, saved = scene.history, scene.checkpoints
+    alone = {instance.output_root.rstrip("/") for instance in history.instances} == {path}
+    emptied = history.most_saved > 0 and saved is not None and not saved.candidates
+    current = history.current
+    unreceipted = scene.receipt_gone and current is not None and current.name in history.checked_in
+    return alone and (emptied or unreceipted)
+
+
+def _temporary_was_there(path: str, scene: Scene) -> bool:
+    """Whether something is lost with it: a newer checkpoint was seen there than any that is left, or the log misses
+    a file in it. A trainer deletes its last temporary checkpoint itself once a permanent one follows."""
+    held, saved = scene.history.temporary_saved, scene.checkpoints
+    if held is None or saved is None:
+        return False
+    missed = scene.triage is not None and f"{path}/" in scene.triage.excerpt
+    return missed or all(candidate.step < held for candidate in saved.candidates)

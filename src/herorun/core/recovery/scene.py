@@ -1,0 +1,43 @@
+"""What was seen of an end, or of a job that lives, beside the job itself."""
+
+from dataclasses import dataclass, field
+
+from herorun.core.evidence import (
+    Checkpoints,
+    Disks,
+    Evidence,
+    History,
+    Nothing,
+    Receipt,
+    RootAtEnd,
+    Triage,
+    Unavailable,
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What was seen of an end beside the job itself. None: nobody looked, or it could not be read."""
+
+    triage: Triage | None = None
+    root: RootAtEnd | None = None
+    root_unread: str = ""  # why nobody knows whether its roots are there
+    checkpoints: Checkpoints | None = None
+    disks: Disks | None = None
+    receipt_gone: bool = False  # looked for, and nowhere
+    history: History = field(default_factory=History)
+
+
+def scene_of(evidence: Evidence) -> Scene:
+    """From what a tick read."""
+    triage, root, saved = evidence.get(Triage), evidence.get(RootAtEnd), evidence.get(Checkpoints)
+    disks, history = evidence.get(Disks), evidence.get(History)
+    return Scene(
+        triage if isinstance(triage, Triage) else None,
+        root if isinstance(root, RootAtEnd) else None,
+        root.why if isinstance(root, Unavailable) else "",
+        saved if isinstance(saved, Checkpoints) else None,
+        disks if isinstance(disks, Disks) else None,
+        isinstance(evidence.get(Receipt), Nothing),
+        history if isinstance(history, History) else History(),
+    )

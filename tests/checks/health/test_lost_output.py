@@ -1,0 +1,54 @@
+import pytest
+
+from builders import ROOT, TEMPORARY, a_checkpoint, a_crashed_job, a_history, a_job, answer
+from herorun.checks.health.lost_output import lost_output
+from herorun.core.check import Response
+from herorun.core.evidence import Checkpoints, JobState, Nothing, Receipt, RootAtEnd, Unavailable
+from herorun.core.finding import Outcome
+
+SAVED = a_history(most_saved=2, temporary_saved=150)
+GONE = RootAtEnd(ROOT, False, TEMPORARY, True)
+TEMPORARY_GONE = RootAtEnd(ROOT, True, TEMPORARY, False)
+NONE, OLDER = Checkpoints(), Checkpoints((a_checkpoint(100),))
+
+
+def test_a_root_that_is_lost_while_the_job_lives_is_told_in_the_words_of_the_diagnosis():
+    verdict = answer(lost_output, SAVED, GONE, NONE)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
+    assert verdict.message == f"tiny-1 is running, and the output root {ROOT} is gone"
+    assert verdict.details == (
+        f"Find out who removed or unmounted {ROOT}, and bring it back with what it held.",
+    )
+    unreceipted = a_history(checked_in=frozenset({"tiny-1"}))
+    assert answer(lost_output, unreceipted, GONE, NONE, {Receipt: Nothing()}).outcome is Outcome.FAIL
+
+
+def test_so_is_the_temporary_root_with_what_nothing_else_holds():
+    verdict = answer(lost_output, SAVED, TEMPORARY_GONE, OLDER)
+
+    assert verdict.message == f"tiny-1 is running, and the temporary root {TEMPORARY} is gone"
+    newer = Checkpoints((a_checkpoint(200),))
+    assert answer(lost_output, SAVED, TEMPORARY_GONE, newer).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("root", [RootAtEnd(ROOT), RootAtEnd(ROOT, True, TEMPORARY)])
+def test_roots_that_are_there_pass(root):
+    assert answer(lost_output, SAVED, root).outcome is Outcome.PASS
+
+
+def test_a_young_job_has_written_nothing_yet():
+    assert answer(lost_output, a_history(), GONE, NONE).outcome is Outcome.PASS
+
+
+def test_a_root_that_could_not_be_read_is_unknown():
+    assert answer(lost_output, SAVED, {RootAtEnd: Unavailable("403")}).outcome is Outcome.UNKNOWN
+
+
+def test_of_an_ended_job_the_crash_tells_it():
+    for job in (a_crashed_job(), a_job(JobState.SUCCEEDED)):
+        assert answer(lost_output, job, SAVED, GONE, NONE).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_person_is_asked():
+    assert lost_output.response is Response.ESCALATE
