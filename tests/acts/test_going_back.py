@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from commands.answers import ask
+from herorun.acts.relaunching import relaunch
+from herorun.core.errors import Blocked
 from herorun.core.evidence import JobState
 from stories import CRASH, SLUG, WAIT, Story, in_memory
 
@@ -110,6 +112,8 @@ def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
     crashed.tick()
     assert len(crashed.starts) == 1
     assert any(key.startswith("escalate/relaunch/tiny-1") for key in crashed.run.record.memory().done)
+    with pytest.raises(Blocked, match=r"rollback to step 2, which was .*`herorun status tiny` shows"):
+        relaunch(crashed.run, "tiny-1", "again")
     monkeypatch.undo()
     assert crashed.herorun(*BACK) == 0
     crashed.ended("tiny-2")

@@ -112,6 +112,7 @@ EVENTS = [
         ENDING,
         NOON,
         (Awaited("row", "the first row", NOON),),
+        150,
     ),
     Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}, "tell/y", page="must"),
     Failed(NOON, "tell/x", 1, "503 \u2028 café 🤖", True),

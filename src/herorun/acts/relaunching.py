@@ -41,9 +41,8 @@ def relaunch(run: Watched, instance: str, why: str) -> str:
     ordered = memory.rollback_ordered
     if ordered is not None:
         raise Blocked(
-            f"{ordered.by} ordered a rollback, which was interrupted: repeat it with "
-            f"`herorun rollback {run.slug} --to {ordered.about[-1].rpartition('/')[2]}`, or "
-            f"`herorun relaunch {run.slug}` to start from the newest checkpoint instead."
+            f"{ordered.by} ordered a rollback to step {ordered.about[-1].rpartition('/')[2]}, which was interrupted: "
+            f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the commands that work now."
         )
     admitted = admitted_plan(run, memory.launchings[instance])
     plan = resumed(run, memory, admitted)
