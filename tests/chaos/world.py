@@ -227,11 +227,11 @@ class World:
         return found
 
     def processes(self) -> Iterator[int]:
-        """All that this world started and that still runs, by its mark in the environment."""
-        mark = f"CHAOS_WORLD={self.home}".encode()
+        """All that this world started and that still runs: its folder stands in each environment, a job's too."""
+        mark = str(self.home).encode()
         for path in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):
-                if mark in path.read_bytes().split(b"\0"):
+                if mark in path.read_bytes():
                     yield int(path.parent.name)
 
     def end_watch(self) -> None:
