@@ -135,7 +135,7 @@ def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> N
         path.unlink()
     (told,) = by(alike, story, TICK)
     assert len(asked(story)) == 1
-    assert any("1 of 1 ticks cannot be judged again" in doubt for doubt in told["doubts"])
+    assert any("1 of 1 tick cannot be judged again" in doubt for doubt in told["doubts"])
     (story.data / "go").touch()
     story.ended()
 

@@ -139,7 +139,7 @@ def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE
         "and the seal has no digest of the content that could be compared"
     )
     (story.root / "step-4/weights").write_text("x")
-    assert verify(story, capsys, code=1)["faults"] == ["the checkpoint: weights has 1 bytes and had 8"]
+    assert verify(story, capsys, code=1)["faults"] == ["the checkpoint: weights has 1 byte and had 8"]
 
 
 @pytest.mark.thorough

@@ -53,9 +53,13 @@ def patrol(run: Run) -> Tick:
 
 
 def decided(run: Run, seen: Look, before: Before | None = None) -> Told:
-    """By the table. Of a run that is down, the gate is asked which command continues it now."""
+    """By the table. Of a run that is down, the gate is asked which command continues it now.
+
+    A job that succeeded and left no sign of it may have done its work: nobody is sent back to an earlier checkpoint.
+    """
     ways = ways_of(run)
-    if _launched(run) and not run.contract.patrol.resume and state_of(seen) is State.DOWN:
+    is_down = state_of(seen) is State.DOWN and not seen.succeeded
+    if _launched(run) and not run.contract.patrol.resume and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = Proposer(run, memory).proposals((Way.RELAUNCH,))[0].command
         ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))

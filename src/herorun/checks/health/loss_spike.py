@@ -7,7 +7,7 @@ fast tier reports a threefold loss after 3 rows.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import PositiveFloat, PositiveInt
 
@@ -39,6 +39,10 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     """One answer for each excursion that is open or ended since the last look."""
 
     def lasts(spike: Excursion) -> bool:
+        """Also where it was high enough for long enough, and goes on lower: it is one excursion until it ends."""
+        return lasts_now(spike) or (spike.crest is not None and lasts_now(_at_crest(spike, *spike.crest)))
+
+    def lasts_now(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
         fast = spike.usual >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
@@ -46,3 +50,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         return (slow or fast) and spike.sigmas >= needed and apart
 
     return judged(metrics, history, metrics.spikes, lasts, "no lasting spike")
+
+
+def _at_crest(spike: Excursion, typical: float, rows: int) -> Excursion:
+    return replace(spike, typical=typical, rows=rows)

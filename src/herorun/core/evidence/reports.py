@@ -23,6 +23,9 @@ class Excursion:
     declared: bool = False  # it began within a declared phase's first rows
     back: bool = False  # open, and its newest value is within bounds again: one alone does not end it
     inverse: bool = False  # of a rate, which is judged by its inverse: there a higher ratio is a lower value
+    crest: tuple[float, int] | None = (
+        None  # the highest `typical` that it had after some of its rows, and their number
+    )
 
     @property
     def steps(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from herorun.core.evidence import Excursion
 
 MISSES = 1  # rows back in bounds that do not yet end a streak
+CREST = 3  # rows of which a mean is one: no check fires by fewer
 KEPT = 8  # closed excursions of one metric and kind that are remembered
 
 
@@ -22,6 +23,8 @@ class Streak:
     noise: float = 0.0
     misses: int = 0
     declared: bool = False
+    crest: float = -math.inf  # the highest mean so far, as a logarithm ...
+    crest_rows: int = 0  # ... of so many rows
 
     def add(self, step: int, excess: float) -> None:
         self.last_step = step
@@ -30,6 +33,8 @@ class Streak:
         self.misses = 0
         if abs(excess) > abs(self.peak):
             self.peak = excess
+        if self.rows >= CREST and self.total / self.rows > self.crest:
+            self.crest, self.crest_rows = self.total / self.rows, self.rows
 
     def told(self, kind: str, metric: str, is_open: bool) -> Excursion:
         return Excursion(
@@ -45,6 +50,7 @@ class Streak:
             self.noise,
             self.declared,
             back=is_open and self.misses > 0,
+            crest=(ratio(self.crest), self.crest_rows) if self.crest_rows else None,
         )
 
 
