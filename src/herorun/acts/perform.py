@@ -15,7 +15,6 @@ from herorun.acts.posting import deliver, intent_to_say
 from herorun.acts.proposing import Proposer, as_markdown
 from herorun.acts.relaunching import relaunch
 from herorun.acts.replacing import delete_node
-from herorun.acts.uncontracted import JobRun
 from herorun.core.asking import QUESTION_WAYS, Reason, Way
 from herorun.core.check import Gate
 from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
@@ -66,7 +65,6 @@ def _intent(run: Watched, action: Action, at: datetime, proposer: Proposer | Non
 
 def _options(run: Watched, asked: Escalate, proposer: Proposer | None) -> str:
     if proposer is None:
-        assert isinstance(run, JobRun)
         return run.answers(asked.ways, asked.about)
     relaunch = asked.key.startswith(not_relaunched("", "").rstrip("/"))
     return as_markdown(proposer.proposals(asked.ways, asked.about, asked.before, relaunch))

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from herorun import discover
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import admitted_plan, settle_launching, start_instance
-from herorun.acts.resubmitting import resubmit
-from herorun.acts.uncontracted import JobRun
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.durations import say_duration
@@ -26,9 +24,8 @@ from herorun.workspace.replan import patch_of
 
 def relaunch(run: Watched, instance: str, why: str) -> str:
     """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
-    if isinstance(run, JobRun):
-        return resubmit(run, instance, why)
-    assert isinstance(run, Run)
+    if not isinstance(run, Run):
+        return run.submit_again(instance, why)
     memory = run.record.memory()
     waiting = memory.unsettled
     if waiting is None and memory.current and memory.current.name != instance:

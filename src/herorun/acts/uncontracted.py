@@ -128,6 +128,12 @@ class JobRun(Watched):
     def dri(self) -> str:
         return f"{host.user() or 'unknown'} (inferred: whoever asked for the watch)"
 
+    def submit_again(self, instance: str, why: str) -> str:
+        """By the command that a person gave."""
+        from herorun.acts.resubmitting import resubmit
+
+        return resubmit(self, instance, why)
+
     def answers(self, ways: Sequence[Way], about: str = "") -> str:
         """There is no contract to relaunch under, but perhaps the command that a person gave."""
         job = self.current.job if self.current else self.facts.job

@@ -1,11 +1,13 @@
 """What the babysitter watches, and how: a run of a repository, or a job without a contract."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.core.asking import Way
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
@@ -97,6 +99,14 @@ class Watched(ABC):
     @abstractmethod
     def prepare(self) -> None:
         """Make the private state folder."""
+
+    def submit_again(self, instance: str, why: str) -> str:
+        """Start the next instance of a job without a contract; a run with one goes through the launch gate."""
+        raise NotImplementedError
+
+    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+        """What a person may decide about a job without a contract, as Markdown; a run with one asks its gate."""
+        raise NotImplementedError
 
     @property
     def slug(self) -> str:
