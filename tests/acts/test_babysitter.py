@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from commands.answers import ask
-from herorun.acts import babysitter
-from herorun.acts.babysitter import last_heartbeat
+from herorun.acts import babysitter, start_babysitter
+from herorun.acts.heartbeat import last_heartbeat
 from herorun.system.files import is_locked
 from stories import CRASH, SLUG, WAIT, Story, eventually, git
 
@@ -53,10 +53,10 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
 ) -> None:
     story.launched(WAIT)
     run = story.run
-    told = babysitter.start_babysitter(run)
+    told = start_babysitter.start_babysitter(run)
     pid = json.loads((run.state / "heartbeat.json").read_text())["pid"]
     assert f"process {pid}" in told
-    assert "is running already" in babysitter.start_babysitter(run)
+    assert "is running already" in start_babysitter.start_babysitter(run)
     os.kill(pid, signal.SIGTERM)
     eventually(lambda: not is_locked(lock(story)))
     eventually(lambda: "herorun: interrupted." in log(story))
@@ -148,7 +148,7 @@ def test_an_order_wakes_the_loop(story: Story) -> None:
     story.sign(babysit={"recovery": "ask"})
     story.launched(CRASH)
     story.tick()
-    babysitter.start_babysitter(story.run)
+    start_babysitter.start_babysitter(story.run)
     eventually(lambda: "next" in json.loads((story.state / "heartbeat.json").read_text()))
     assert story.herorun("approve", SLUG) == 0
     story.ended("tiny-2")
@@ -173,7 +173,7 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
 def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -> None:
     story.sign(babysit={"recovery": "observe", "cadence": "1s"})
     story.launched(CRASH)
-    babysitter.start_babysitter(story.run)
+    start_babysitter.start_babysitter(story.run)
     eventually(lambda: "escalate/relaunch/tiny-1/recovery" in story.comments)
     assert is_locked(lock(story))
     assert story.herorun("ack", SLUG) == 0

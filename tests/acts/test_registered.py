@@ -14,7 +14,7 @@ import pytest
 
 from commands.answers import Answer
 from herorun import cli
-from herorun.acts import not_found, registered, sessions
+from herorun.acts import not_found, registered, registry, sessions
 from herorun.acts.registered import Seen, news_of
 from herorun.acts.sessions import Session, change_jobs, read_jobs, session_here
 from herorun.core.evidence import JobState
@@ -74,7 +74,7 @@ def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
     for job in (well, bad, goes):
         assert jobs(alone, capsys, "add", "local", alone.place(job), "--no-watch").code == 0
     eventually(
-        lambda: all(alone.adapter.find(j.instance, registered.now()).job.state.ended for j in (well, bad))
+        lambda: all(alone.adapter.find(j.instance, datetime.now(UTC)).job.state.ended for j in (well, bad))
     )
     first = jobs(alone, capsys, "watch", "--once")
     assert first.code == 1
@@ -101,7 +101,7 @@ def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
 def test_a_second_watch_of_a_session_does_nothing(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
     session, said = session_here(alone.folder), list[str]()
     job = alone.start(HANG)
-    registered.register(session, _entry(alone.place(job)))
+    registry.register(session, _entry(alone.place(job)))
     first = threading.Thread(target=registered.watch_jobs, args=(session, said.append, 0.05))
     first.start()
     eventually(lambda: bool(said))
@@ -166,7 +166,7 @@ def test_what_nobody_could_see_is_no_change_and_stays(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = session_here(alone.folder)
-    registered.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
+    registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
     answer = jobs(alone, capsys, "watch", "--once")
     assert (answer.code, answer.out) == (3, "")
     assert "no folder" in answer.err
@@ -177,10 +177,10 @@ def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, said = session_here(alone.folder), list[str]()
-    registered.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
+    registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
     looks = itertools.count(1)
     monkeypatch.setattr(
-        registered, "now", lambda: datetime(2026, 3, 1, tzinfo=UTC) + next(looks) * timedelta(days=2)
+        registry, "now", lambda: datetime(2026, 3, 1, tzinfo=UTC) + next(looks) * timedelta(days=2)
     )
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     assert registered.watch_jobs(session, said.append, 43_000.0) == 3
@@ -245,13 +245,13 @@ def test_a_process_number_that_is_registered_again_is_another_job(
     number = str(os.getpid())
     entry = {**_entry(number), "submitted": "2026-03-01 10:00"}
     session = session_here(alone.folder)
-    registered.register(session, entry)
+    registry.register(session, entry)
     assert jobs(alone, capsys, "watch", "--once").code == 0
     (kept,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
     kept.write_text("another boot 1")
     gone = jobs(alone, capsys, "watch", "--once")
     assert (gone.code, held(alone)) == (3, []) and "its number is another one's now" in gone.out
-    registered.register(session, entry)
+    registry.register(session, entry)
     assert jobs(alone, capsys, "watch", "--once").code == 0
     assert held(alone)[0]["last_status"] == "RUNNING"
 
@@ -264,7 +264,7 @@ def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     (programs / "nel").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
-    told = {"timestamp": registered.now().timestamp(), "data": {"output_dir": str(alone.folder / "none")}}
+    told = {"timestamp": datetime.now(UTC).timestamp(), "data": {"output_dir": str(alone.folder / "none")}}
     (alone.folder / "exec.jsonl").write_text(json.dumps({**row, **told}) + "\n")
     monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(alone.folder / "exec.jsonl"))
 
@@ -303,10 +303,8 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     session, said, answers = session_here(alone.folder), list[str](), itertools.count(1)
     out = alone.folder / "out.log"  # of another job, which is seen and goes on
     out.write_text("Calibration begins\n")
-    registered.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
-    registered.register(
-        session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"}
-    )
+    registry.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
+    registry.register(session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"})
     begun = datetime.now(UTC)
 
     def goes_on(seconds: float) -> None:
@@ -364,7 +362,7 @@ def test_jobs_are_found_again_in_the_seeds_order(
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     listed = alone.folder / "exec.jsonl"
     row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
-    listed.write_text(json.dumps({**row, "timestamp": registered.now().timestamp()}) + "\n")
+    listed.write_text(json.dumps({**row, "timestamp": datetime.now(UTC).timestamp()}) + "\n")
     monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
     (alone.folder / "tools/launcher/experiments/cicd/cicd_1744152200").mkdir(parents=True)
     answer = jobs(alone, capsys, "find", "--json")
@@ -385,7 +383,7 @@ def test_a_launch_in_an_agents_session_writes_itself_down(
     watched: list[Any] = []
     monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
-    monkeypatch.setattr(registered, "ensure_watch", lambda session, start: watched.append(session.id))
+    monkeypatch.setattr(registry, "ensure_watch", lambda session, start: watched.append(session.id))
     story.launched()
     session = sessions.session_here(story.work)
     (entry,) = read_jobs(session)[0]

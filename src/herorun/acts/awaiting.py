@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from herorun.acts.box import look_at
+from herorun.acts.judge import judge
 from herorun.acts.patrol import decided
-from herorun.acts.turn import judge
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
 from herorun.core.patrol.line import line_of, movement_of

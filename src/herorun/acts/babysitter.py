@@ -3,95 +3,33 @@
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 from typing import Generic, TypeVar
 
+from herorun.acts.heartbeat import beat, bell_file, next_due
+from herorun.acts.judge import must_be_launched
 from herorun.acts.looks import Looks
-from herorun.acts.registered import handed_on
-from herorun.acts.sessions import session_of_launch
-from herorun.acts.turn import Turn, must_be_launched, take_turn, turn_code
+from herorun.acts.turn import Turn, take_turn, turn_code
 from herorun.core.cadence import FIRST_CHECK
-from herorun.core.canonical import canonical, timestamp
-from herorun.core.durations import say_span
-from herorun.core.errors import CouldNotLook, HandedOver, in_words
-from herorun.core.outside import read_json
+from herorun.core.canonical import timestamp
+from herorun.core.errors import HandedOver, in_words
 from herorun.core.scrub import scrub
 from herorun.core.until import Until
 from herorun.record import Pushed, Record
-from herorun.system import host
 from herorun.system.clock import now
-from herorun.system.files import hold, is_locked, write_whole
+from herorun.system.files import hold, is_locked
 from herorun.workspace import Run, Watched, watched_run
 
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
-HEARTBEAT_WAIT = 30.0  # seconds
 
 W = TypeVar("W", bound=Watched)
-
-
-def start_babysitter(run: Run) -> str:
-    """Start `herorun babysit RUN` detached, wait for its first heartbeat, and say where it is."""
-    if is_locked(run.lock("babysitter")):
-        return f"is running already on this machine (log {_log(run)})"
-    began = now()
-    private = os.open(_log(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    with os.fdopen(private, "ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
-            cwd=run.repository.top,
-            env={**os.environ, **handed_on(session_of_launch(run.repository.top))},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    until = time.monotonic() + HEARTBEAT_WAIT
-    while time.monotonic() < until:
-        beat = last_heartbeat(run)
-        if beat is not None and beat >= began:
-            return f"process {process.pid}, log {_log(run)}"
-        if process.poll() is not None:
-            raise CouldNotLook(
-                f"The job runs, but its babysitter ended at once (exit code {process.returncode}): see {_log(run)}, then `herorun babysit {run.slug}`."
-            )
-        time.sleep(0.05)
-    raise CouldNotLook(
-        f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: see {_log(run)}."
-    )
-
-
-def _log(run: Run) -> Path:
-    return run.state / "babysit.log"
-
-
-def last_heartbeat(run: Watched) -> datetime | None:
-    """When a babysitter of this machine last wrote that it is alive; None if never."""
-    return _heart(run, "at")
-
-
-def _heart(run: Watched, name: str) -> datetime | None:
-    try:
-        found = read_json((run.state / "heartbeat.json").read_bytes())
-        moment = datetime.fromisoformat(found[name])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return moment if moment.tzinfo else None
-
-
-def beat(run: Watched, due: datetime | None = None) -> None:
-    """Say that a babysitter is alive, and when its loop looks next."""
-    heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": host.owner()}
-    if due is not None:
-        heart["next"] = timestamp(due)
-    write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
 
 
 def watch(
@@ -121,7 +59,7 @@ def watch(
         report,
         until or Until(),
         turn or take_turn,
-        _bell(run),
+        bell_file(run),
         over or threading.Event(),
         opened,
     )
@@ -229,32 +167,12 @@ def _seconds(turn: Turn, until: Until) -> float:
     return max(0.0, min(pause, left))
 
 
-def ring(run: Watched) -> None:
-    """Wake the loop of this machine: a person has ordered something."""
-    run.prepare()
-    write_whole(_bell(run), b"")
-
-
-def _bell(run: Watched) -> Path:
-    return run.state / "ordered"
-
-
 def _written(path: Path) -> float:
     """When a file was last written; 0 for one that is not there."""
     try:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def next_due(run: Watched) -> datetime | None:
-    """When the loop of this machine meant to look next; None where none was under way."""
-    return _heart(run, "next")
-
-
-def is_lost(run: Watched) -> bool:
-    """Whether the loop of this machine was to look again, and its process is gone: killed, say, or ended by a restart."""
-    return next_due(run) is not None and not is_locked(run.lock("babysitter"))
 
 
 def _interrupted(signal_number: int, frame: FrameType | None) -> None:

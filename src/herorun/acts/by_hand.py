@@ -2,13 +2,13 @@
 
 import time
 
+from herorun.acts.judge import must_be_launched
 from herorun.acts.launch import start_watch
 from herorun.acts.launching import settle_launching
 from herorun.acts.ordering import Told, begun, order, person, push_warning
 from herorun.acts.perform import relaunch_once, settle, stop_once, stopped
 from herorun.acts.proposing import Proposer
 from herorun.acts.taints import record_taints, with_taints_now
-from herorun.acts.turn import must_be_launched
 from herorun.core.asking import Proposal, Way
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from herorun.acts.turn import judge
+from herorun.acts.judge import judge
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Job
 from herorun.core.recovery.ending import Ending

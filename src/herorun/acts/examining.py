@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from herorun import catalogue
-from herorun.acts.babysitter import last_heartbeat
+from herorun.acts.heartbeat import last_heartbeat
 from herorun.core.canonical import timestamp
 from herorun.core.checkup import Examined, Fit, Part, Probe
 from herorun.core.errors import HerorunError, in_words

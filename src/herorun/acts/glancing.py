@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.acts.babysitter import last_heartbeat, next_due
+from herorun.acts.heartbeat import last_heartbeat, next_due
 from herorun.acts.looks import Looks
 from herorun.acts.many import each
 from herorun.acts.rules import evidence_file

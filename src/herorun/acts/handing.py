@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 
 from herorun import discover
+from herorun.acts.judge import judge, must_be_launched
 from herorun.acts.leasing import hand_lease, seize_lease, take_lease
 from herorun.acts.ordering import Told, begun, person, push_warning
 from herorun.acts.posting import say
 from herorun.acts.proposing import Proposer
 from herorun.acts.taints import with_taints_now
-from herorun.acts.turn import judge, must_be_launched
 from herorun.core.alert import State
 from herorun.core.asking import Way
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words

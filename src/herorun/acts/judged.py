@@ -1,7 +1,7 @@
 """One fresh look at a run's health for the seal gate: what a turn of the babysitter would find, without acting."""
 
+from herorun.acts.judge import judge
 from herorun.acts.rules import rules_of
-from herorun.acts.turn import judge
 from herorun.core.alert import Alert, State, muted_topics
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Evidence, Judged

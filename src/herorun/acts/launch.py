@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.acts.adopting import adopted_json, already, facts_of, look_at
-from herorun.acts.babysitter import start_babysitter
 from herorun.acts.launch_order import Order
 from herorun.acts.launching import dirty_words, settle_launching, start_instance
 from herorun.acts.leasing import hand_lease
 from herorun.acts.plan_file import moved_since, must_be
 from herorun.acts.preflight import Preflight, preflight
 from herorun.acts.probe import probe_roots
+from herorun.acts.start_babysitter import start_babysitter
 from herorun.acts.submitting import ALONE, Say, unsaid
 from herorun.acts.taints import record_taints
 from herorun.acts.wavering import must_stand_still

@@ -14,7 +14,7 @@ from herorun.acts.announcing import announce, give_up, tell_of_retention
 from herorun.acts.beginning import amendment
 from herorun.acts.launch_order import Order
 from herorun.acts.leasing import take_lease
-from herorun.acts.registered import register_launch
+from herorun.acts.registry import register_launch
 from herorun.acts.snapshots import keep_snapshot, kept_diff
 from herorun.acts.submitting import ALONE, company, submit
 from herorun.core.canonical import canonical, digest

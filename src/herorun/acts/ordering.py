@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from herorun.acts.babysitter import ring
+from herorun.acts.heartbeat import ring
 from herorun.core.errors import Blocked
 from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory

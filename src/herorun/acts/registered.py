@@ -3,12 +3,10 @@
 import contextlib
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +14,16 @@ from herorun import catalogue
 from herorun.acts.followed import LINES, adapter_for
 from herorun.acts.many import worst
 from herorun.acts.not_found import found_again, not_found
-from herorun.acts.sessions import OWN, Session, change_jobs, prepare, read_jobs, session_of_launch
+from herorun.acts.sessions import Session, change_jobs, prepare, read_jobs
 from herorun.core.canonical import digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
-from herorun.core.jobs.facts import FORMS, Facts, must_be_id
+from herorun.core.jobs.facts import Facts
 from herorun.core.jobs.registry import (
     Entry,
-    entry_of,
     key_of,
     summed_up,
-    with_entry,
     with_status,
     without,
     word_of,
@@ -37,11 +33,8 @@ from herorun.core.ports import Absent, Found
 from herorun.core.scrub import scrub
 from herorun.core.triage.follow import OwnLog, follow, judged
 from herorun.core.triage.kinds import QUIET
-from herorun.system.clock import now
-from herorun.system.detached import start_detached
-from herorun.system.files import hold, is_locked
+from herorun.system.files import hold
 from herorun.system.watchers import state_home
-from herorun.workspace import Run
 
 LOST = "NOT FOUND"  # nel's own word, for what any source does not know
 EVERY = 60.0  # seconds between two looks
@@ -238,61 +231,3 @@ def _checked(session: Session) -> tuple[list[Seen], str, bool]:
     with contextlib.suppress(HerorunError):
         return seen, fault, not read_jobs(session)[0]
     return seen, fault, False
-
-
-def register(session: Session, entry: Entry) -> None:
-    """Write one job down."""
-    must_be_id(str(entry["type"]), str(entry["id"]))
-    change_jobs(session, lambda held: with_entry(held, entry))
-
-
-def ensure_watch(session: Session, start: Path) -> str:
-    """Start `herorun jobs watch` of the session, detached, unless it is there; what was done, in words."""
-    if is_locked(session.watch_lock):
-        return "is watched already"
-    prepare(session)
-    argv = [sys.executable, "-P", "-m", "herorun", "-C", str(start.resolve()), "jobs", "watch"]
-    pid = start_detached(argv, start, session.log, handed_on(session))
-    return f"is watched by process {pid}, log {session.log}"
-
-
-def handed_on(session: Session | None) -> dict[str, str]:
-    """What tells a process without a terminal whose it is."""
-    return {OWN: session.id} if session and session.agent == "manual" else {}
-
-
-def register_launch(run: Run, job: Job, why: str) -> None:
-    """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record has it anyway."""
-    told = run.contract.scheduler
-    if told.kind not in FORMS:
-        return  # its jobs are found by their run, which the babysitter watches
-    with contextlib.suppress(HerorunError, OSError):
-        register_one(run.repository.top, told.kind, _id_of(run, job), run.slug, why, told.options)
-
-
-def _id_of(run: Run, job: Job) -> str:
-    return str(run.state / "jobs" / job.instance) if run.contract.scheduler.kind == "local" else job.id
-
-
-def register_one(
-    start: Path,
-    kind: str,
-    job: str,
-    about: str,
-    why: str,
-    options: dict[str, Any],
-    at: datetime | None = None,
-) -> Session | None:
-    """In the session of whoever launches; None where nobody is there to be told."""
-    session = session_of_launch(start)
-    if session is None:
-        return None
-    told = {name: str(options[name]) for name in ("host", "user", "config", "cluster") if options.get(name)}
-    if kind == "ray" and options.get("address"):
-        told["cluster"] = str(options["address"])
-    if kind == "iris":
-        told.pop("user", None)
-    told["description"] = f"{about}: {why}"
-    register(session, entry_of(kind, job, at or now(), (session.agent, session.id), told, "SUBMITTED"))
-    ensure_watch(session, start)
-    return session

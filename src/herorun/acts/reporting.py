@@ -10,9 +10,9 @@ from herorun import __version__, discover
 from herorun.acts.accounting import Account
 from herorun.acts.comparing import TRAINS
 from herorun.acts.curves import beats_of, curves_of, names_for
+from herorun.acts.judge import READ_DEADLINE
 from herorun.acts.report_curves import Chart, begun_of, charts_of
 from herorun.acts.status import standing_of
-from herorun.acts.turn import READ_DEADLINE
 from herorun.core.alert import State
 from herorun.core.canonical import plain, timestamp
 from herorun.core.check import Gate

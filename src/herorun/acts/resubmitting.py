@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from herorun.acts.leasing import take_lease
-from herorun.acts.registered import register_one
+from herorun.acts.registry import register_one
 from herorun.acts.uncontracted import JobRun, keep_facts
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended

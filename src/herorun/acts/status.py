@@ -7,13 +7,14 @@ from typing import Any
 
 from herorun import discover
 from herorun.acts.answering import open_questions, ways_on
-from herorun.acts.babysitter import is_lost, last_heartbeat
 from herorun.acts.glancing import glance_of, stage_of
+from herorun.acts.heartbeat import is_lost, last_heartbeat
+from herorun.acts.judge import judge
 from herorun.acts.looks import Looks
 from herorun.acts.many import Answer, each
 from herorun.acts.proposing import Proposer
 from herorun.acts.sealed import at_the_end, progress_at_seal
-from herorun.acts.turn import Turn, judge
+from herorun.acts.turn import Turn
 from herorun.acts.turn_json import alert_json, awaited_json, other_json, severity_of, shown_alerts
 from herorun.core.alert import Alert, State
 from herorun.core.asking import Way

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from herorun import discover
+from herorun.acts.judge import READ_DEADLINE, judge
 from herorun.acts.rules import rules_of
-from herorun.acts.turn import READ_DEADLINE, judge
 from herorun.core.deciding import decided
 from herorun.core.evidence import FinalStep, Metrics, Now
 from herorun.core.journal import Memory

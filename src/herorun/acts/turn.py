@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.acts.judge import judge, must_be_launched
 from herorun.acts.launching import settle_launching
 from herorun.acts.leasing import HeldInOtherClone, take_in_time
 from herorun.acts.looks import Looks
@@ -20,42 +21,29 @@ from herorun.core.canonical import timestamp
 from herorun.core.check import Gate
 from herorun.core.decide import Action
 from herorun.core.deciding import allowed, checked_in, decided, interventions, to_intend
-from herorun.core.errors import Blocked, HandedOver, HerorunError, WrongUse, in_words
+from herorun.core.errors import Blocked, HandedOver, HerorunError, in_words
 from herorun.core.event import Observed
 from herorun.core.evidence import (
-    Checkpoints,
-    Disks,
     Evidence,
-    FinalStep,
     Gaps,
     Hands,
     JobLog,
     Metrics,
-    Now,
-    OtherJobs,
-    Receipt,
-    RootAtEnd,
-    Triage,
-    Unfinished,
 )
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.kept import digests, keep, line_of
 from herorun.core.news import progress_of
-from herorun.core.ports import Scheduler
 from herorun.core.scrub import scrub
-from herorun.core.tick import Tick, critical_topics, exit_code, tick
+from herorun.core.tick import Tick, critical_topics, exit_code
 from herorun.core.triage.follow import OwnLog
 from herorun.gates import findings_json
-from herorun.gather import gather
 from herorun.record import Known, Pushed
 from herorun.sources.metrics import keep_metrics
 from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
 from herorun.system.files import append_line, locked
 from herorun.workspace import Run, Watched
-
-READ_DEADLINE = 60.0  # seconds for all reads of a tick
 
 
 @dataclass(frozen=True)
@@ -222,11 +210,6 @@ def must_be_ours(run: Watched, memory: Memory) -> None:
         )
 
 
-def must_be_launched(run: Watched, memory: Memory) -> None:
-    if not memory.instances and not memory.unsettled:
-        raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
-
-
 def _settle(run: Watched) -> list[str]:
     """First the submission: whether a relaunch was done depends on it."""
     doubts = []
@@ -236,32 +219,6 @@ def _settle(run: Watched) -> list[str]:
     except (HerorunError, OSError) as error:
         doubts.append(scrub(in_words(error)))
     return [*doubts, *settle(run, sure=not doubts)]
-
-
-def judge(
-    run: Watched, sure: bool = False, memory: Memory | None = None, looks: Looks | None = None
-) -> tuple[Tick, Evidence]:
-    """Gather and tick, without acting: what `status` shows and `babysit` acts on.
-
-    Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing unfinished: it is
-    decided on again, and goes on under its own name.
-    """
-    memory = memory or run.record.memory()
-    rules = rules_of(run)
-    given = run.given(memory)
-    given[Scheduler] = (looks or Looks()).of(run, memory)
-    at = now()
-    given[Now] = Now(at)
-    if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
-        given[Unfinished] = replace(memory, unsettled=None).unfinished
-    wanted = [need for check in rules.checks for need in check.needs]
-    evidence = gather(
-        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks],
-        discover.sources(),
-        given,
-        READ_DEADLINE,
-    )
-    return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
 
 
 def _lease(run: Watched) -> tuple[str, bool]:

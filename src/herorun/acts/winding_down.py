@@ -4,7 +4,7 @@ import re
 import time
 from pathlib import Path
 
-from herorun.acts.babysitter import ring
+from herorun.acts.heartbeat import ring
 from herorun.core.durations import say_span
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.lease import PATH, may_take, read_lease

@@ -96,7 +96,7 @@ def add(
     from herorun import screen
     from herorun.acts.clusters import with_config
     from herorun.acts.placed import placed
-    from herorun.acts.registered import ensure_watch, register
+    from herorun.acts.registry import ensure_watch, register
     from herorun.core.jobs.facts import Facts, must_be_id
     from herorun.core.jobs.registry import entry_of
     from herorun.system.clock import now

@@ -1,0 +1,54 @@
+"""The heartbeat of a run's babysitter on this machine, and the bell that wakes it."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.canonical import canonical, timestamp
+from herorun.core.outside import read_json
+from herorun.system import host
+from herorun.system.clock import now
+from herorun.system.files import is_locked, write_whole
+from herorun.workspace import Watched
+
+
+def last_heartbeat(run: Watched) -> datetime | None:
+    """When a babysitter of this machine last wrote that it is alive; None if never."""
+    return _heart(run, "at")
+
+
+def _heart(run: Watched, name: str) -> datetime | None:
+    try:
+        found = read_json((run.state / "heartbeat.json").read_bytes())
+        moment = datetime.fromisoformat(found[name])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return moment if moment.tzinfo else None
+
+
+def beat(run: Watched, due: datetime | None = None) -> None:
+    """Say that a babysitter is alive, and when its loop looks next."""
+    heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": host.owner()}
+    if due is not None:
+        heart["next"] = timestamp(due)
+    write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
+
+
+def ring(run: Watched) -> None:
+    """Wake the loop of this machine: a person has ordered something."""
+    run.prepare()
+    write_whole(bell_file(run), b"")
+
+
+def bell_file(run: Watched) -> Path:
+    return run.state / "ordered"
+
+
+def next_due(run: Watched) -> datetime | None:
+    """When the loop of this machine meant to look next; None where none was under way."""
+    return _heart(run, "next")
+
+
+def is_lost(run: Watched) -> bool:
+    """Whether the loop of this machine was to look again, and its process is gone: killed, say, or ended by a restart."""
+    return next_due(run) is not None and not is_locked(run.lock("babysitter"))
