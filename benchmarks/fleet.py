@@ -16,14 +16,14 @@ from time import perf_counter
 from benchmarks.measures import memory
 from benchmarks.scratch import repository
 from benchmarks.timing import Row, in_turns, process, run
-from herorun.acts.fleet import watch_all
-from herorun.acts.turn import Turn
 from herorun.core.event import Initialised, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.journal import as_json
 from herorun.core.plan import Sources, make_plan
 from herorun.core.until import Until
 from herorun.discover import connect
+from herorun.operations.babysit.fleet import watch_all
+from herorun.operations.babysit.tick import Turn
 from herorun.schedulers._slurm_rows import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now

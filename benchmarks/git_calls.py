@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import Row, in_turns, process
-from herorun.acts.beginning import begin
+from herorun.operations.record.init import begin
 from herorun.system.git import find_repository
 from herorun.system.git.finding import _found
 

@@ -15,9 +15,9 @@ from unittest.mock import patch
 from benchmarks.recording import a_note
 from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, run, said
-from herorun.acts.beginning import begin
 from herorun.core.canonical import digest
 from herorun.core.event import Decided, Observed
+from herorun.operations.record.init import begin
 from herorun.record import Record, upkeep
 from herorun.system.clock import now
 

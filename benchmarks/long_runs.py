@@ -16,13 +16,13 @@ from benchmarks.reporting import reported
 from benchmarks.scratch import repository
 from benchmarks.timing import LeftOut, Row, run
 from herorun import __version__
-from herorun.acts.babysitter import tick_once
-from herorun.acts.beginning import begin
-from herorun.acts.launch import launch
 from herorun.core.canonical import digest
 from herorun.core.errors import WrongUse
 from herorun.core.event import Decided, Event, Initialised, Observed
 from herorun.core.evidence import History, Metrics, Now
+from herorun.operations.babysit.loop import tick_once
+from herorun.operations.launch.launch import launch
+from herorun.operations.record.init import begin
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
 from herorun.system.clock import now
 from herorun.system.columns import fetched

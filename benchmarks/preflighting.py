@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import BESIDE, LeftOut, Row, in_turns, process, run
-from herorun.acts.beginning import begin
+from herorun.operations.record.init import begin
 
 ROUNDS = 9
 GH = """#!/bin/sh

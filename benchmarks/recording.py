@@ -6,8 +6,8 @@ from pathlib import Path
 
 from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, in_turns, run
-from herorun.acts.beginning import begin
 from herorun.core.event import Noted
+from herorun.operations.record.init import begin
 from herorun.record import Record
 from herorun.system.clock import now
 

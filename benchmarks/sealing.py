@@ -17,7 +17,7 @@ PARTS = 40  # 10 GiB
 SUMMED = "find . -type f -print0 | xargs -0 -n 1 -P {cores} sha256sum"
 SEALED = """
 import sys
-from herorun.acts.manifest import read_contents, read_manifest
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.stores.local import LocalStore
 store, path = LocalStore(), sys.argv[1]
 for file in read_contents(store, read_manifest(store, path)).files:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.scratch import CONTRACT, opened
 from benchmarks.timing import Row, in_turns, process, run
-from herorun.acts.beginning import begin
+from herorun.operations.record.init import begin
 from herorun.sources.work_tree import read_work_tree
 
 TRACKED, UNTRACKED = 100_000, 30_000

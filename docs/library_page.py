@@ -9,9 +9,9 @@ from typing import Any
 from words import comments, page, sentence, shown, table
 
 import herorun
-from herorun.acts.launch import Launch
-from herorun.acts.preflight import Preflight
-from herorun.acts.sealing import Seal
+from herorun.operations.launch.launch import Launch
+from herorun.operations.launch.preflight import Preflight
+from herorun.operations.seal.seal import Seal
 
 INTRO = """\
 The same acts as the commands, from Python.

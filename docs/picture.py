@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from herorun.acts.preflight import preflight
 from herorun.demo import Stage, block_the_gate, set_the_stage
+from herorun.operations.launch.preflight import preflight
 from herorun.screen.findings import show_preflight
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")

@@ -24,7 +24,16 @@ VIOLATIONS = {
         ("sources/jobs.py", "import herorun.schedulers.local", "sources.jobs -> herorun.schedulers.local"),
         ("trackers/jsonl.py", "import herorun.stores.local", "trackers.jsonl -> herorun.stores.local"),
         ("gather.py", "import herorun.discover", "gather -> herorun.discover"),
-        ("acts/preflight.py", "import herorun.screen", "acts.preflight -> herorun.screen"),
+        (
+            "operations/launch/preflight.py",
+            "import herorun.screen",
+            "operations.launch.preflight -> herorun.screen",
+        ),
+    ],
+    "rooms": [
+        ("operations/launch/launch.py", "import herorun.operations.babysit.loop", "launch.launch -> "),
+        ("operations/record/post.py", "def f():\n    import herorun.operations.seal.tag", "record.post -> "),
+        ("operations/seal/seal.py", "import herorun.operations.orders.note", "seal.seal -> "),
     ],
     "one-way, and nothing beside it": [("new_module.py", "import json", "new_module")],
     "by-name": [

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from herorun.acts.checkpoints import read_plan
-from herorun.acts.plan_file import read_plan_file
 from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.canonical import canonical
 from herorun.core.contract import parse_contract
@@ -23,6 +21,8 @@ from herorun.core.journal import BrokenJournal, chain, read_line
 from herorun.core.ports import Place
 from herorun.core.remembered import from_bytes
 from herorun.core.sealing.reading import parse_statement, statement_in
+from herorun.operations.checkpoints.list import read_plan
+from herorun.operations.launch.plan_file import read_plan_file
 from herorun.schedulers._iris_rows import generation_of, listing
 from herorun.schedulers._nel_rows import entries, errors_in, invocation_in, statuses
 from herorun.schedulers._nel_scores import scores

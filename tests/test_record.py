@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from builders import NOON
-from herorun.acts.verifying import verify_record
 from herorun.core import logbook
 from herorun.core.canonical import canonical, digest
 from herorun.core.errors import HerorunError
@@ -32,6 +31,7 @@ from herorun.core.event import (
 )
 from herorun.core.journal import fold
 from herorun.core.logbook import PAGE
+from herorun.operations.record.verify import verify_record
 from herorun.record import HOME, Record, content, remote, upkeep, writing
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository

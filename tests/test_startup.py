@@ -130,6 +130,12 @@ def test_the_library_imports_nothing_until_it_is_asked(tmp_path: Path) -> None:
     assert foreign(modules) == set()
 
 
+def test_a_launch_does_not_load_the_babysitter(tmp_path: Path) -> None:
+    modules = ours(imported("import herorun.operations.launch.launch", tmp_path / "modules"))
+    rooms = {name.split(".")[2] for name in modules if name.startswith("herorun.operations.")}
+    assert rooms == {"launch", "health", "record"}
+
+
 def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
     modules = imported("import herorun; herorun.check_in()", tmp_path / "modules")
     admission = {

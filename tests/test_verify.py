@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from herorun.acts.verifying import open_record, verify_record
 from herorun.core import logbook
 from herorun.core.canonical import canonical, digest
+from herorun.operations.record.verify import open_record, verify_record
 from stories import SLUG, Story, git, note
 
 REF = "refs/herorun/record/tiny"

@@ -3,14 +3,14 @@
 from os import PathLike
 from pathlib import Path
 
-from herorun.acts.launch import Launch
-from herorun.acts.launch import launch as _launch
-from herorun.acts.preflight import Preflight
-from herorun.acts.preflight import preflight as _preflight
-from herorun.acts.sealing import Seal
-from herorun.acts.sealing import seal as _seal
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import Blocked, WrongUse
+from herorun.operations.launch.launch import Launch
+from herorun.operations.launch.launch import launch as _launch
+from herorun.operations.launch.preflight import Preflight
+from herorun.operations.launch.preflight import preflight as _preflight
+from herorun.operations.seal.seal import Seal
+from herorun.operations.seal.seal import seal as _seal
 from herorun.system.files import write_whole
 from herorun.system.git import find_repository
 from herorun.workspace import Run, open_run

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from commands.answers import Answer, ask
-from herorun.acts import machine
 from herorun.core.checkup import Fit, Part, verdict
 from herorun.core.errors import CouldNotLook
+from herorun.operations.doctor import machine
 from stories import SLUG, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]

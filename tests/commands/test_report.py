@@ -13,10 +13,10 @@ import pytest
 from builders import NOON
 from commands.answers import ask
 from commands.test_goodput import TIMED
-from herorun.acts import reporting
 from herorun.core.event import Decided
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.journal import Memory
+from herorun.operations.report import report
 from stories import CRASH, JOB, SLUG, TAG, Story, in_memory
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -135,10 +135,10 @@ def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(told: Story, caps
 def test_no_rows_yet_is_no_failure_to_look_and_rows_that_are_gone_are_one() -> None:
     none, lost = {Metrics: Nothing("no metrics file yet")}, {Metrics: Unavailable("no answer")}
     seen = Decided(NOON, run="healthy", monitor="fresh", progress="~3/4", alerts=())
-    assert reporting._none_yet(none, Memory())
-    assert not reporting._none_yet(lost, Memory())
-    assert not reporting._none_yet(none, Memory(last_decided=seen))
-    assert reporting._none_yet(none, Memory(last_decided=replace(seen, progress="~unknown/4")))
+    assert report._none_yet(none, Memory())
+    assert not report._none_yet(lost, Memory())
+    assert not report._none_yet(none, Memory(last_decided=seen))
+    assert report._none_yet(none, Memory(last_decided=replace(seen, progress="~unknown/4")))
 
 
 @pytest.mark.thorough

@@ -19,13 +19,13 @@ import pytest
 from rich.console import Console
 
 from commands.answers import ask
-from herorun.acts import glancing
 from herorun.commands._glance import checkpoint_words, pace_words, progress_words, table_of, tick_words
 from herorun.commands.watch import _code
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
 from herorun.core.glance import Glance, Pace
 from herorun.core.health.training import Awaited
 from herorun.core.journal import Memory
+from herorun.operations.report import overview
 from herorun.trackers.jsonl import JsonLines
 from stories import SLUG, WAIT, Story, in_memory
 
@@ -83,7 +83,7 @@ def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
     watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = datetime.now(UTC) + timedelta(hours=2)
-    monkeypatch.setattr(glancing, "now", lambda: later)
+    monkeypatch.setattr(overview, "now", lambda: later)
     (told,) = ask(watched, capsys, "watch", "--json").document["runs"]
     assert (told["run"], told["monitor"]) == ("healthy", "stale")
 
@@ -105,7 +105,7 @@ def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(watched: Story, capsys
 def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_bytes(b"a" * 300_000 + b"\n" + b"b" * 200_000 + b"\n" + b"torn")
-    assert glancing._last_line(path) == b"b" * 200_000
+    assert overview._last_line(path) == b"b" * 200_000
 
 
 def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTURE) -> None:
@@ -256,16 +256,16 @@ JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
 def test_what_the_scheduler_says_now_beats_what_was_seen_last(
     job: Job | Unavailable, kept: tuple[str, str], shown: tuple[str, str]
 ) -> None:
-    assert glancing._as_scheduled(job, kept) == shown
+    assert overview._as_scheduled(job, kept) == shown
 
 
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
     at = datetime(2026, 1, 2, tzinfo=UTC)
     saved = [Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)]
     seen = {Checkpoints: Checkpoints(tuple(saved))}
-    assert glancing._newest(seen, Memory())[1] == 600
+    assert overview._newest(seen, Memory())[1] == 600
     back = replace(Memory().history, given_up=(GivenUp(100, at + timedelta(days=40)),))
-    assert glancing._newest(seen, SimpleNamespace(history=back))[1] == 100
+    assert overview._newest(seen, SimpleNamespace(history=back))[1] == 100
 
 
 LAST = {200: "in 42s", 100: "48.2k 96%", 80: "left", 60: "4m10s ago", 40: "stale"}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from herorun.acts import seal_tag
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
+from herorun.operations.seal import tag
 from herorun.record import Record, remote
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
@@ -29,8 +29,8 @@ POINTS: tuple[tuple[Any, str], ...] = (
     (Terminal, "post"),
     (AppriseChannel, "post"),
     (remote, "push"),
-    (seal_tag, "push"),
-    (seal_tag, "annotated_tag"),
+    (tag, "push"),
+    (tag, "annotated_tag"),
 )
 
 

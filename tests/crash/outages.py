@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from herorun.acts import launching, seal_tag
 from herorun.core import decide
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
+from herorun.operations.launch import start_instance
+from herorun.operations.seal import tag
 from herorun.record import Record, remote
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
@@ -43,7 +44,7 @@ ACTS: tuple[tuple[Any, str], ...] = (
     (Terminal, "post"),
     (AppriseChannel, "post"),
     (remote, "push"),
-    (seal_tag, "push"),
+    (tag, "push"),
 )
 READS: tuple[tuple[Any, str], ...] = (
     *((Local, name) for name in ("find", "live", "tail", "read_log")),
@@ -57,7 +58,7 @@ OURS: tuple[
     tuple[Any, str], ...
 ] = (  # on this machine: they fail or go through, and nothing comes twice or late
     (Record, "append"),
-    (seal_tag, "annotated_tag"),
+    (tag, "annotated_tag"),
 )
 GIT = frozenset({"remote.push", "remote.fetch", "seal_tag.push", "Repository.remote_tips"}) | {
     "Record.append",
@@ -79,7 +80,7 @@ TROUBLES: dict[str, tuple[Trouble, ...]] = {
 def impatient(patch: pytest.MonkeyPatch) -> None:
     """What failed is due again at once, and nobody waits for a scheduler that does not answer."""
     patch.setattr(decide, "back_off", lambda *_: timedelta())
-    patch.setattr(launching, "SETTLING", 0.2)
+    patch.setattr(start_instance, "SETTLING", 0.2)
 
 
 def no_answer(name: str) -> Exception:

@@ -25,7 +25,8 @@ from crash.stages import (
     outcome,
     undisturbed,
 )
-from herorun.acts import pruning, seal_tag
+from herorun.operations.checkpoints import prune
+from herorun.operations.seal import tag
 from herorun.schedulers.local import Local
 from stories import Story, copy
 
@@ -72,7 +73,7 @@ def witness(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return act
 
-    for owner, name in ((Local, "submit"), (seal_tag, "annotated_tag"), (pruning, "_delete")):
+    for owner, name in ((Local, "submit"), (tag, "annotated_tag"), (prune, "_delete")):
         monkeypatch.setattr(owner, name, after_the_record(getattr(owner, name)))
 
 

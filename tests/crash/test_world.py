@@ -21,8 +21,8 @@ from builders import NOON
 from crash.outages import impatient
 from crash.stages import STAGES, Stage, must_hold
 from crash.world import Clock, full, read_only, small_disk
-from herorun.acts.verifying import verify_record
 from herorun.core.event import Initialised, Noted
+from herorun.operations.record.verify import verify_record
 from herorun.record import Record
 from herorun.system import clock
 from herorun.system.git import find_repository

@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from commands.answers import ask
-from herorun.acts.ordering import Told
-from herorun.acts.pruning import Pruned
 from herorun.cli import herorun
+from herorun.operations.checkpoints.prune import Pruned
+from herorun.operations.orders.order import Told
 from herorun.shapes import DOCUMENTS, Failed
 from stories import TAG, Story
 

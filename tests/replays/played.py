@@ -177,7 +177,7 @@ class Replay:
         self.memory = fold(events, self.memory)
 
     def _pause(self, turn: Tick) -> timedelta:
-        """As the babysitter's loop paces itself (`acts.turn.pause_after`)."""
+        """As the babysitter's loop paces itself (`operations.babysit.tick.pause_after`)."""
         memory, now = self.memory, self.clock.now
         current, news = memory.current, [a for a in memory.alerts.values() if _is_news(a, memory)]
         born = memory.launchings.get(current.name) if current else None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.acts.box import LOOKING
+from herorun.operations.remote.probe import LOOKING
 from herorun.schedulers._logs import READING
 from herorun.schedulers._ssh_request import ACTING
 from herorun.stores._over_ssh import DIGESTING, THERE

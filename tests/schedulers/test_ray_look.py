@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from herorun.acts.looks import Looks
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.operations.health.shared_polls import Looks
 from herorun.schedulers import ray
 from schedulers.test_ray_bad_answers import LONG_AGO, RECORDED, VERSION, Stand, nodes
 

@@ -11,10 +11,10 @@ from threading import Barrier
 
 import pytest
 
-from herorun.acts.looks import Looks
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.operations.health.shared_polls import Looks
 from herorun.schedulers import slurm
 from herorun.schedulers._road import Here, Ssh
 from herorun.system.process import Answer

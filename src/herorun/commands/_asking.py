@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from herorun import screen
-from herorun.acts.clusters import address_of, with_config
 from herorun.core.errors import WrongUse
 from herorun.core.jobs.facts import FORMS, OPTIONS, Facts, missing, must_be_id, must_be_kind
+from herorun.operations.jobs.clusters import address_of, with_config
 
 
 def asked_for(facts: Facts, start: Path) -> Facts:

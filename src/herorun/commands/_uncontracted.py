@@ -8,9 +8,9 @@ import click
 from herorun.commands._yes import Command
 
 if TYPE_CHECKING:
-    from herorun.acts.job_turn import JobTurn
-    from herorun.acts.uncontracted import JobRun
     from herorun.core.jobs.facts import Facts
+    from herorun.operations.jobs.run import JobRun
+    from herorun.operations.jobs.tick import JobTurn
 
 NAMING = (
     click.option("--job", metavar="ID", help="A job without a contract, by the id that its back end gave it."),
@@ -45,8 +45,8 @@ def naming(command: Command) -> Command:
 
 def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
     """The run of the job that the options name, without a word in its journal."""
-    from herorun.acts.uncontracted import open_job
     from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.run import open_job
 
     if not told.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
@@ -57,11 +57,11 @@ def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]
     """The job that a person orders about, begun, and its state file; what is not given stands in that file."""
     from dataclasses import replace
 
-    from herorun.acts.babysit_job import ready
-    from herorun.acts.clusters import with_config
-    from herorun.acts.placed import placed
-    from herorun.acts.state_files import of_job
     from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.babysit import ready
+    from herorun.operations.jobs.clusters import with_config
+    from herorun.operations.jobs.paths import placed
+    from herorun.operations.jobs.state_file import of_job
 
     given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
     if not given.get("job"):
@@ -87,10 +87,10 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
     from datetime import timedelta
 
     from herorun import screen
-    from herorun.acts.babysit_job import ready, tick_job, watch_job
-    from herorun.acts.uncontracted import CADENCE
     from herorun.core.errors import WrongUse
     from herorun.core.until import Until, parse_until, seconds_of
+    from herorun.operations.jobs.babysit import ready, tick_job, watch_job
+    from herorun.operations.jobs.run import CADENCE
     from herorun.system.clock import now
 
     every = told.pop("every", None)
@@ -132,10 +132,10 @@ def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
 
 
 def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
-    from herorun.acts.clusters import with_config
-    from herorun.acts.placed import placed
     from herorun.commands._asking import asked_for
     from herorun.core.jobs.facts import Facts, must_be_id, must_be_whole
+    from herorun.operations.jobs.clusters import with_config
+    from herorun.operations.jobs.paths import placed
 
     given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
     if not given or set(given) <= {"resubmit", "notify"}:
@@ -152,9 +152,9 @@ def _resumed(start: Path, given: dict[str, str]) -> "Facts":
     from dataclasses import replace
 
     from herorun import screen
-    from herorun.acts.state_files import newest
     from herorun.core.errors import WrongUse
     from herorun.core.jobs.facts import must_be_whole
+    from herorun.operations.jobs.state_file import newest
 
     found = newest(start)
     if found is None:

@@ -22,8 +22,8 @@ def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int
     """
     from pathlib import Path
 
-    from herorun.acts.answering import acknowledge
     from herorun.commands._said import show
+    from herorun.operations.orders.acknowledge import acknowledge
     from herorun.workspace import watched_run
 
     return show(acknowledge(watched_run(run, Path(start))[0], alert, reason), as_json)

@@ -25,8 +25,8 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun.acts.answering import answer
     from herorun.commands._said import show
+    from herorun.operations.orders.acknowledge import answer
     from herorun.workspace import watched_run
 
     return show(answer(watched_run(run, Path(start))[0], True, reason), as_json)

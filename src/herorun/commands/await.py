@@ -51,10 +51,10 @@ def command(
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.await_job import wait_for_job
-    from herorun.acts.awaiting import Ended, wait_for
     from herorun.core.patrol.wish import wish_of
     from herorun.core.until import seconds_of
+    from herorun.operations.jobs.wait import wait_for_job
+    from herorun.operations.remote.wait import Ended, wait_for
     from herorun.screen.standing import show_patrol
     from herorun.workspace import watched_run
 

@@ -63,8 +63,8 @@ def command(
     """
     from pathlib import Path
 
-    from herorun.acts.many import slugs_to_watch
     from herorun.core.errors import WrongUse
+    from herorun.operations.babysit.batch import slugs_to_watch
     from herorun.system.git import find_repository
 
     if once and until:
@@ -93,9 +93,9 @@ def _one(name: str, start: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.babysitter import tick_once
-    from herorun.acts.status import turn_json
-    from herorun.acts.turn import turn_code
+    from herorun.operations.babysit.loop import tick_once
+    from herorun.operations.babysit.tick import turn_code
+    from herorun.operations.report.status import turn_json
     from herorun.screen.standing import show_turn
 
     run, turn = tick_once(name, Path(start))
@@ -110,10 +110,10 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.fleet import tick_each
-    from herorun.acts.many import worst
-    from herorun.acts.status import turn_json
-    from herorun.acts.turn import turn_code
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.babysit.fleet import tick_each
+    from herorun.operations.babysit.tick import turn_code
+    from herorun.operations.report.status import turn_json
     from herorun.screen.standing import show_turn
 
     codes, documents = [], []
@@ -134,12 +134,12 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.babysitter import watch
-    from herorun.acts.fleet import watch_all
-    from herorun.acts.many import worst
-    from herorun.acts.status import turn_json
-    from herorun.acts.turn import Turn
     from herorun.core.until import Until, parse_until
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.babysit.fleet import watch_all
+    from herorun.operations.babysit.loop import watch
+    from herorun.operations.babysit.tick import Turn
+    from herorun.operations.report.status import turn_json
     from herorun.screen.standing import show_summary, show_turn
     from herorun.system.clock import now
     from herorun.workspace import Run, watched_run

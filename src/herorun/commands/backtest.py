@@ -32,9 +32,9 @@ def command(
       herorun backtest curves/*.csv --labels curves/LABELS.json --against
     """
     from herorun import screen
-    from herorun.acts.backtesting import backtest, read_labels
     from herorun.core.backtest.report import document, lines, page
     from herorun.core.errors import WrongUse
+    from herorun.operations.report.backtest import backtest, read_labels
 
     if (against or markdown) and labels is None:
         raise WrongUse("--against and --markdown compare with what people saw: name it with --labels FILE.")

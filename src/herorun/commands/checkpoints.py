@@ -34,8 +34,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.checkpoints import list_with_taints
     from herorun.core.retention import age_words, size_words
+    from herorun.operations.checkpoints.list import list_with_taints
     from herorun.workspace import watched_run
 
     listing = list_with_taints(watched_run(run, Path(start))[0]).as_json()
@@ -76,9 +76,9 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.checkpoints import make_plan, plan_json, write_plan
     from herorun.core.finding import count
     from herorun.core.retention import size_words
+    from herorun.operations.checkpoints.list import make_plan, plan_json, write_plan
     from herorun.workspace import watched_run
 
     told = make_plan(watched_run(run, Path(start))[0], keep)
@@ -121,9 +121,9 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.checkpoints import read_plan
-    from herorun.acts.pruning import prune as delete
     from herorun.core.retention import size_words
+    from herorun.operations.checkpoints.list import read_plan
+    from herorun.operations.checkpoints.prune import prune as delete
     from herorun.workspace import watched_run
 
     told = read_plan(Path(file))

@@ -40,8 +40,8 @@ def command(
     """
     from pathlib import Path
 
-    from herorun.acts.comparing import compare_two
     from herorun.commands._said import show_lines
+    from herorun.operations.report.compare import compare_two
 
     told = compare_two(Path(start), (a, b), gates, metrics, window, repeat)
     return show_lines(told, as_json)

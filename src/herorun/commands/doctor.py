@@ -34,8 +34,8 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.doctoring import examine
     from herorun.core.checkup import EXIT_CODES, verdict
+    from herorun.operations.doctor.doctor import examine
 
     parts = examine(run, Path(start), send_test)
     fit = verdict(parts)

@@ -51,8 +51,8 @@ def command(
     from dataclasses import replace
     from pathlib import Path
 
-    from herorun.acts.forking import fork
     from herorun.commands._said import SaidFirst, show
+    from herorun.operations.orders.fork import fork
     from herorun.workspace import watched_run
 
     said_first = SaidFirst(f"fork of {run}")

@@ -22,8 +22,8 @@ def command(start: str, run: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun.acts.accounting import account
     from herorun.commands._said import show_lines
+    from herorun.operations.report.goodput import account
     from herorun.workspace import watched_run
 
     told = account(watched_run(run, Path(start))[0])

@@ -24,7 +24,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.handbook import page_of, write_page
+    from herorun.operations.remote.runbook import page_of, write_page
     from herorun.workspace import watched_run
 
     opened, _ = watched_run(run, Path(start))

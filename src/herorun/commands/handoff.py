@@ -29,10 +29,10 @@ def command(start: str, run: str, to: str | None, take: bool, wait: str, reason:
     """
     from pathlib import Path
 
-    from herorun.acts.handing import hand_over, take_over
     from herorun.commands._said import show
     from herorun.core.errors import WrongUse
     from herorun.core.until import seconds_of
+    from herorun.operations.orders.handoff import hand_over, take_over
     from herorun.workspace import watched_run
 
     if bool(to) == take:

@@ -23,11 +23,11 @@ def command(start: str, run: str, as_json: bool) -> int:
     from typing import Any
 
     from herorun import screen
-    from herorun.acts.beginning import begin
-    from herorun.acts.drafting import drafted
-    from herorun.acts.wavering import advised
     from herorun.core.contract import SLUG
     from herorun.core.errors import WrongUse
+    from herorun.operations.launch.config_stability import advised
+    from herorun.operations.record.contract_template import drafted
+    from herorun.operations.record.init import begin
     from herorun.system.files import create_whole
     from herorun.system.git import find_repository
     from herorun.system.settings import read_settings

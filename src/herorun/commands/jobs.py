@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.acts.sessions import Session
     from herorun.core.jobs.facts import Facts
+    from herorun.operations.record.session import Session
 
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="Another session's registry than this one's."
@@ -42,7 +42,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
       herorun jobs list
     """
     from herorun import screen
-    from herorun.acts.sessions import read_jobs
+    from herorun.operations.record.session import read_jobs
 
     here = _here(start, session)
     entries, fault = read_jobs(here)
@@ -94,11 +94,11 @@ def add(
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.clusters import with_config
-    from herorun.acts.placed import placed
-    from herorun.acts.registry import ensure_watch, register
     from herorun.core.jobs.facts import Facts, must_be_id
     from herorun.core.jobs.registry import entry_of
+    from herorun.operations.jobs.clusters import with_config
+    from herorun.operations.jobs.paths import placed
+    from herorun.operations.record.registry import ensure_watch, register
     from herorun.system.clock import now
 
     must_be_id(kind, job)
@@ -135,10 +135,10 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
       herorun jobs watch --once
     """
     from herorun import screen
-    from herorun.acts.many import worst
-    from herorun.acts.registered import check_jobs, news_of, watch_jobs
     from herorun.core.errors import WrongUse
     from herorun.core.until import seconds_of
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.jobs.watch import check_jobs, news_of, watch_jobs
 
     here = _here(start, session)
     if as_json and not once:
@@ -175,8 +175,8 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.sessions import change_jobs, must_have, read_jobs
     from herorun.core.jobs.registry import key_of, without
+    from herorun.operations.record.session import change_jobs, must_have, read_jobs
 
     here = _here(start, session)
     found = must_have(here, read_jobs(here)[0], job, Path(start))
@@ -206,7 +206,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.finding_jobs import find_jobs
+    from herorun.operations.jobs.discover import find_jobs
 
     places = find_jobs(_here(start, session), Path(start), host, user)
     if as_json:
@@ -227,7 +227,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
 def _here(start: str, session: str) -> "Session":
     from pathlib import Path
 
-    from herorun.acts.sessions import session_here
+    from herorun.operations.record.session import session_here
 
     return session_here(Path(start), session)
 

@@ -37,9 +37,9 @@ def command(
     from shlex import join
 
     from herorun import screen
-    from herorun.acts.launch import launch, watched_elsewhere
-    from herorun.acts.plan_file import read_plan_file
     from herorun.core.errors import WrongUse
+    from herorun.operations.launch.launch import launch, watched_elsewhere
+    from herorun.operations.launch.plan_file import read_plan_file
     from herorun.screen.findings import show_by_mode
     from herorun.workspace import open_run
 

@@ -28,7 +28,7 @@ def show(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.verifying import open_record
+    from herorun.operations.record.verify import open_record
 
     record = open_record(run, Path(start))
     if as_json:
@@ -57,8 +57,8 @@ def verify(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.verifying import verify_run
     from herorun.core.finding import count
+    from herorun.operations.record.verify import verify_run
 
     told = verify_run(run, Path(start))
     if as_json:

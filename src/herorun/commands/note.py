@@ -38,7 +38,7 @@ def command(
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.noting import add_note
+    from herorun.operations.orders.note import add_note
     from herorun.workspace import watched_run
 
     opened, _ = watched_run(run, Path(start))

@@ -23,7 +23,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.patrol import patrol
+    from herorun.operations.remote.patrol import patrol
     from herorun.screen.standing import show_patrol
     from herorun.workspace import watched_run
 

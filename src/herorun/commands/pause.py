@@ -25,9 +25,9 @@ def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int
     """
     from pathlib import Path
 
-    from herorun.acts.pausing import pause
     from herorun.commands._said import show
     from herorun.core.until import parse_moment
+    from herorun.operations.orders.pause import pause
     from herorun.system.clock import now
     from herorun.workspace import watched_run
 

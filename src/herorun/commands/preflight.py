@@ -26,8 +26,8 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.preflight import preflight
-    from herorun.acts.probe import probe_roots
+    from herorun.operations.launch.preflight import preflight
+    from herorun.operations.launch.write_probe import probe_roots
     from herorun.screen.findings import show_preflight
     from herorun.workspace import open_run
 
@@ -36,7 +36,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
         probe_roots(opened)
     answer = preflight(opened)
     if out:
-        from herorun.acts.plan_file import write_plan_file
+        from herorun.operations.launch.plan_file import write_plan_file
 
         write_plan_file(Path(out), opened.slug, answer)
     if as_json:

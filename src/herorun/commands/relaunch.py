@@ -52,10 +52,10 @@ def command(
     """
     from pathlib import Path
 
-    from herorun.acts.by_hand import relaunch_by_hand
-    from herorun.acts.job_by_hand import resubmit_job
     from herorun.commands._said import show
     from herorun.core.until import seconds_of
+    from herorun.operations.jobs.orders import resubmit_job
+    from herorun.operations.orders.stop_and_relaunch import relaunch_by_hand
     from herorun.workspace import watched_run
 
     seconds = seconds_of(wait, "--wait")

@@ -29,9 +29,9 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.replaying import replay_run
     from herorun.commands._said import show_lines
     from herorun.core.until import parse_since
+    from herorun.operations.babysit.replay import replay_run
     from herorun.system.clock import now
     from herorun.workspace import watched_run
 

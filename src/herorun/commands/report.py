@@ -28,8 +28,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.report_page import page_of
-    from herorun.acts.reporting import report_of
+    from herorun.operations.report.html import page_of
+    from herorun.operations.report.report import report_of
     from herorun.system.files import write_whole
     from herorun.workspace import watched_run
 

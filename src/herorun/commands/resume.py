@@ -20,8 +20,8 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun.acts.pausing import resume
     from herorun.commands._said import show
+    from herorun.operations.orders.pause import resume
     from herorun.workspace import watched_run
 
     return show(resume(watched_run(run, Path(start))[0], reason), as_json)

@@ -48,9 +48,9 @@ def command(
     from dataclasses import replace
     from pathlib import Path
 
-    from herorun.acts.going_back import rollback
     from herorun.commands._said import SaidFirst, show
     from herorun.core.until import seconds_of
+    from herorun.operations.orders.rollback import rollback
     from herorun.workspace import watched_run
 
     said_first = SaidFirst(f"rollback of {run}")

@@ -41,9 +41,9 @@ def command(
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.sealing import seal
     from herorun.core.sealing.asked import sealing_of
     from herorun.core.sealing.words import seal_lines
+    from herorun.operations.seal.seal import seal
     from herorun.screen.findings import show_findings
     from herorun.workspace import watched_run
 

@@ -33,9 +33,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.many import worst
-    from herorun.acts.status import all_looked_at, standing_of, status_code
     from herorun.core.glance import Glance, worst_first
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.report.status import all_looked_at, standing_of, status_code
     from herorun.system.git import find_repository
     from herorun.workspace import known_slugs, watched_run
 

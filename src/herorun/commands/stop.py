@@ -29,10 +29,10 @@ def command(start: str, /, run: str | None, reason: str, wait: str, as_json: boo
     """
     from pathlib import Path
 
-    from herorun.acts.by_hand import stop
-    from herorun.acts.job_by_hand import stop_job
     from herorun.commands._said import show
     from herorun.core.until import seconds_of
+    from herorun.operations.jobs.orders import stop_job
+    from herorun.operations.orders.stop_and_relaunch import stop
     from herorun.workspace import watched_run
 
     seconds = seconds_of(wait, "--wait")

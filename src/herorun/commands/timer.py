@@ -39,8 +39,8 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.timing import timer_of
     from herorun.core.until import seconds_of
+    from herorun.operations.remote.timer import timer_of
     from herorun.workspace import watched_run
 
     seconds = seconds_of(every, "--every")

@@ -61,12 +61,12 @@ def command(
 def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> dict[str, Any]:
     """Of a log; or of a run, where nothing but a run is called so."""
     if name != "-" and not (start / name).exists():
-        from herorun.acts.diagnosing import names_run, run_diagnosed
+        from herorun.operations.health.diagnose import names_run, run_diagnosed
 
         if names_run(name, start):
             return run_diagnosed(name, start)
     elif name != "-" and exit_code is None and ".herorun" in (start / name).resolve().parts:
-        from herorun.acts.diagnosing import log_diagnosed
+        from herorun.operations.health.diagnose import log_diagnosed
 
         if found := log_diagnosed(name, start):
             return found

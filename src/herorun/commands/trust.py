@@ -32,8 +32,8 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.trusting import accept, ask
-    from herorun.acts.trusting import reject as leave_out
+    from herorun.operations.orders.trust import accept, ask
+    from herorun.operations.orders.trust import reject as leave_out
 
     asked = ask(run, Path(start))
     if not as_json:

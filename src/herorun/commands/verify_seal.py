@@ -24,8 +24,8 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.verify_seal import verify_seal
     from herorun.core.finding import count
+    from herorun.operations.seal.verify import verify_seal
     from herorun.system.git import find_repository
 
     proof = verify_seal(find_repository(Path(start)), tag, offline)

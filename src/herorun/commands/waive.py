@@ -33,7 +33,7 @@ def command(
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.waiving import propose
+    from herorun.operations.orders.waive import propose
 
     told = propose(check, run, Path(start), subject, reason, days, unknown)
     if as_json:

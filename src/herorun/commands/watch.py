@@ -61,7 +61,7 @@ def document(glance: "Glance") -> dict[str, Any]:
     """One run for programs."""
     if glance.error:
         return {"slug": glance.slug, "error": glance.error}
-    from herorun.acts.turn_json import awaited_json
+    from herorun.operations.babysit.tick_json import awaited_json
 
     alerts = [
         {"check": a.check, "severity": a.severity, "state": a.state, "message": a.message}
@@ -79,14 +79,14 @@ def document(glance: "Glance") -> dict[str, Any]:
 
 
 def _look(names: list[str], home: "Path", looks: Any = None) -> "list[Glance]":
-    from herorun.acts.glancing import glances
+    from herorun.operations.report.overview import glances
 
     return glances(names, home, looks)
 
 
 def _code(found: "list[Glance]") -> int:
     """What is wrong with a run beats one that could not be read."""
-    from herorun.acts.many import worst
+    from herorun.operations.babysit.batch import worst
 
     return worst(1 if _is_wrong(glance) else 3 if _is_unseen(glance) else 0 for glance in found)
 
@@ -131,9 +131,9 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     from rich.live import Live
 
     from herorun import screen
-    from herorun.acts.looks import Looks
     from herorun.commands._keys import keys
     from herorun.core.glance import worst_first
+    from herorun.operations.health.shared_polls import Looks
 
     out, looks = screen.console(), Looks()
     with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:

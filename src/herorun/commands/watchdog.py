@@ -26,10 +26,10 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     from pathlib import Path
 
     from herorun import screen
-    from herorun.acts.many import worst
-    from herorun.acts.watchdog import look
     from herorun.core.errors import HerorunError, WrongUse, in_words
     from herorun.core.scrub import scrub
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.babysit.watchdog import look
     from herorun.system.git import find_repository
     from herorun.workspace import known_slugs
 

@@ -25,8 +25,8 @@ def command(dry_run: bool, as_json: bool) -> int:
     from datetime import UTC, datetime
 
     from herorun import screen
-    from herorun.acts.watching import reconcile
     from herorun.core.canonical import timestamp
+    from herorun.operations.remote.watchers import reconcile
     from herorun.system.watchers import others
 
     rows, rest = reconcile(not dry_run), others()

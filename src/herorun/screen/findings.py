@@ -109,7 +109,7 @@ def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
 
 
 def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
-    """The plan, the exact submission, the findings and the verdict of an `acts.preflight.Preflight`."""
+    """The plan, the exact submission, the findings and the verdict of an `operations.launch.preflight.Preflight`."""
     from shlex import join
 
     told = answer.as_json()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from herorun.acts.registered import result_of
 from herorun.core.evidence import JobState
 from herorun.core.ports import Found
+from herorun.operations.jobs.watch import result_of
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers.by_id import slurm
 from herorun.schedulers.by_id.nel import NelById

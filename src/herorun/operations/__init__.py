@@ -1,0 +1,1 @@
+"""What each command does, by capability: one room a folder, and doors between few of them."""

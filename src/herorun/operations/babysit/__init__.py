@@ -1,0 +1,1 @@
+"""One tick, and the loop of ticks, over one run or many."""

@@ -1,0 +1,48 @@
+"""The curves of a digest, from the rows that are kept on this machine: nothing is asked of the tracker for it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from herorun.core.errors import HerorunError
+from herorun.core.event import Intended
+from herorun.core.report.picture import picture
+from herorun.core.report.text import readable
+from herorun.core.report.thin import Stretch
+from herorun.operations.metrics.charts import Chart, charts_of
+from herorun.operations.metrics.series import kept_curves, names_for
+from herorun.workspace import Watched
+
+DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
+
+
+def with_pictures(run: Watched, intended: Intended) -> Intended:
+    """The digest with its curves under it. Without rows it goes out as it is: a picture is never worth a missing word."""
+    drawn = pictures_of(run)
+    return replace(intended, body="\n\n".join([intended.body, *drawn])) if drawn else intended
+
+
+def pictures_of(run: Watched) -> list[str]:
+    try:
+        kept = kept_curves(run)
+        charts = charts_of(kept, names_for(run)) if kept else []
+    except (HerorunError, OSError):
+        return []
+    found = [_picture(chart) for chart in charts if chart.id in DRAWN]
+    return [text for text in found if text]
+
+
+def _picture(chart: Chart) -> str:
+    """What the run went on from; steps that were done again count as they came out the last time."""
+    main = chart.series[0].strands[0] if chart.series and chart.series[0].strands else None
+    if main is None or main.lane:
+        return ""
+    lost = chart.series[0].not_finite
+    title = f"{chart.title}, {_lost(lost)}" if lost else chart.title
+    return picture(readable(title), readable(chart.unit), main.steps, main.values)
+
+
+def _lost(stretches: Sequence[Stretch]) -> str:
+    """`494 not finite at steps 121 to 614`."""
+    first, last = stretches[0].first, max(each.last for each in stretches)
+    where = f"step {first}" if first == last else f"steps {first} to {last}"
+    return f"{sum(each.rows for each in stretches)} not finite at {where}"

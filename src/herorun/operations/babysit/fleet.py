@@ -1,0 +1,92 @@
+"""Several runs in one process: watched by a thread each, or looked at once, one after another."""
+
+import contextlib
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+
+from herorun.core.until import Until
+from herorun.operations.babysit.batch import Answer, each
+from herorun.operations.babysit.loop import tick_once, unattended
+from herorun.operations.babysit.supervise import Fleet, Report, Tell
+from herorun.operations.babysit.tick import Turn
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.record.push import push_together
+from herorun.record import Pushed, Record
+
+PUSH_EVERY = 60.0  # seconds, at most about: what was seen is also for those who look from outside
+
+
+def watch_all(
+    names: Sequence[str],
+    start: Path,
+    report: Report,
+    tell: Tell,
+    until: Until,
+    every: bool = False,
+) -> list[int]:
+    """Watch them until nothing is left to watch, and return their exit codes; `tell` gets what ended a loop.
+
+    Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up those that are launched
+    meanwhile. What a person named, and what cannot be a run, is told of and left.
+    """
+    fleet = Fleet(start, report, tell, until, Looks().expect(names, start), every)
+    with unattended(), _asked_to_end():
+        try:
+            for name in names:
+                fleet.begin(name)
+            while fleet.lives(0.2):  # short, so that an interruption is heard
+                fleet.look_around()
+        except KeyboardInterrupt:
+            fleet.end()
+            raise
+    return fleet.codes
+
+
+def tick_each(names: Sequence[str], start: Path) -> list[Answer[Turn]]:
+    """One tick of each run, one after another; their records are pushed together, now and then and at the end."""
+    answers: list[Answer[Turn]] = []
+    waiting: list[Record] = []
+    told: dict[str, str] = {}
+
+    def later(record: Record) -> Pushed:
+        waiting.append(record)
+        return Pushed()
+
+    def push() -> float:
+        told.update({r.slug: pushed.why for r, pushed in zip(waiting, push_together(waiting), strict=True)})
+        waiting.clear()
+        return time.monotonic()
+
+    looks, last = Looks().expect(names, start), time.monotonic()
+    try:
+        for answer in each(names, lambda name: tick_once(name, start, looks, later)[1]):
+            answers.append(answer)
+            if time.monotonic() - last > PUSH_EVERY:
+                last = push()
+    finally:
+        push()
+    return [_with(answer, told) for answer in answers]
+
+
+def _with(answer: Answer[Turn], told: Mapping[str, str]) -> Answer[Turn]:
+    turn = answer.value
+    why = told.get(turn.run.slug) if turn else None
+    return replace(answer, value=replace(turn, push=why)) if turn and why else answer
+
+
+@contextlib.contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """SIGTERM reaches us as an interruption."""
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

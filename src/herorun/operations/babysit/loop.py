@@ -1,0 +1,179 @@
+"""The babysitter's process: the loop over ticks, its heartbeat, and starting it detached."""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import FrameType
+from typing import Generic, TypeVar
+
+from herorun.core.cadence import FIRST_CHECK
+from herorun.core.canonical import timestamp
+from herorun.core.errors import HandedOver, in_words
+from herorun.core.scrub import scrub
+from herorun.core.until import Until
+from herorun.operations.babysit.tick import Turn, take_turn, turn_code
+from herorun.operations.health.evaluate import must_be_launched
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.record.heartbeat import beat, bell_file, next_due
+from herorun.record import Pushed, Record
+from herorun.system.clock import now
+from herorun.system.files import hold, is_locked
+from herorun.workspace import Run, Watched, watched_run
+
+UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
+
+W = TypeVar("W", bound=Watched)
+
+
+def watch(
+    name: str,
+    start: Path,
+    report: Callable[[W, Turn], None],
+    until: Until | None = None,
+    turn: Callable[[W, str], Turn] | None = None,
+    over: threading.Event | None = None,
+    *,
+    opened: Callable[[str, Path], tuple[W, str]],
+) -> int:
+    """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
+
+    `turn` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop between two of them,
+    by KeyboardInterrupt.
+    """
+    run, _ = opened(name, start)
+    must_be_launched(run, run.record.memory())
+    run.prepare()
+    keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
+    if over is None:
+        signal.signal(signal.SIGTERM, _interrupted)
+    own = Watching(
+        name,
+        start,
+        report,
+        until or Until(),
+        turn or take_turn,
+        bell_file(run),
+        over or threading.Event(),
+        opened,
+    )
+    try:
+        _rest_first(own, run)
+        del run  # it would be held for weeks
+        return _loop(own)
+    finally:
+        os.close(keep)
+
+
+def _rest_first(own: "Watching[W]", run: W) -> None:
+    """The look that a loop before this one meant to take is waited for, unless a person has called meanwhile."""
+    due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
+    with contextlib.suppress(OSError):
+        beat(run, due)
+    if due is not None and not called:
+        longest = run.contract.babysit.cadence.total_seconds()
+        own.rest(min((due - now()).total_seconds(), longest), _written(own.bell))
+
+
+def tick_once(
+    name: str, start: Path, looks: Looks | None = None, push: Callable[[Record], Pushed] = Record.push
+) -> tuple[Run, Turn]:
+    """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
+    run, drift = watched_run(name, start)
+    with unattended():
+        turn = take_turn(run, drift, looks, lambda: push(run.record))
+    beat(run, next_due(run) if is_locked(run.lock("babysitter")) else None)  # the loop's next one stays due
+    return run, turn
+
+
+@contextlib.contextmanager
+def unattended() -> Iterator[None]:
+    """What is submitted meanwhile is submitted by no person: the scheduler goes by the environment of the launch."""
+    before = os.environ.get(UNATTENDED)
+    os.environ[UNATTENDED] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[UNATTENDED]
+        else:
+            os.environ[UNATTENDED] = before
+
+
+@dataclass(frozen=True)
+class Watching(Generic[W]):
+    """One loop's own things."""
+
+    name: str
+    start: Path
+    report: Callable[[W, Turn], None]
+    until: Until
+    turn: Callable[[W, str], Turn]
+    bell: Path
+    over: threading.Event
+    opened: Callable[[str, Path], tuple[W, str]]
+
+    def rest(self, seconds: float, heard: float) -> None:
+        """Sleep so long, or until the bell rings."""
+        while seconds > 0 and _written(self.bell) == heard:
+            if self.over.is_set():
+                raise KeyboardInterrupt
+            time.sleep(min(1.0, seconds))
+            seconds -= 1.0
+
+
+def _loop(own: Watching[W]) -> int:
+    pause = FIRST_CHECK.total_seconds()
+    while True:
+        began, heard = time.monotonic(), _written(own.bell)
+        try:
+            pause, code = _once(own)
+            if code is not None:
+                return code
+        except HandedOver:
+            raise  # the one error after which no tick is due
+        except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
+            said = "".join(c if c.isprintable() else "�" for c in scrub(in_words(error)))
+            words = f"{timestamp(now())} herorun: this tick failed: {said}"
+            with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
+                print(words, file=sys.stderr, flush=True)
+        own.rest(pause - (time.monotonic() - began), heard)
+
+
+def _once(own: Watching[W]) -> tuple[float, int | None]:
+    """One tick: the seconds until the next is due, or the exit code where none is. All that it read goes with it."""
+    run, drift = own.opened(own.name, own.start)
+    with unattended():
+        turn = own.turn(run, drift)
+    ends = turn.over or own.until.reached(turn.step, now())
+    pause = _seconds(turn, own.until)
+    with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record all the same
+        beat(run, None if ends else now() + timedelta(seconds=pause))
+    with contextlib.suppress(OSError):
+        own.report(run, turn)
+    return pause, turn_code(turn) if ends else None
+
+
+def _seconds(turn: Turn, until: Until) -> float:
+    """Until the next tick; not beyond the end of the watch."""
+    pause = (turn.pause or FIRST_CHECK).total_seconds()
+    left = (until.time - now()).total_seconds() if until.time else pause
+    return max(0.0, min(pause, left))
+
+
+def _written(path: Path) -> float:
+    """When a file was last written; 0 for one that is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _interrupted(signal_number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,232 @@
+"""The acts. `perform` is the only `match` that acts.
+
+Each act has a key; it is journalled as intended before and as done or failed after. One that was intended and
+has no outcome is settled by asking the world, never by doing it again blindly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from herorun import discover
+from herorun.core.asking import QUESTION_WAYS, Reason, Way
+from herorun.core.check import Gate
+from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
+from herorun.core.deciding import reason_of
+from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.evidence import Evidence, Metrics
+from herorun.core.journal import Memory
+from herorun.core.news import is_digest
+from herorun.core.paging import urgency
+from herorun.core.ports import Post
+from herorun.core.recovery.choice import not_relaunched
+from herorun.core.render import addressed, quoted, worded
+from herorun.core.scrub import scrub
+from herorun.operations.babysit.digest_charts import with_pictures
+from herorun.operations.babysit.replace_node import delete_node
+from herorun.operations.launch.propose import Proposer, as_markdown
+from herorun.operations.launch.relaunch import relaunch
+from herorun.operations.record.lease import take_in_time
+from herorun.operations.record.post import deliver, intent_to_say
+from herorun.system.clock import now
+from herorun.workspace import Run, Watched
+
+
+@dataclass(frozen=True)
+class Performed:
+    """How an action went; `why` is empty when it was done."""
+
+    action: Action
+    why: str = ""
+
+
+def intents(
+    run: Watched, actions: Sequence[Action], at: datetime, memory: Memory, seen: Evidence
+) -> list[Intended]:
+    """What is journalled together with the decision, so that no crash in between loses a word of it. `memory` is as it
+    will be with that decision."""
+    proposer = _proposer(run, memory, seen)
+    return [_intent(run, action, at, proposer) for action in actions]
+
+
+def _proposer(run: Watched, memory: Memory, seen: Evidence) -> Proposer | None:
+    """Rows that were read are not read again, or what ended among them would be lost to the next tick."""
+    rows = {Metrics: seen[Metrics]} if Metrics in seen else {}
+    return Proposer(run, memory, rows) if isinstance(run, Run) else None
+
+
+def _intent(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
+    """With a channel beyond the issue, also what the DRI is told by it."""
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
+    matters = urgency(action, checks) if run.channels.all else None
+    return replace(_words(run, action, at, proposer), page=matters or "")
+
+
+def _options(run: Watched, asked: Escalate, proposer: Proposer | None) -> str:
+    if proposer is None:
+        return run.answers(asked.ways, asked.about)
+    relaunch = asked.key.startswith(not_relaunched("", "").rstrip("/"))
+    return as_markdown(proposer.proposals(asked.ways, asked.about, asked.before, relaunch))
+
+
+def _note_of(about: str, proposer: Proposer | None) -> str:
+    """The command that acknowledges an alert; empty where none is to be."""
+    if not about or proposer is None:
+        return ""
+    return f"\n\n{as_markdown(proposer.proposals((Way.ACK,), about))}"
+
+
+def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
+    match action:
+        case Tell(key, title, why, edits, anew, about):
+            lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
+            told = intent_to_say(
+                run, key, title, f"{worded(why)}{_note_of(about, proposer)}", lines, at, edits, anew
+            )
+            return with_pictures(run, told) if is_digest(key) else told
+        case Escalate(key, title, why, edits, reason):
+            asked = f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision is needed ({reason})."
+            stop_when = run.contract.stop_when
+            asked += f" Stop, says the contract, when: {quoted(stop_when)}" if stop_when else ""
+            asked = f"{asked}\n\n{_options(run, action, proposer)}"
+            lines = {
+                "Status": title,
+                "Evidence": why,
+                "Decision": f"ask {run.dri}: {reason}",
+                "Next": "a person decides",
+            }
+            words = f"{worded(why)}\n\n{asked}"
+            return intent_to_say(run, key, f"Escalation: {title}", words, lines, at, edits)
+        case Relaunch() | Stop() | DeleteNode():
+            return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
+
+
+def perform(run: Watched, action: Action) -> Performed:
+    """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
+    memory = run.record.memory()
+    if action.key in memory.done:
+        return Performed(action)
+    if action.key not in memory.intended:
+        run.record.append(_intent(run, action, now(), _proposer(run, memory, {})))
+    intended = run.record.memory().intended[action.key]
+    try:
+        match action:
+            case Tell() | Escalate():
+                deliver(run, intended)
+                run.terminal.post(Post(action.key, intended.what, action.why))
+            case Relaunch(_, instance, why):
+                relaunch_once(run, intended, instance, why)
+            case Stop(_, instance, why):
+                owned(run, intended)
+                stop_once(run, intended, instance, why)
+            case DeleteNode():
+                owned(run, intended)
+                delete_node(run, intended, action)
+    except (HerorunError, OSError) as error:
+        return Performed(action, scrub(in_words(error)))
+    return Performed(action)
+
+
+def owned(run: Watched, intended: Intended) -> None:
+    """The lease once more, right before an act that cannot be undone: the tick's own look may be minutes old."""
+    try:
+        take_in_time(run)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
+
+
+def relaunch_once(run: Watched, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
+    """Through the launch gate. What the gate refuses is put to a person at once, unless it was their own order."""
+    try:
+        started = relaunch(run, instance, why)
+    except (HerorunError, OSError) as error:
+        if not _was_begun(run, instance):
+            run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        if ask and isinstance(error, Blocked):
+            title = f"{instance} is not relaunched"
+            told = f"{why}. {in_words(error)}"
+            key = not_relaunched(instance, "gate")
+            perform(run, Escalate(key, title, told, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS))
+        raise
+    run.record.append(Done(now(), intended.key, intended.attempt, result=started))
+
+
+def _was_begun(run: Watched, instance: str) -> bool:
+    """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled by the next turn."""
+    memory = run.record.memory()
+    named = [one.name for one in memory.instances]
+    begun = [
+        memory.launchings[name] for name in named if name in memory.launchings
+    ]  # not of an unplanned job
+    begun += [memory.unsettled] if memory.unsettled else []
+    return any(launching.relaunch_of == instance for launching in begun)
+
+
+def stop_once(run: Watched, intended: Intended, instance: str, why: str) -> None:
+    """Tell the scheduler; that it ended is another matter."""
+    try:
+        run.scheduler.stop(instance, run.launcher.owner)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
+    run.record.append(stopped(intended, instance, why))
+
+
+def stopped(intended: Intended, instance: str, why: str) -> Done:
+    """The outcome of a stop, with its entry in the logbook."""
+    lines = {
+        "Status": f"{instance} told to stop",
+        "Evidence": why,
+        "Decision": "stop",
+        "Next": "confirm the end",
+    }
+    return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
+
+
+def settle(run: Watched, sure: bool = True) -> list[str]:
+    """Find out what became of each action without an outcome; what stays in doubt comes back in words.
+
+    A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if its instance was
+    launched; else it, and a stop, is marked as interrupted, so that it is decided on again with today's evidence. Unless it is
+    `sure` what was submitted, they stay unfinished.
+    """
+    doubts = []
+    memory = run.record.memory()
+    for key, intended in {**memory.queued, **memory.intended}.items():
+        if key in memory.queued and not _due(run, key):
+            continue
+        try:
+            if intended.body:
+                deliver(run, intended)
+            elif sure and key.startswith(("relaunch/", "rollback/", "stop/", "node/")):
+                run.record.append(_settled(run, intended))
+        except (HerorunError, OSError) as error:
+            doubts.append(scrub(f"{key}: {in_words(error)}"))
+    return doubts
+
+
+def rollback_key(instance: str, step: int | None) -> str:
+    """Under which a rollback from an instance is intended and done."""
+    return f"rollback/{instance}/{step}"
+
+
+def _settled(run: Watched, intended: Intended) -> Done | Failed:
+    memory = run.record.memory()
+    for instance in memory.instances:
+        launching = memory.launchings.get(instance.name)
+        if launching is None:
+            continue  # a job that nobody planned: its command is never run twice for one end
+        back = launching.given_up
+        if intended.key in (
+            f"relaunch/{launching.relaunch_of}",
+            rollback_key(launching.relaunch_of, back.step if back else None),
+        ):
+            return Done(now(), intended.key, intended.attempt, result=instance.name)
+    return Failed(now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True)
+
+
+def _due(run: Watched, key: str) -> bool:
+    tries = run.record.memory().failed[key]
+    return not backs_off(tries, run.contract.babysit.cadence, now())

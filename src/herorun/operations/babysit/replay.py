@@ -1,0 +1,125 @@
+"""Reading what recorded ticks saw, and judging them again."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from herorun import __version__
+from herorun.core.canonical import plain, timestamp
+from herorun.core.errors import in_words
+from herorun.core.finding import count
+from herorun.core.outside import read_json
+from herorun.core.replay import Replay, Result, past_ticks, replay, totals
+from herorun.core.tick import Rules
+from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
+from herorun.system import voice
+from herorun.workspace import Run, Watched
+
+
+class Evidence:
+    """The kept evidence of a run on this machine; of one day at a time, the newest asked for."""
+
+    def __init__(self, run: Watched) -> None:
+        self._run = run
+        self._day = ""
+        self._lines: dict[str, dict[str, Any]] = {}
+        self._problem = ""
+
+    def of(self, at: datetime) -> tuple[Mapping[str, Any] | None, str]:
+        """What the tick at that moment saw, or why nobody can tell."""
+        path = evidence_file(self._run, at)
+        if path.name != self._day:
+            self._read(at)
+        found = self._lines.get(timestamp(at))
+        if found is not None:
+            return found, ""
+        return None, self._problem or f"{path.name} has no whole line of it"
+
+    def _read(self, at: datetime) -> None:
+        path = evidence_file(self._run, at)
+        self._day, self._lines, self._problem = path.name, {}, ""
+        try:
+            with path.open("rb") as file:
+                for line in file:
+                    self._take(line)
+        except FileNotFoundError:
+            self._problem = f"its evidence ({path.name}) is not on this machine"
+        except OSError as error:
+            self._problem = f"its evidence cannot be read: {in_words(error)}"
+
+    def _take(self, line: bytes) -> None:
+        """A line that was cut off, or is something else, is no evidence of anything."""
+        try:
+            told = read_json(line)
+            at, evidence = told["at"], told["evidence"]
+        except (ValueError, KeyError, TypeError):
+            return
+        if isinstance(at, str) and isinstance(evidence, dict):
+            self._lines[at] = evidence
+
+
+def replays(run: Watched, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
+    """Every recorded tick from `since` on, judged again by these rules. Nothing is written."""
+    kept, digest = Evidence(run), rules_digest(rules)
+    ticks = list(past_ticks(run.record.lines(), since))
+    for number, past in enumerate(ticks):
+        voice.progress("judging recorded ticks", number, len(ticks))
+        found, lost = kept.of(past.observed.at)
+        yield replay(past, found, lost, rules, digest)
+    voice.progress("judging recorded ticks", 1, 1)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """All of them, for people and programs."""
+
+    slug: str
+    since: datetime | None
+    rules: str  # digest of today's
+    ticks: tuple[Replay, ...]
+
+    @property
+    def code(self) -> int:
+        found = {tick.result for tick in self.ticks}
+        if Result.DIFFERS in found:
+            return 1
+        return 3 if Result.UNKNOWN in found or not found else 0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "slug": self.slug,
+            "since": plain(self.since),
+            "version": __version__,
+            "rules": self.rules,
+            "ticks": plain(self.ticks),
+            "totals": totals(self.ticks),
+        }
+
+    def lines(self) -> list[str]:
+        """What is not the same, tick by tick, and the sum."""
+        told = []
+        for tick in self.ticks:
+            if tick.result is not Result.SAME:
+                rules = (
+                    "the rules of then"
+                    if tick.same_rules
+                    else f"rules other than those of {tick.version} then"
+                )
+                told.append(
+                    f"{timestamp(tick.at)} {tick.result}{f': {tick.why}' if tick.why else f' under {rules}'}"
+                )
+                told += [f"  {words}" for words in (*tick.interventions, *tick.differences)]
+        counts = totals(self.ticks)
+        others = sum(not tick.same_rules for tick in self.ticks)
+        told.append(
+            f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, {counts['differs']} differ, "
+            f"{counts['unknown']} unknown; {others} were judged by other rules than today's"
+        )
+        return told if self.ticks else [f"{self.slug}: no tick is recorded in that time"]
+
+
+def replay_run(run: Run, since: datetime | None) -> Replayed:
+    """Every recorded tick, by today's rules."""
+    rules = rules_of(run)
+    return Replayed(run.slug, since, rules_digest(rules), tuple(replays(run, rules, since)))

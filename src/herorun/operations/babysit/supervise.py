@@ -1,0 +1,193 @@
+"""The loops of a fleet under supervision: a thread each, so that a slow or broken one delays and ends no other.
+
+A loop that ended because nothing was left to watch is begun again once the run's record moves: a person has relaunched it,
+say. One that ended in any other way is begun again after a pause, for ever; and where nobody has looked at a run for two
+cadences, that is told as an alert of its own.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from herorun.core.errors import HandedOver, HerorunError, WrongUse, in_words
+from herorun.core.scrub import scrub
+from herorun.core.until import Until
+from herorun.core.watchdog import LEAST, MISSED
+from herorun.operations.babysit.batch import slugs_to_watch
+from herorun.operations.babysit.loop import watch
+from herorun.operations.babysit.tick import Turn, take_turn
+from herorun.operations.babysit.watchdog import raise_alarm
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.record.push import Together
+from herorun.system.files import LockHeld
+from herorun.system.git import find_repository
+from herorun.workspace import Run, watched_run
+
+AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
+LAST_WORDS = 10.0  # seconds that the loops get to end between two ticks
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
+LOOK_AROUND = 10.0  # seconds between two looks for runs that are to be taken up, and for silences
+ALARM_AGAIN = 60.0  # seconds until an alarm that did not get through is tried again
+
+Report: TypeAlias = Callable[[Run, Turn], None]
+Tell: TypeAlias = Callable[[str, str], None]
+
+
+@dataclass
+class _Task:
+    """One run's loop."""
+
+    name: str  # as it was asked for
+    thread: threading.Thread | None = None
+    code: int = 3
+    ended_at: str | None = None  # the tip of the record when its loop ended
+    said: str = ""  # what was told last of what ended it
+    ticked: float = field(default_factory=time.monotonic)  # when a tick was last taken, or the task begun
+    silence: float = LEAST.total_seconds()  # after which nobody watches
+    alarmed: float = 0.0
+
+    @property
+    def slug(self) -> str:
+        return Path(self.name).stem
+
+    @property
+    def lives(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+
+class Fleet:
+    """The tasks, and what their loops share: a place to speak, and the word that they are to end."""
+
+    def __init__(
+        self, start: Path, report: Report, tell: Tell, until: Until, looks: Looks, every: bool
+    ) -> None:
+        self._start, self._until, self._looks, self._every = start, until, looks, every
+        self._speak, self._tell = report, tell
+        self._tasks: dict[str, _Task] = {}  # by slug
+        self._one_at_a_time = threading.Lock()
+        self._room = threading.BoundedSemaphore(AT_ONCE)
+        self._over = threading.Event()
+        self._together = Together()
+        self._looked = time.monotonic()
+
+    @property
+    def codes(self) -> list[int]:
+        return [task.code for task in self._tasks.values()]
+
+    def begin(self, name: str) -> None:
+        """Watch a run, unless its loop lives."""
+        task = self._tasks.setdefault(Path(name).stem, _Task(name))
+        if not task.lives:
+            task.ticked = time.monotonic()
+            task.thread = threading.Thread(
+                target=self._keep, args=(task,), name=f"babysit {name}", daemon=True
+            )
+            task.thread.start()
+
+    def lives(self, wait: float) -> bool:
+        """Whether any loop is left, after a moment of waiting."""
+        for task in self._tasks.values():
+            if task.thread is not None and task.lives:
+                task.thread.join(wait)
+                return True
+        return False
+
+    def look_around(self) -> None:
+        """Now and then: take up what is to be watched and is not, and tell of what nobody looks at."""
+        if time.monotonic() - self._looked < LOOK_AROUND:
+            return
+        self._looked = time.monotonic()
+        with contextlib.suppress(HerorunError, OSError):  # the next look is due
+            self._take_up()
+        for task in self._tasks.values():
+            now = time.monotonic()
+            if task.lives and now - task.ticked > task.silence and now - task.alarmed > ALARM_AGAIN:
+                task.alarmed = now
+                threading.Thread(target=self._alarm, args=(task,), daemon=True).start()
+
+    def end(self) -> None:
+        """Between two ticks; one that is in the midst of its own is cut off, and settled by the next tick."""
+        self._over.set()
+        until = time.monotonic() + LAST_WORDS
+        for task in self._tasks.values():
+            if task.thread is not None:
+                task.thread.join(max(0.0, until - time.monotonic()))
+
+    def _take_up(self) -> None:
+        """Those whose record has moved since their loop ended; with `every`, also those that are new."""
+        repository = find_repository(self._start)
+        tips = {ref.rpartition("/")[2]: tip for ref, tip in repository.refs("refs/herorun/record/").items()}
+        moved = {
+            slug
+            for slug, tip in tips.items()
+            if (slug in self._tasks and not self._tasks[slug].lives and self._tasks[slug].ended_at != tip)
+            or (self._every and slug not in self._tasks)
+        }
+        for slug in sorted(moved & set(slugs_to_watch(repository))) if moved else ():
+            self.begin(self._tasks[slug].name if slug in self._tasks else slug)
+
+    def _keep(self, task: _Task) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            ticked = task.ticked
+            try:
+                task.code = self._watch(task)
+                break
+            except KeyboardInterrupt:
+                task.code = 130
+                break
+            except BaseException as error:  # whatever it is, the run is to be watched
+                task.code = error.exit_code if isinstance(error, HerorunError) else 3
+                last = self._is_the_end(error)
+                self._say(task, scrub(in_words(error)))
+            if last:
+                break
+            pause = FIRST_PAUSE if task.ticked != ticked else pause
+            if self._over.wait(pause):
+                break
+            pause = min(2 * pause, LONGEST_PAUSE)
+        with contextlib.suppress(HerorunError, OSError):
+            repository = find_repository(self._start)
+            task.ended_at = repository.resolve(f"refs/herorun/record/{task.slug}")
+
+    def _is_the_end(self, error: BaseException) -> bool:
+        """It was handed over, or a person has named what is no run that can be watched."""
+        wrong = isinstance(error, WrongUse) and not isinstance(error, LockHeld)
+        return isinstance(error, HandedOver) or (wrong and not self._every)
+
+    def _watch(self, task: _Task) -> int:
+        def turn(run: Run, drift: str) -> Turn:
+            with self._room:
+                taken = take_turn(run, drift, self._looks, lambda: self._together.push(run.record))
+            task.silence = max(LEAST, MISSED * run.contract.babysit.cadence).total_seconds()
+            task.ticked, task.said = time.monotonic(), ""
+            return taken
+
+        return watch(
+            task.name, self._start, self._report, self._until, turn=turn, over=self._over, opened=watched_run
+        )
+
+    def _alarm(self, task: _Task) -> None:
+        try:
+            words = raise_alarm(task.name, self._start)
+        except (HerorunError, OSError) as error:
+            words = f"nobody has looked at it for long, and that cannot be told: {in_words(error)}"
+        if words:
+            self._say(task, scrub(words))
+
+    def _say(self, task: _Task, words: str) -> None:
+        """Once, until something else is to be said, or a tick was taken."""
+        with self._one_at_a_time:
+            if task.said != words:
+                task.said = words
+                with contextlib.suppress(OSError):
+                    self._tell(task.slug, words)
+
+    def _report(self, run: Run, turn: Turn) -> None:
+        """One after another, so that the documents of two runs never mix."""
+        with self._one_at_a_time:
+            self._speak(run, turn)

@@ -1,0 +1,278 @@
+"""One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from herorun import __version__, discover
+from herorun.core.alert import State
+from herorun.core.cadence import next_look
+from herorun.core.canonical import timestamp
+from herorun.core.check import Gate
+from herorun.core.decide import Action
+from herorun.core.deciding import allowed, checked_in, decided, interventions, to_intend
+from herorun.core.errors import Blocked, HandedOver, HerorunError, in_words
+from herorun.core.event import Observed
+from herorun.core.evidence import (
+    Evidence,
+    Gaps,
+    Hands,
+    JobLog,
+    Metrics,
+)
+from herorun.core.finding import count
+from herorun.core.journal import Memory, fold
+from herorun.core.kept import digests, keep, line_of
+from herorun.core.news import progress_of
+from herorun.core.scrub import scrub
+from herorun.core.tick import Tick, critical_topics, exit_code
+from herorun.core.triage.follow import OwnLog
+from herorun.gates import findings_json
+from herorun.operations.babysit.perform import Performed, intents, perform, settle
+from herorun.operations.babysit.tick_json import action_json, alerts_json, awaited_json, other_json
+from herorun.operations.babysit.upgrade import settle_judge
+from herorun.operations.health.evaluate import judge, must_be_launched
+from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.launch.start_instance import settle_launching
+from herorun.operations.record.lease import HeldInOtherClone, take_in_time
+from herorun.operations.record.page import send_pages
+from herorun.record import Known, Pushed
+from herorun.sources.metrics import keep_metrics
+from herorun.sources.own_log import keep_own_log
+from herorun.system.clock import now
+from herorun.system.files import append_line, locked
+from herorun.workspace import Run, Watched
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to watch."""
+
+    run: Watched
+    tick: Tick | None
+    evidence: Evidence
+    performed: tuple[Performed, ...] = ()
+    doubts: tuple[str, ...] = ()
+    push: str = ""
+    paused: bool = False
+    pause: timedelta | None = None  # until the next one
+    sealed: str = ""  # the tag of the seal that ended it
+
+    @property
+    def step(self) -> int | None:
+        metrics = self.evidence.get(Metrics)
+        return metrics.step if isinstance(metrics, Metrics) else None
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person knows that it is down."""
+        if self.tick is None:
+            return True
+        seen = self.tick
+        if seen.monitor != "fresh" or seen.actions or self.paused:
+            return False
+        return seen.run == "finished" or (seen.run == "down" and seen.settled and seen.wake is None)
+
+    @property
+    def progress(self) -> str:
+        """Of a sealed run as it was last seen."""
+        last = self.run.record.memory().last_decided if self.sealed else None
+        return last.progress if last else progress_of(self.evidence)
+
+    def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
+        checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+        seen = self.tick
+        slug = self.run.slug if isinstance(self.run, Run) else ""
+        return {
+            "run": seen.run.value if seen else "finished",
+            "monitor": seen.monitor.value if seen else "fresh",
+            "progress": self.progress,
+            "findings": findings_json(seen.findings, checks, slug) if seen else [],
+            "alerts": alerts_json(seen, self.run.record.memory(), checks) if seen else [],
+            "actions": [action_json(done) for done in self.performed],
+            "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
+            "other": other_json(self.evidence),
+        }
+
+
+def take_turn(
+    run: Watched,
+    drift: str = "",
+    looks: Looks | None = None,
+    push: Callable[[], Pushed] | None = None,
+) -> Turn:
+    """One whole turn, alone among the acting commands of this machine.
+
+    `looks` are those of the runs that are watched with it; `push` brings the record to its remote at the end. Where
+    another clone of this machine watches, it only looks.
+    """
+    try:
+        return _acting_turn(run, drift, looks, push)
+    except HeldInOtherClone as error:
+        return observed(run, str(error), looks, push)
+
+
+def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[], Pushed] | None) -> Turn:
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        run.record.must_understand()
+        memory = run.record.memory()
+        if memory.sealed:
+            return Turn(run, None, {}, sealed=memory.sealed.tag)
+        must_be_launched(run, memory)
+        must_be_ours(run, memory)
+        lease, lost = _lease(run)
+        unsure = _settle(run)
+        doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
+        asked, observes = settle_judge(run, rules_of(run))
+        observes = run.withheld or observes
+        known = run.record.known()
+        seen, evidence = judge(run, not unsure, known.memory, looks)
+        doubts += _unread_lines(evidence)
+        wanted = interventions(seen.actions) if lease or observes else ()
+        hands = Hands(lease, lost, observes, wanted)
+        actions = allowed(seen.actions, hands)
+        doubts += [why for why in (hands.lease, hands.judge) if why]
+        doubts += _journal(run, seen, {**evidence, Hands: hands}, actions, known)
+        performed = (*asked, *(perform(run, action) for action in actions))
+        doubts += [f"undelivered: {why}" for why in send_pages(run)]
+    pushed = (push or run.record.push)()  # nobody with an order waits for a remote that does not answer
+    after = run.record.memory()
+    return Turn(
+        run,
+        seen,
+        evidence,
+        performed,
+        tuple(doubts),
+        pushed.why,
+        after.ledger.paused(seen.at),
+        pause_after(run, seen, after),
+    )
+
+
+def observed(
+    run: Watched, why: str, looks: Looks | None = None, push: Callable[[], Pushed] | None = None
+) -> Turn:
+    """A look that leaves no trace: another clone watches, writes the record and speaks, and this one only shows.
+
+    What a person wrote here and could not be pushed goes out.
+    """
+    try:
+        memory = run.record.published() if isinstance(run, Run) else run.record.memory()
+    except (HerorunError, OSError):
+        memory = run.record.memory()
+    seen, evidence = judge(run, memory=memory, looks=looks)
+    doubts = (f"this clone only observes: {scrub(why)}",)
+    pause = run.contract.babysit.cadence
+    pushed = (push or run.record.push)()
+    return Turn(run, replace(seen, actions=[]), evidence, doubts=doubts, push=pushed.why, pause=pause)
+
+
+def pause_after(run: Watched, seen: Tick, memory: Memory) -> timedelta:
+    """The time until the next turn is due."""
+    at, current = now(), memory.current
+    asked = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
+    news = [
+        a for a in memory.alerts.values() if asked.get(a.check) == "critical" and a.key not in memory.acked
+    ]
+    born = memory.launchings.get(current.name) if current else None
+    return next_look(
+        run.contract.babysit.cadence,
+        at - current.started if current else None,
+        bool(born and born.relaunch_of),
+        any(alert.state is State.PENDING for alert in news),
+        any(alert.firing for alert in news),
+        seen.wake - at if seen.wake and seen.wake > at else None,
+    )
+
+
+def _unread_lines(evidence: Evidence) -> list[str]:
+    """The newest metric lines that could not be read, and what of the log was passed over: said, because what they hold is judged by nobody."""
+    metrics, log = evidence.get(Metrics), evidence.get(JobLog)
+    said = (
+        [f"metrics: {problem}" for problem in metrics.problems[-3:]] if isinstance(metrics, Metrics) else []
+    )
+    if isinstance(log, JobLog) and log.skipped:
+        said.append(f"log: {count(log.skipped, 'byte')} passed over: more was new than one look reads")
+    return said
+
+
+def must_be_ours(run: Watched, memory: Memory) -> None:
+    """Whoever was given the run has it; whoever gave it, or lost it, acts no more."""
+    handed = memory.handed
+    if handed and handed.to != run.launcher.owner:
+        raise HandedOver(
+            f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so nothing is done here. "
+            f"Should it not be: `herorun handoff {run.slug} --take`."
+        )
+
+
+def _settle(run: Watched) -> list[str]:
+    """First the submission: whether a relaunch was done depends on it."""
+    doubts = []
+    try:
+        if isinstance(run, Run):
+            settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+    except (HerorunError, OSError) as error:
+        doubts.append(scrub(in_words(error)))
+    return [*doubts, *settle(run, sure=not doubts)]
+
+
+def _lease(run: Watched) -> tuple[str, bool]:
+    """Why the lease is not ours, empty where it is; and whether it is surely another's."""
+    try:
+        take_in_time(run)
+    except HeldInOtherClone:
+        raise
+    except (HerorunError, OSError) as error:
+        return scrub(in_words(error)), isinstance(error, Blocked)
+    return "", False
+
+
+def _journal(
+    run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known
+) -> list[str]:
+    """Observed, Decided and every Intended in one commit, before anything is done, and before all that can be made again.
+
+    Why the rest could not be kept, where it could not.
+    """
+    kept = keep(evidence)
+    told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
+    decision = decided(seen, evidence, known.memory, actions)
+    ahead = fold([decision], known.memory)
+    metrics = evidence.get(Metrics)
+    rows = metrics.rows if isinstance(metrics, Metrics) else 0
+    run.record.append(
+        Observed(seen.at, __version__, told, digests(kept), gaps, known.newest, known.lines, rows),
+        decision,
+        *checked_in(seen, evidence, known.memory),
+        *intents(run, to_intend(actions, run.record.memory()), seen.at, ahead, evidence),
+    )
+    return _kept_beside(run, seen, kept, evidence)
+
+
+def _kept_beside(run: Watched, seen: Tick, kept: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says so."""
+    doubts = []
+    try:
+        append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
+    except OSError as error:
+        doubts.append(f"the evidence of this tick is not kept, so it cannot be replayed: {in_words(error)}")
+    try:
+        keep_own_log(run.place, evidence.get(OwnLog))
+    except OSError as error:
+        doubts.append(f"log: what was read is not kept, and is read again: {in_words(error)}")
+    return [scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt]
+
+
+def turn_code(turn: Turn) -> int:
+    """The exit code of a tick; see `core.tick.exit_code`."""
+    seen = turn.tick
+    if seen is None:
+        return 0
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    firing = (alert.check for alert in seen.alerts.values() if alert.firing)
+    return exit_code(seen.run, seen.monitor, critical_topics(firing, checks), seen.awaited)

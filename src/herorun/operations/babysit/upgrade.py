@@ -1,0 +1,51 @@
+"""A changed herorun judges the last day again before it may act: once a change, and by the journal."""
+
+from herorun import __version__
+from herorun.core.asking import QUESTION_WAYS, Reason
+from herorun.core.decide import Escalate, Tell
+from herorun.core.event import Replayed
+from herorun.core.finding import count
+from herorun.core.journal import Memory
+from herorun.core.judge import LOOK_BACK, held_back, must_replay
+from herorun.core.tick import Rules
+from herorun.core.upgrade import compared
+from herorun.operations.babysit.perform import Performed, perform
+from herorun.operations.babysit.replay import replays
+from herorun.system.clock import now
+from herorun.workspace import Watched
+
+
+def settle_judge(run: Watched, rules: Rules) -> tuple[tuple[Performed, ...], str]:
+    """What was said about it, and why this herorun only observes (empty if it may act)."""
+    judge, pin = run.record.memory().judge, run.contract.herorun or ""
+    if must_replay(judge, __version__, pin):
+        at = now()
+        since = at - LOOK_BACK
+        run.record.append(compared(judge, __version__, pin, at, list(replays(run, rules, since))))
+    memory = run.record.memory()
+    return _told(run, memory), held_back(memory.judge, __version__)
+
+
+def _told(run: Watched, memory: Memory) -> tuple[Performed, ...]:
+    """The question, or the news that it judges otherwise and acts alike; said once."""
+    done = memory.judge.replayed
+    if done is None or done.version != __version__ or not done.key or _known(memory, done.key):
+        return ()
+    return (perform(run, _news(run, done)),)
+
+
+def _known(memory: Memory, key: str) -> bool:
+    return key in memory.done or key in memory.intended or key in memory.queued
+
+
+def _news(run: Watched, done: Replayed) -> Tell | Escalate:
+    otherwise = "; ".join(done.changed)
+    if not done.why:
+        title = f"herorun {done.version} judges otherwise and acts alike"
+        return Tell(
+            done.key, title, f"other decisions at {done.differ} of {count(done.ticks, 'tick')}: {otherwise}"
+        )
+    answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
+    why = f"{done.why}{f' {otherwise}.' if otherwise else ''} {answer}"
+    title = f"herorun {done.version} asks whether it may act"
+    return Escalate(done.key, title, why, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS)

@@ -1,0 +1,81 @@
+"""The dead man's switch: an outsider reads the published record and says whether anybody still watches."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.canonical import plain
+from herorun.core.check import Gate
+from herorun.core.errors import CouldNotLook
+from herorun.core.journal import Memory
+from herorun.core.paging import Urgency
+from herorun.core.ports import Post
+from herorun.core.render import worded
+from herorun.core.watchdog import Watchdog, Watched, watchdog
+from herorun.operations.record.page import send_pages
+from herorun.operations.record.post import deliver, intent_to_say
+from herorun.system.clock import now
+from herorun.workspace import Run, watched_run
+
+
+def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
+    """One run, as its published record shows it; told in the issue once a silence where `comment` is wished."""
+    run, _ = watched_run(name, start)
+    memory = run.record.published()
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    found = watchdog(run.slug, memory, run.contract, checks, now())
+    told = _tell(run, memory, found) if comment and found.monitor is Watched.STALE else ""
+    return {
+        "slug": found.slug,
+        "monitor": found.monitor.value,
+        "run": memory.last_decided.run if memory.last_decided else "unknown",
+        "why": found.why,
+        "last_seen": plain(found.last_seen),
+        "due": plain(found.due),
+        "told": told,
+    }
+
+
+def _tell(run: Run, memory: Memory, found: Watchdog) -> str:
+    """Post it unless this very silence was told of: whoever runs this has no journal to remember it in."""
+    if memory.initialised is None:
+        raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
+    title = _title(run)
+    body = f"**{title}**\n\n{_why(run, memory, found)}"
+    return run.issue.find(found.key) or run.issue.post(Post(found.key, title, body))
+
+
+def _title(run: Run) -> str:
+    return f"Monitor stale: nobody is seen to watch {run.slug}"
+
+
+def _why(run: Run, memory: Memory, found: Watchdog) -> str:
+    return (
+        f"{worded(found.why)}. What the run itself does is another question, which nobody "
+        f"answers meanwhile: at the last look it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
+        f"\n\n{run.dri}: look at the machine of its babysitter, and start `herorun babysit {run.slug}` there, or "
+        f"`herorun handoff {run.slug} --take` elsewhere."
+    )
+
+
+def raise_alarm(name: str, start: Path) -> str:
+    """Tell of a silence by whoever has the record: a page and a post, once a silence. What was told; empty while it is watched."""
+    run, _ = watched_run(name, start)
+    memory = run.record.memory()
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    found = watchdog(run.slug, memory, run.contract, checks, now())
+    if found.monitor is not Watched.STALE:
+        return ""
+    if found.key not in {*memory.done, *memory.intended, *memory.queued}:
+        lines = {"Status": _title(run), "Evidence": found.why, "Decision": "tell", "Next": "a person looks"}
+        told = intent_to_say(run, found.key, _title(run), _why(run, memory, found), lines, now())
+        run.record.append(replace(told, page=Urgency.MUST))
+    try:
+        waiting = run.record.memory()
+        if found.key not in waiting.done:
+            deliver(run, {**waiting.queued, **waiting.intended}[found.key])
+    finally:
+        send_pages(run)
+        run.record.push()
+    return f"{_title(run)}: {found.why}"

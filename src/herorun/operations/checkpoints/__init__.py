@@ -1,0 +1,1 @@
+"""Which checkpoints there are, which may go, and what they hold."""

@@ -1,0 +1,46 @@
+"""The content of the checkpoint that a seal is about. Reading it may take hours: then nothing else waits for it."""
+
+from herorun.core.errors import CouldNotLook, in_words, sentence
+from herorun.core.sealing.manifest import Manifest
+from herorun.operations.checkpoints.digest_log import DigestLog
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest
+from herorun.workspace import Run
+
+AT_ONCE = 1 << 30  # bytes that are read while the run is locked: about a second on each core
+
+
+class NotDigested(CouldNotLook):
+    """There is more to read than the babysitter can be kept waiting for: `digest_ahead`, then seal again."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"Nothing was tagged: {path} changed while it was read. Wait until nothing writes to it, then seal again."
+        )
+        self.path = path
+
+
+def sealed_content(run: Run, path: str) -> Manifest:
+    """As `[seal] digest` asks for it. What was digested ahead is not read again, while it is the same file."""
+    listed = read_manifest(run.store, path)
+    if run.contract.seal.digest == "sizes":
+        return listed
+    log = DigestLog(run.state, path)
+    if _unread(listed, log) > AT_ONCE:
+        raise NotDigested(path)
+    return read_contents(run.store, listed, log)
+
+
+def digest_ahead(run: Run, path: str) -> None:
+    """Digest the checkpoint, file by file. A kill costs the files that were being read."""
+    try:
+        read_contents(run.store, read_manifest(run.store, path), DigestLog(run.state, path))
+    except OSError as error:
+        raise CouldNotLook(
+            sentence(f"Nothing was tagged: {path} could not be read: {in_words(error)}")
+        ) from None
+
+
+def _unread(listed: Manifest, log: DigestLog) -> int:
+    known = log.known
+    alone = listed.path.rpartition("/")[2]
+    return sum(file.size for file in listed.files if not file.version and (file.name or alone) not in known)

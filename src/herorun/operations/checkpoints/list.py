@@ -1,0 +1,191 @@
+"""The run's checkpoints, every one looked into and listed, and the plan of what may be deleted."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import canonical, plain
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
+from herorun.core.evidence import Candidate, FinalStep, Taint
+from herorun.core.journal import Memory
+from herorun.core.lineage import acceptable, tainted
+from herorun.core.outside import read_json
+from herorun.core.retention import Policy, PrunePlan, Sized, plan_from, prune_plan
+from herorun.core.scrub import scrub
+from herorun.operations.checkpoints.manifest import read_manifest
+from herorun.operations.checkpoints.references import held
+from herorun.operations.health.taints import with_taints_now
+from herorun.system.clock import now
+from herorun.system.files import read_regular, write_whole
+from herorun.workspace import Run
+
+LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
+AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over ssh they share one connection
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All checkpoints in number order, when they were listed, and what taints some of them."""
+
+    found: tuple[Sized, ...]
+    at: datetime
+    taints: tuple[Taint, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"checkpoints": [self._row(each) for each in self.found]}
+
+    def _row(self, each: Sized) -> dict[str, Any]:
+        candidate = each.candidate
+        state = "complete" if candidate.complete else "incomplete" if candidate.incomplete else "unknown"
+        age = self.at - candidate.modified if candidate.modified else None
+        return {
+            "path": candidate.path,
+            "step": candidate.step,
+            "state": state,
+            "problem": candidate.problem or each.doubt,
+            "tainted": tainted(candidate, self.taints),
+            "temporary": candidate.temporary,
+            "bytes": each.bytes,
+            "files": each.files,
+            "age_seconds": None if age is None else round(age.total_seconds()),
+        }
+
+
+def list_checkpoints(run: Run) -> Listing:
+    """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and never empty."""
+    there = listed(run).values()
+    with ThreadPoolExecutor(AT_ONCE) as at_once:
+        found = [each for each in at_once.map(lambda one: sized(run, one), there) if each]
+    return Listing(tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now())
+
+
+def list_with_taints(run: Run) -> Listing:
+    """The same, with what no run should continue from, by the record and by the rows as they are now."""
+    memory = with_taints_now(run, run.record.memory())
+    return replace(list_checkpoints(run), taints=memory.history.taints)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A checkpoint as its root's listing tells of it: nobody has looked into it yet."""
+
+    candidate: Candidate
+    link: bool
+
+
+def listed(run: Run) -> dict[str, Listed]:
+    """By path, of all roots; one listing and a half each."""
+    found: dict[str, Listed] = {}
+    roots = _roots(run, run.record.memory())
+    with ThreadPoolExecutor(AT_ONCE) as at_once:
+        for each in chain.from_iterable(at_once.map(lambda root: _of_root(run, *root), roots)):
+            found.setdefault(each.candidate.path, each)
+    return found
+
+
+def _roots(run: Run, memory: Memory) -> list[tuple[str, bool]]:
+    told = run.contract.output
+    every = [(told.root.rstrip("/"), False)]
+    every += [(told.temporary_root.rstrip("/"), True)] if told.temporary_root else []
+    for instance in memory.instances:
+        every.append((instance.output_root.rstrip("/"), False))
+        every += [(instance.temporary_root.rstrip("/"), True)] if instance.temporary_root else []
+    return list(dict.fromkeys(every))
+
+
+def _of_root(run: Run, root: str, temporary: bool) -> list[Listed]:
+    try:
+        links = {f"{root}/{e.name.rstrip('/')}" for e in run.store.entries(root) if e.link}
+        return [Listed(c, c.path in links) for c in run.layout.listed(run.store, root, temporary)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise CouldNotLook(sentence(f"The root {root} could not be read: {scrub(in_words(error))}")) from None
+
+
+def sized(run: Run, one: Listed) -> Sized | None:
+    """Looked into, with what it is made of. None for one that is gone since the listing."""
+    candidate = one.candidate
+    try:
+        seen = run.layout.examined(run.store, candidate)
+    except OSError as error:
+        why = f"it could not be read: {scrub(in_words(error))}"
+        return Sized(replace(candidate, problem=why), doubt=f"nobody could look into it: {why}")
+    if seen is None:
+        return None
+    if one.link:
+        return Sized(seen, doubt="it is a link to elsewhere: what lies there is not this run's to delete")
+    try:
+        manifest = read_manifest(run.store, seen.path)
+    except OSError as error:
+        return Sized(seen, doubt=f"nobody could list it: {scrub(in_words(error))}")
+    return Sized(seen, manifest.bytes, len(manifest.files), manifest.digest)
+
+
+def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
+    """What may be deleted now. Everything that another run, a seal or a person needs is asked for first."""
+    memory = run.record.memory()
+    if memory.rollback_ordered:
+        raise Blocked(
+            f"A rollback of {run.slug} is ordered and not carried out: nothing is deleted before it is."
+        )
+    keep = keep or run.contract.checkpoints.keep
+    if keep is None:
+        raise WrongUse(
+            f"Say how many of {run.slug} stay: --keep N, or keep under [checkpoints] in its contract."
+        )
+    memory = with_taints_now(run, memory)
+    names, listing = held(run), list_checkpoints(run)
+    final = run.given(memory)[FinalStep]
+    told = run.contract.checkpoints
+    policy = Policy(
+        keep,
+        told.permanent_every,
+        told.milestones,
+        final.value if isinstance(final, FinalStep) else None,
+    )
+    trusted = acceptable((each.candidate for each in listing.found), run.contract, memory.history)
+    return prune_plan(
+        run.slug,
+        listing.found,
+        policy,
+        names,
+        trusted.newest.path if trusted.newest else "",
+        {candidate.path for candidate in trusted.candidates},
+        listing.at,
+    )
+
+
+def write_plan(plan: PrunePlan, path: Path) -> None:
+    """One JSON document, which `prune` takes; an existing file is left."""
+    if path.exists():
+        raise WrongUse(f"{path} is there already: name another file for the plan.")
+    told: dict[str, Any] = {"schema": 1, "digest": plan.digest, **_shape(plan)}
+    write_whole(path, (canonical(told) + "\n").encode(), 0o644)
+
+
+def _shape(plan: PrunePlan) -> dict[str, Any]:
+    shape = plain(plan)
+    assert isinstance(shape, dict)
+    return shape
+
+
+def plan_json(plan: PrunePlan) -> dict[str, Any]:
+    return {"digest": plan.digest, "bytes": plan.bytes, **_shape(plan)}
+
+
+def read_plan(path: Path) -> PrunePlan:
+    """The plan in a file; `WrongUse` where it is none, or was changed since it was printed."""
+    try:
+        told = read_json(read_regular(path, LARGEST_PLAN))
+        plan = plan_from(told)
+        if told["schema"] != 1 or told["digest"] != plan.digest:
+            raise WrongUse(f"{path} was changed since it was printed: its digest does not fit. Plan anew.")
+    except OSError as error:
+        raise WrongUse(f"The plan cannot be read: {in_words(error)}.") from None
+    except (ValueError, KeyError, TypeError):
+        raise WrongUse(f"{path} is no plan of `herorun checkpoints plan`.") from None
+    return plan

@@ -1,0 +1,84 @@
+"""Every file of a checkpoint, folder by folder, each by one delimited listing; and the digests of their content."""
+
+from dataclasses import replace
+
+from herorun.core.ports import Entry, FileDigest, Store
+from herorun.core.sealing.manifest import FileSeen, Manifest
+from herorun.operations.checkpoints.digest_log import DigestLog
+from herorun.system import voice
+
+MOST_FOLDERS = 20_000  # of one checkpoint; more is a link that leads back, or no checkpoint
+
+
+def read_manifest(store: Store, path: str) -> Manifest:
+    """All files, sorted by name. A missing checkpoint raises FileNotFoundError, one that cannot be listed OSError."""
+    path = path.rstrip("/")
+    try:
+        files, _ = walk(store, path)
+    except NotADirectoryError:
+        folder, _, name = path.rpartition("/")
+        entry = next((e for e in store.entries(folder or "/") if e.name == name), None)
+        if entry is None:
+            raise FileNotFoundError(f"{path} is not there") from None
+        return Manifest(path, (_seen("", entry),))
+    return Manifest(path, files)
+
+
+def read_contents(store: Store, listed: Manifest, log: DigestLog | None = None) -> Manifest:
+    """The same with a digest of each file: as its listing told it, else as its store reads or keeps it.
+
+    With a `log` what it has is not read again, and what is read goes into it, file by file.
+    """
+    digests = _digests(store, listed, log)
+    return replace(
+        listed,
+        files=tuple(
+            replace(file, size=found.size, checksum=found.checksum, version=found.version)
+            if (found := digests.get(file.name))
+            else file
+            for file in listed.files
+        ),
+    )
+
+
+def _digests(store: Store, listed: Manifest, log: DigestLog | None) -> dict[str, FileDigest]:
+    """By name, of all files whose listing tells no version: where it does, it also tells all that the store knows."""
+    wanted = [file for file in listed.files if not file.version]
+    folder, _, own = listed.path.rpartition("/")
+    alone = [file.name for file in listed.files] == [""]  # the checkpoint is one file
+    place, names = (folder or "/", [own]) if alone else (listed.path, [file.name for file in wanted])
+    known, done, digests = log.known if log else {}, 0, dict[str, FileDigest]()
+    what, total = f"digest of {listed.path}", sum(file.size for file in wanted)
+    try:
+        for event in store.digests(place, names, known) if wanted else ():
+            if isinstance(event, int):
+                done += event
+            else:
+                reused = event.stamp == "" or event == known.get(event.name)
+                done += event.size if reused else 0
+                digests["" if alone else event.name] = event
+                if log and event != known.get(event.name):
+                    log.add(event)
+            voice.progress(what, min(done, total - 1), total)
+    finally:
+        voice.progress(what, total, total)
+    return digests
+
+
+def walk(store: Store, path: str) -> tuple[tuple[FileSeen, ...], tuple[str, ...]]:
+    """All files under a folder, and all its folders, relative to it; the deepest folders come last."""
+    files: list[FileSeen] = []
+    folders = [""]
+    for inside in folders:  # which grows meanwhile
+        for entry in store.entries(f"{path}/{inside}".rstrip("/")):
+            if entry.name.endswith("/") and not entry.link:
+                folders.append(inside + entry.name)
+            else:
+                files.append(_seen(inside + entry.name.rstrip("/"), entry))
+        if len(folders) > MOST_FOLDERS:
+            raise OSError(f"{path} holds more than {MOST_FOLDERS:,} folders")
+    return tuple(sorted(files, key=lambda file: file.name)), tuple(folders[1:])
+
+
+def _seen(name: str, entry: Entry) -> FileSeen:
+    return FileSeen(name, entry.size or 0, entry.checksum, entry.version)

@@ -1,0 +1,273 @@
+"""Deleting exactly what a printed plan names, one checkpoint after another, each looked at again right before.
+
+The markers of completeness go first, so that what is half deleted is never taken for whole. Each deletion is journalled
+before and after; an interrupted one is finished by the same plan.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.finding import count
+from herorun.core.journal import PRUNE, Memory
+from herorun.core.retention import PrunePlan, Victim, size_words
+from herorun.core.scrub import scrub
+from herorun.operations.checkpoints.list import listed, make_plan, sized
+from herorun.operations.checkpoints.manifest import read_manifest, walk
+from herorun.operations.checkpoints.references import held
+from herorun.operations.record.lease import take_lease
+from herorun.operations.record.post import say
+from herorun.system import voice
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run
+
+# What a layout goes by to call a checkpoint whole; of every layout, so that a wrong one in the contract does no harm.
+MARKERS = (
+    *("metadata.json", "commit_success.txt", "_CHECKPOINT_METADATA", ".metadata"),
+    *("trainer_state.json", "meta.pt"),
+)
+
+
+AT_ONCE = 32  # files that are deleted at the same time
+NAMED = 3  # of the files that could not be deleted
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """How it ended: what is deleted, what was left and why, and what could not be told."""
+
+    deleted: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()  # path, why
+    bytes: int = 0
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def code(self) -> int:
+        return 1 if self.left else 0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "deleted": list(self.deleted),
+            "left": [{"path": path, "why": why} for path, why in self.left],
+            "bytes": self.bytes,
+        }
+
+
+def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
+    """Delete the plan's victims; `typed` is the digest that a person typed, and nothing else stands in for it."""
+    if plan.slug != run.slug:
+        raise Blocked(f"The plan is of {plan.slug}, and not of {run.slug}: nothing was deleted.")
+    if not plan.is_named(typed):
+        raise Blocked(f"What was typed is not the digest of this plan, {plan.digest}: nothing was deleted.")
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        run.record.fetch()
+        run.record.must_understand()
+        run.must_be_proven()
+        memory = run.record.memory()
+        if not memory.instances:
+            raise Blocked(f"{run.slug} was never launched: what lies in its root is not its own.")
+        if memory.sealed is None:
+            take_lease(run)
+        begun = _begun(plan, memory)
+        _must_still_stand(run, plan, begun, {v.path for v in plan.victims if _is_done(plan, v, memory)})
+        return _prune(run, plan, begun)
+
+
+def _key(plan: PrunePlan, victim: Victim) -> str:
+    return f"{PRUNE}{plan.digest[7:19]}/{victim.path}"
+
+
+def _is_done(plan: PrunePlan, victim: Victim, memory: Memory) -> bool:
+    return _key(plan, victim) in memory.done
+
+
+def _begun(plan: PrunePlan, memory: Memory) -> set[str]:
+    """The victims whose deletion by this very plan was begun before, and interrupted or refused."""
+    return {v.path for v in plan.victims if {_key(plan, v)} & {*memory.intended, *memory.failed}}
+
+
+def _must_still_stand(run: Run, plan: PrunePlan, begun: set[str], done: set[str]) -> None:
+    """The same rules, asked again of the world as it is now: a victim that anything holds stops all of it."""
+    fresh = make_plan(run, plan.policy.keep)
+    allowed = {victim.path: victim for victim in fresh.victims}
+    kept = {each.path: each.why for each in fresh.kept}
+    for victim in plan.victims:
+        if victim.path in done | begun:
+            continue
+        if victim.path in kept:
+            raise Blocked(f"{victim.path} is kept now ({'; '.join(kept[victim.path])}): plan anew.")
+        now_there = allowed.get(victim.path)
+        if now_there is None:
+            raise Blocked(f"{victim.path} is gone, and this plan did not delete it: plan anew.")
+        if now_there.manifest != victim.manifest:
+            raise Blocked(f"{victim.path} changed since the plan was printed: plan anew.")
+
+
+def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
+    deleted, left, freed = list[str](), list[tuple[str, str]](), 0
+    for number, victim in enumerate(plan.victims):
+        voice.progress("deleting checkpoints", number, len(plan.victims))
+        if _is_done(plan, victim, run.record.memory()):
+            deleted.append(victim.path)
+            continue
+        why = _one(run, plan, victim, victim.path in begun)
+        if why:
+            left.append((victim.path, why))
+            break  # what went wrong with one may go wrong with all: a person looks first
+        deleted.append(victim.path)
+        freed += victim.bytes
+    voice.progress("deleting checkpoints", 1, 1)
+    left += [(v.path, "not reached") for v in plan.victims if v.path not in {*deleted, *(p for p, _ in left)}]
+    return Pruned(tuple(deleted), tuple(left), freed, _told(run, plan, deleted, left))
+
+
+def _one(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
+    """Why it was not deleted; empty where it was. What holds it is asked before the intent, its content after it."""
+    key, memory = _key(plan, victim), run.record.memory()
+    try:
+        _look_around(run, plan, victim)
+        _must_be_as_planned(run, victim, begun)
+    except (HerorunError, OSError) as error:
+        return scrub(in_words(error))
+    if key not in memory.intended:
+        what = f"delete {victim.path}: {size_words(victim.bytes)}, {victim.why}"
+        run.record.append(Intended(now(), key, memory.attempt(key), what))
+    attempt = run.record.memory().intended[key].attempt
+    try:
+        _must_be_pushed(run)
+        _must_be_as_planned(run, victim, begun)
+        _delete(run, victim.path)
+    except (HerorunError, OSError) as error:
+        why = scrub(in_words(error))
+        run.record.append(Failed(now(), key, attempt, why))
+        return why
+    lines = {
+        "Status": f"checkpoint of step {victim.step} deleted",
+        "Evidence": f"{victim.path}, {size_words(victim.bytes)} in {count(victim.files, 'file')}, manifest {victim.manifest}",
+        "Decision": f"{victim.why}; confirmed by {run.launcher.user or run.launcher.owner}, plan {plan.digest}",
+        "Next": "watch",
+    }
+    run.record.append(Done(now(), key, attempt, f"step {victim.step} deleted", lines, victim.manifest))
+    return ""
+
+
+def _must_be_pushed(run: Run) -> None:
+    """A deletion cannot be taken back: its intent is on the remote before it."""
+    pushed = run.record.push()
+    if not pushed and run.record.remote:
+        raise CouldNotLook(f"the intent could not be pushed: {pushed.why}")
+
+
+def _look_around(run: Run, plan: PrunePlan, victim: Victim) -> None:
+    """Nobody names it now, and another complete checkpoint stays."""
+    there = listed(run)
+    found = there.get(victim.path)
+    if found and (why := held(run).why(found.candidate)):
+        raise Blocked(f"{victim.path} is needed now: {'; '.join(why)}")
+    doomed = {each.path for each in plan.victims}
+    stay = [there[kept.path] for kept in plan.kept if kept.path in there and kept.path not in doomed]
+    newest_first = sorted(stay, key=lambda one: -one.candidate.step)
+    if not any((seen := sized(run, one)) and seen.candidate.complete for one in newest_first):
+        raise Blocked("no complete checkpoint that the plan keeps is there any more")
+
+
+def _must_be_as_planned(run: Run, victim: Victim, begun: bool) -> None:
+    """Exactly what was printed; or what an interrupted deletion of ours left of it, which is not whole."""
+    one = listed(run).get(victim.path)
+    there = sized(run, one) if one else None
+    if there is None:
+        if not begun:
+            raise Blocked(f"{victim.path} is gone, and this plan did not delete it")
+        return
+    if there.doubt:
+        raise Blocked(f"{victim.path}: {there.doubt}")
+    if there.digest != victim.manifest and (not begun or there.candidate.complete):
+        raise Blocked(f"{victim.path} changed since the plan was printed")
+
+
+def _delete(run: Run, path: str) -> None:
+    """Markers, then the rest, then the folders from the deepest up. What is gone already is deleted."""
+    try:
+        files, folders = walk(run.store, path)
+    except NotADirectoryError:
+        run.store.delete(path)
+        return
+    except FileNotFoundError:
+        return
+    names = sorted(file.name for file in files)
+    _all(run.store.delete, [f"{path}/{name}" for name in names if _is_marker(name)])
+    _all(run.store.delete, [f"{path}/{name}" for name in names if not _is_marker(name)])
+    for depth in sorted({folder.count("/") for folder in folders}, reverse=True):
+        level = [f"{path}/{folder}".rstrip("/") for folder in folders if folder.count("/") == depth]
+        _all(run.store.delete_folder, level)
+    _all(run.store.delete_folder, [path])
+    if _is_there(run, path):
+        raise OSError(f"{path} is still there: something was written into it meanwhile")
+
+
+def _is_marker(name: str) -> bool:
+    return name.rpartition("/")[2] in MARKERS
+
+
+def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
+    """So many at the same time: over ssh they share one connection. After those that failed no others are begun."""
+    with ThreadPoolExecutor(AT_ONCE) as at_once:
+        for start in range(0, len(paths), AT_ONCE):
+            answers = at_once.map(lambda path: _gone(delete, path), paths[start : start + AT_ONCE])
+            if errors := [error for error in answers if error is not None]:
+                raise errors[0] if len(errors) == 1 else OSError(_words(errors))
+
+
+def _gone(delete: Callable[[str], None], path: str) -> Exception | None:
+    """Why it could not be deleted. What is gone already is deleted."""
+    try:
+        delete(path)
+    except FileNotFoundError:
+        return None
+    except (HerorunError, OSError) as error:
+        return error
+    return None
+
+
+def _words(errors: Sequence[Exception]) -> str:
+    more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
+    return "; ".join(in_words(error).rstrip(".") for error in errors[:NAMED]) + more
+
+
+def _is_there(run: Run, path: str) -> bool:
+    try:
+        return bool(read_manifest(run.store, path).files)
+    except FileNotFoundError:
+        return False
+
+
+def _told(
+    run: Run, plan: PrunePlan, deleted: Sequence[str], left: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """The issue, once a plan and outcome; the deletions stand in the record already."""
+    warnings = []
+    if deleted:
+        outcome = f"{len(deleted)} of {len(plan.victims)} deleted" + (
+            f"; stopped: {left[0][1]}" if left else ""
+        )
+        body = "\n".join(f"- `{path}`" for path in deleted)
+        key = f"post/{PRUNE}{plan.digest[7:19]}/{len(deleted)}"
+        try:
+            say(
+                run,
+                key,
+                f"Checkpoints deleted: {outcome}",
+                f"Plan {plan.digest}, confirmed by its digest.\n\n{body}",
+                {},
+            )
+        except (HerorunError, OSError) as error:
+            warnings.append(f"the issue was not told: {in_words(error)}")
+    pushed = run.record.push()
+    if not pushed:
+        warnings.append(f"the record is not pushed: {pushed.why}")
+    return tuple(warnings)

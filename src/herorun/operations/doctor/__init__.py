@@ -1,0 +1,1 @@
+"""Whether this machine and the back ends can do their part."""

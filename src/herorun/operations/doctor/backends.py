@@ -1,0 +1,217 @@
+"""What `herorun doctor` sees of a run's back ends: scheduler, tracker, stores, issue, channels, secrets, log patterns.
+
+Each is asked what the commands ask of it anyway, and nothing else: it answers, or says why it does not.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from herorun import catalogue
+from herorun.core.canonical import timestamp
+from herorun.core.checkup import Examined, Fit, Part, Probe
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.finding import count
+from herorun.core.ports import Channel, Post
+from herorun.core.scrub import scrub
+from herorun.operations.record.heartbeat import last_heartbeat
+from herorun.routed import RoutedStore
+from herorun.system.clock import now
+from herorun.system.process import run as run_program
+from herorun.workspace import Run
+
+SECONDS = 20.0
+PROGRAMS = {  # by scheduler, what must be on this machine's PATH, and how it tells its version
+    "slurm": (("sbatch", "--version"), ("squeue", "--version"), ("sacct", "--version")),
+    "iris": (("iris", "--version"),),
+    "nel": (("nemo-evaluator-launcher", "--version"),),
+    "ssh": (("ssh", "-V"),),
+}
+
+
+def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]]:
+    """Two runs with one and the same back end have one and the same name for it."""
+    contract = run.contract
+    yield "contract", run.slug, lambda: _contract(run)
+    kind = contract.scheduler.kind
+    for words in PROGRAMS.get(kind, ()) if run.place.reach is None or kind == "ssh" else ():
+        yield "scheduler", f"{kind}, {words[0]}", partial(_program, kind, words)
+    yield "scheduler", _named(kind, run.slug), lambda: _scheduler(run)
+    yield "tracker", _named(contract.tracker.kind, run.slug), lambda: _tracker(run)
+    roots = [root for root in (contract.output.root, contract.output.temporary_root) if root]
+    for root in (*roots, *filter(None, [contract.start.from_])):
+        if "://" in root:  # one login for all that lies in a store
+            yield "login", root.partition("://")[0], partial(_login, run, root)
+    for root in roots:
+        yield "store", root, partial(_root, run, root)
+    where = f" {contract.issue.repo}" if contract.issue.repo else f", {run.slug}"
+    yield "issue", f"{contract.issue.kind}{where}", lambda: _issue(run)
+    for channel in run.channels.all:
+        yield (
+            "channel",
+            channel.name,
+            partial(_channel, channel, send_test),
+        )
+    for secret in contract.command.secrets:
+        yield "secret", secret, partial(_secret, run, secret)
+    yield "patterns", _patterns_name(run), lambda: _patterns(run)
+    if not contract.babysit.declined and run.record.memory().instances:
+        yield "babysitter", run.slug, lambda: _babysitter(run)
+
+
+def _named(kind: str, slug: str) -> str:
+    return f"{kind}, {slug}"
+
+
+def _contract(run: Run) -> Iterator[Part]:
+    signed = run.file.signed
+    words = f"{run.file.path} is valid" + (
+        "" if signed else ", and says something else than the newest commit"
+    )
+    yield Part("contract", run.slug, Fit.WORKS, words)
+
+
+def _program(kind: str, words: tuple[str, ...]) -> Iterator[Part]:
+    where = shutil.which(words[0])
+    name = f"{kind}, {words[0]}"
+    if where is None:
+        fix = f"Install it, or work where {kind} is: the contract's [scheduler] kind is {kind!r}."
+        yield Part("scheduler", name, Fit.BROKEN, f"{words[0]} is not on the PATH", fix)
+        return
+    answer = run_program(words, SECONDS)
+    said = (answer.text.strip() or answer.complaint).splitlines()[0]
+    yield Part("scheduler", name, Fit.WORKS, f"{said}, {where}")
+
+
+def _scheduler(run: Run) -> Iterator[Part]:
+    name = _named(run.contract.scheduler.kind, run.slug)
+    jobs = run.scheduler.live(run.slug)
+    where = f" on {run.place.reach.login.host}" if run.place.reach else ""
+    yield Part("scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}")
+    yield from _more(run.scheduler)
+
+
+def _tracker(run: Run) -> Iterator[Part]:
+    name = _named(run.contract.tracker.kind, run.slug)
+    yield from _more(run.tracker)
+    identify = getattr(run.tracker, "identify", None)
+    try:
+        if identify is not None:
+            identify()
+            words = "answers about the run's identity"
+        else:
+            batch = run.tracker.read("")
+            words = f"can be read: {count(len(batch.rows), 'row')} in a first look"
+    except FileNotFoundError:
+        words = "answers, and the run has reported nothing yet"
+    yield Part("tracker", name, Fit.WORKS, words)
+
+
+def _login(run: Run, root: str) -> Iterator[Part]:
+    """Asked apart from any listing: it says whose it is, and a bucket that anybody may read says nothing of it."""
+    if isinstance(run.store, RoutedStore):
+        yield from run.store.examine(root)
+
+
+def _root(run: Run, root: str) -> Iterator[Part]:
+    """A listing; whether it may be written is `preflight --probe`'s to try."""
+    try:
+        words = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
+    except FileNotFoundError:
+        words = "is not there yet, which was seen"
+    yield Part("store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write")
+    if root.startswith("/") and run.place.reach is None and run.contract.scheduler.kind == "local":
+        free = shutil.disk_usage(_there(Path(root))).free
+        fit = Fit.WORKS if free >= 1 << 30 else Fit.BROKEN
+        yield Part("disk", root, fit, f"{free / (1 << 30):.1f} GiB free")
+
+
+def _there(path: Path) -> Path:
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def _issue(run: Run) -> Iterator[Part]:
+    told = run.contract.issue
+    name = f"{told.kind} {told.repo}" if told.repo else f"{told.kind}, {run.slug}"
+    if isinstance(run.issue, Examined):
+        yield from run.issue.examine()
+        return
+    run.issue.find(f"issue/{run.slug}")
+    yield Part("issue", name, Fit.WORKS, "can be read")
+
+
+def _secret(run: Run, name: str) -> Iterator[Part]:
+    """Whether the job would get it; its value is read by nobody here."""
+    here = "this environment"
+    road = str(getattr(run.scheduler, "secrets_road", here))
+    if road != here and getattr(run.scheduler, "secrets_vouched", False):
+        yield Part("secret", name, Fit.WORKS, f"is set in {road}, by the contract's word")
+    elif road != here:
+        words = f"must be set in {road}, which cannot be looked into from here"
+        yield Part("secret", name, Fit.UNSEEN, words)
+    elif os.environ.get(name):
+        yield Part("secret", name, Fit.WORKS, "is set here")
+    else:
+        yield Part("secret", name, Fit.BROKEN, "is not set here", f"`export {name}=...` before you launch.")
+
+
+def _channel(channel: Channel, send_test: bool) -> Iterator[Part]:
+    problem = channel.problem()
+    message = problem or "can be used; nothing was sent"
+    if send_test and not problem:
+        problem, message = _sent(channel)
+    fix = (
+        "Set the variable to an address that is read, then `herorun doctor --send-test` again."
+        if problem
+        else ""
+    )
+    yield Part("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, message, fix)
+
+
+def _sent(channel: Channel) -> tuple[str, str]:
+    """Why the test message was refused, empty where it was taken; and what to say of it."""
+    at = timestamp(now().replace(microsecond=0))
+    body = f"`herorun doctor --send-test` sent this at {at}: pages of the run arrive here. Nothing is wrong."
+    try:
+        channel.post(Post(f"test/{at}", "a test message", body))
+    except (HerorunError, OSError) as error:
+        why = scrub(in_words(error))
+        return why, f"did not take the test message: {why}"
+    return "", f"took the test message of {at}; whether somebody reads it, only they can say"
+
+
+def _patterns_name(run: Run) -> str:
+    told = run.contract.babysit.catalogue
+    return f"{told} of {run.slug}" if told else "shipped"
+
+
+def _patterns(run: Run) -> Iterator[Part]:
+    """Every row is read and compiled; one that cannot be is `WrongUse`, which names it."""
+    rows = catalogue.of_contract(run.contract, run.repository.top).signatures
+    own = len(rows) - len(catalogue.shipped().signatures)
+    more = f", {own} more than are shipped" if own > 0 else ""
+    yield Part("patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}")
+
+
+def _babysitter(run: Run) -> Iterator[Part]:
+    from herorun.operations.report.status import babysitter_words
+
+    memory = run.record.memory()
+    over = bool(memory.sealed) or (memory.last_decided is not None and memory.last_decided.run == "finished")
+    words = babysitter_words(run, over)
+    if over:
+        yield Part("babysitter", run.slug, Fit.WORKS, words)
+    elif last_heartbeat(run) is None:
+        fix = f"`herorun babysit {run.slug}`, unless it is watched elsewhere."
+        yield Part("babysitter", run.slug, Fit.UNSEEN, words, fix)
+    else:
+        stale = words.startswith(("monitor stale", "gone"))
+        fix = f"`herorun babysit {run.slug}`." if stale else ""
+        yield Part("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, words, fix)
+
+
+def _more(adapter: object) -> Iterator[Part]:
+    if isinstance(adapter, Examined):
+        yield from adapter.examine()

@@ -1,0 +1,95 @@
+"""Look at everything that a run needs around it, and change nothing: each part works, is broken, or was not seen."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from time import monotonic
+
+from herorun.core.checkup import Fit, Part, Probe
+from herorun.core.durations import say_span
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.scrub import scrub
+from herorun.operations.doctor import backends, machine
+from herorun.system import voice
+from herorun.system.git import Repository, find_repository
+from herorun.workspace import Run, known_slugs, open_run
+
+DEADLINE = 45.0  # seconds for all parts together
+
+
+def examine(name: str | None, start: Path, send_test: bool = False) -> list[Part]:
+    """The machine, and the surroundings of the run that is named, or of all that have a contract here.
+
+    With `send_test` each channel, however many runs name it, gets one test message; else nothing is sent.
+    """
+    try:
+        repository: Repository | None = find_repository(start)
+        found: list[Part] = []
+    except HerorunError as error:
+        repository, found = None, [_failed("git", "repository", error)]
+    runs, unread = _runs(repository, name, start) if repository else ([], [])
+    probes: list[tuple[str, str, Probe]] = [
+        *machine.probes(start, repository),
+        *(probe for run in runs for probe in backends.probes(run, send_test)),
+    ]
+    return [*found, *unread, *_ask(probes)]
+
+
+def _runs(repository: Repository, name: str | None, start: Path) -> tuple[list[Run], list[Part]]:
+    if name is not None:
+        return [open_run(name, start)], []
+    runs, parts = [], []
+    for slug in known_slugs(repository):
+        try:
+            runs.append(open_run(slug, start))
+        except WrongUse as error:
+            if (repository.top / "runs" / f"{slug}.toml").exists():
+                parts.append(_failed("contract", slug, error))
+        except (HerorunError, OSError) as error:
+            parts.append(_failed("contract", slug, error))
+    return runs, parts
+
+
+def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[Part]:
+    """All at once; what is late was not seen. Runs that share a back end are asked once, by its name."""
+    answers: Queue[tuple[int, list[Part]]] = Queue()
+    asked = {(group, name): probe for group, name, probe in reversed(probes)}
+    order = list(dict.fromkeys((group, name) for group, name, _ in probes))
+    for number, key in enumerate(order):
+        Thread(target=_answer, args=(number, key, asked[key], answers), daemon=True).start()
+    found: dict[int, list[Part]] = {}
+    until = monotonic() + DEADLINE
+    while len(found) < len(order) and monotonic() < until:
+        voice.progress("looking around", len(found), len(order))
+        try:
+            number, parts = answers.get(timeout=0.5)
+            found[number] = parts
+        except Empty:
+            continue
+    voice.progress("looking around", 1, 1)
+    late = f"there was no answer within {say_span(DEADLINE)}"
+    return [
+        part
+        for number, (group, name) in enumerate(order)
+        for part in found.get(number, [Part(group, name, Fit.UNSEEN, late)])
+    ]
+
+
+def _answer(
+    number: int, key: tuple[str, str], probe: Probe, answers: "Queue[tuple[int, list[Part]]]"
+) -> None:
+    parts: list[Part] = []
+    try:
+        parts.extend(part for part in probe())
+    except Exception as error:  # whatever a part meets, the others are told, and so is what it saw before
+        parts.append(_failed(*key, error))
+    answers.put((number, parts))
+
+
+def _failed(group: str, name: str, error: Exception) -> Part:
+    """A definite no is broken; what gave no answer was not seen."""
+    unseen = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
+        error, (HerorunError, PermissionError)
+    )
+    return Part(group, name, Fit.UNSEEN if unseen else Fit.BROKEN, scrub(in_words(error)))

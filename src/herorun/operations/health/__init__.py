@@ -1,0 +1,1 @@
+"""How a run is now: its evidence against the health checks, without acting."""

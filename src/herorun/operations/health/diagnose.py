@@ -1,0 +1,79 @@
+"""`herorun triage` of a run: the one diagnosis of its newest instance, from all that a fresh look sees."""
+
+from pathlib import Path
+from typing import Any
+
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Job
+from herorun.core.recovery.ending import Ending
+from herorun.core.scrub import scrub
+from herorun.core.triage.kinds import FailureClass
+from herorun.operations.health.evaluate import judge
+from herorun.system.git import find_repository
+from herorun.workspace import known_slugs, watched_run
+
+
+def names_run(name: str, start: Path) -> bool:
+    """Whether it is a run of this repository, and no file."""
+    if name == "-" or (start / name).exists():
+        return False
+    try:
+        return name in known_slugs(find_repository(start))
+    except HerorunError:
+        return False
+
+
+def log_diagnosed(name: str, start: Path) -> dict[str, Any] | None:
+    """Of a log that lies in a run's own folder: the diagnosis of its instance, as every other surface has it. None for
+    any other file, and where nothing but the log tells."""
+    parts = (start / name).resolve().parts
+    if ".herorun" not in parts[:-4]:
+        return None
+    at = parts.index(".herorun")
+    slug, instance, top = parts[at + 1], parts[at + 3], Path(*parts[:at])
+    try:
+        run, _ = watched_run(slug, top)
+        memory = run.record.memory()
+        if memory.current is not None and memory.current.name == instance:
+            found = run_diagnosed(slug, top)
+            return {**found, "file": name} if found["role"] == "root" else None
+    except (HerorunError, OSError):
+        return None
+    ending = memory.endings.get(instance)
+    number = next((each.number for each in memory.instances if each.name == instance), 1)
+    return _shape(name, ending.seen, ending.why, number, ending) if ending else None
+
+
+def run_diagnosed(name: str, start: Path) -> dict[str, Any]:
+    """In the shape of a triaged log; the excerpt is the diagnosis."""
+    run, _ = watched_run(name, start)
+    memory = run.record.memory()
+    current = memory.current
+    if current is None:
+        return _shape(name, FailureClass.NOT_A_FAILURE, f"{name} has not been launched", 1)
+    ending, words = memory.endings.get(current.name), f"how {current.name} ended is not known"
+    if not (run.shut or memory.sealed):
+        seen, evidence = judge(run, memory=memory)
+        job = evidence.get(Job)
+        ending = seen.ending
+        words = f"{current.name} is {job.state}: it did not fail" if isinstance(job, Job) else words
+    if ending is None:
+        kind = FailureClass.UNKNOWN if "not known" in words else FailureClass.NOT_A_FAILURE
+        return _shape(name, kind, words, current.number)
+    return _shape(name, ending.seen, ending.why, current.number, ending)
+
+
+def _shape(name: str, kind: str, words: str, number: int, ending: Ending | None = None) -> dict[str, Any]:
+    return {
+        "file": name,
+        "class": str(kind),
+        "role": "root" if ending else "cascade",
+        "line": None,
+        "excerpt": scrub(words),
+        "fingerprint": ending.fingerprint if ending else "",
+        "advice": ending.advice if ending else "",
+        "signature": None,
+        "where": ending.place or None if ending else None,
+        "person": ending.needs_person if ending else False,
+        "attempt": number,
+    }

@@ -1,0 +1,60 @@
+"""How a run is now: all evidence gathered and held against the health checks, without acting."""
+
+from dataclasses import replace
+
+from herorun import discover
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import (
+    Checkpoints,
+    Disks,
+    Evidence,
+    FinalStep,
+    Metrics,
+    Now,
+    OtherJobs,
+    Receipt,
+    RootAtEnd,
+    Triage,
+    Unfinished,
+)
+from herorun.core.journal import Memory
+from herorun.core.ports import Scheduler
+from herorun.core.tick import Tick, tick
+from herorun.gather import gather
+from herorun.operations.health.rules import rules_of
+from herorun.operations.health.shared_polls import Looks
+from herorun.system.clock import now
+from herorun.workspace import Watched
+
+READ_DEADLINE = 60.0  # seconds for all reads of a tick
+
+
+def must_be_launched(run: Watched, memory: Memory) -> None:
+    if not memory.instances and not memory.unsettled:
+        raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
+
+
+def judge(
+    run: Watched, sure: bool = False, memory: Memory | None = None, looks: Looks | None = None
+) -> tuple[Tick, Evidence]:
+    """Gather and tick, without acting: what `status` shows and `babysit` acts on.
+
+    Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing unfinished: it is
+    decided on again, and goes on under its own name.
+    """
+    memory = memory or run.record.memory()
+    rules = rules_of(run)
+    given = run.given(memory)
+    given[Scheduler] = (looks or Looks()).of(run, memory)
+    at = now()
+    given[Now] = Now(at)
+    if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
+        given[Unfinished] = replace(memory, unsettled=None).unfinished
+    wanted = [need for check in rules.checks for need in check.needs]
+    evidence = gather(
+        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks],
+        discover.sources(),
+        given,
+        READ_DEADLINE,
+    )
+    return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence

@@ -1,0 +1,40 @@
+"""What the rows taint now: a person's command may come before a tick has seen that the numbers went wrong."""
+
+from dataclasses import replace
+
+from herorun import discover
+from herorun.core.deciding import decided
+from herorun.core.evidence import FinalStep, Metrics, Now
+from herorun.core.journal import Memory
+from herorun.core.taint import TAINTING
+from herorun.core.taint import decided as tainted_by
+from herorun.core.tick import tick
+from herorun.gather import gather
+from herorun.operations.health.evaluate import READ_DEADLINE, judge
+from herorun.operations.health.rules import rules_of
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+def with_taints_now(run: Run, memory: Memory) -> Memory:
+    """The memory with what a look at the rows taints, by the checks and limits of a tick. Rows that cannot be read add
+    nothing, and take nothing away."""
+    if memory.current is None or memory.sealed:
+        return memory
+    rules, at = rules_of(run), now()
+    rules = replace(rules, checks=[check for check in rules.checks if check.name in TAINTING])
+    needs = [need for check in rules.checks for need in check.needs]
+    given = {**run.given(memory), Now: Now(at)}
+    evidence = gather([*needs, Metrics, FinalStep], discover.sources(), given, READ_DEADLINE)
+    seen = tick(memory.alerts, memory.ledger, evidence, rules, at)
+    return replace(memory, health=tainted_by(memory.health, decided(seen, evidence, memory, ())))
+
+
+def record_taints(run: Run) -> None:
+    """Before an instance is ended or replaced by hand: what taints it is known by its own rows alone, and the record
+    must keep it for every later start. A tick that comes after this tells and asks as ever."""
+    memory = run.record.memory()
+    if with_taints_now(run, memory).health.taints == memory.health.taints:
+        return
+    seen, evidence = judge(run, memory=memory)
+    run.record.append(decided(seen, evidence, memory, ()))

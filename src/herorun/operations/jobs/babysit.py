@@ -1,0 +1,70 @@
+"""Watching one job without a contract: the babysitter's own loop, over a `JobRun`."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from herorun.core.errors import WrongUse
+from herorun.core.jobs.command import must_return, notices
+from herorun.core.jobs.facts import Facts
+from herorun.core.ports import Absent
+from herorun.core.until import Until
+from herorun.operations.babysit.loop import unattended, watch
+from herorun.operations.babysit.tick import Turn
+from herorun.operations.jobs.run import CADENCE, JobRun, open_job, set_aside
+from herorun.operations.jobs.state_file import file_for, project
+from herorun.operations.jobs.tick import JobTurn, take_job_turn
+
+
+def ready(
+    facts: Facts, start: Path, every: timedelta = CADENCE, anew: bool = False
+) -> tuple[JobRun, Path, list[str]]:
+    """The job's run, its state file, and what should be known before the command for it is used.
+
+    `anew`: the id is another job's than that which was watched before. `WrongUse` where a command would wait, or the job
+    is surely not there.
+    """
+    if facts.resubmit:
+        must_return(facts.kind, facts.resubmit)
+    before = set_aside(facts) if anew else None
+    run = open_job(facts, every)
+    if run.current is None and isinstance(run.look(), Absent):
+        raise WrongUse(
+            f"{facts.kind} knows no job {facts.job}{_where(facts)}: look at its id, and at the cluster."
+        )
+    run.begin()
+    path = file_for(facts, start, anew)
+    project(run, path, {})
+    told = [f"what was watched by this id before is kept in {before}"] if before else []
+    return run, path, [*told, *notices(facts.kind, facts.resubmit)]
+
+
+def _where(facts: Facts) -> str:
+    return f" on {facts.where}" if facts.where else ""
+
+
+def tick_job(run: JobRun, state_file: Path) -> JobTurn:
+    with unattended():
+        return take_job_turn(run, state_file)
+
+
+def watch_job(
+    run: JobRun, state_file: Path, report: Callable[[JobRun, JobTurn], None], until: Until | None = None
+) -> int:
+    """Until the terminal state, or the stopping point. One such loop a job and machine."""
+    facts, every = run.facts, run.contract.babysit.cadence
+    last: list[JobTurn] = []
+
+    def turn(opened: JobRun, drift: str) -> JobTurn:
+        last[:] = [take_job_turn(opened, state_file)]
+        return last[0]
+
+    def told(opened: JobRun, taken: Turn) -> None:
+        assert isinstance(taken, JobTurn)
+        report(opened, taken)
+
+    def again(name: str, start: Path) -> tuple[JobRun, str]:
+        return open_job(facts, every), ""
+
+    code = watch(run.slug, run.folder, told, until, turn, opened=again)
+    return last[0].code if last and last[0].over else code

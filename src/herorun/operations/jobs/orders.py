@@ -1,0 +1,85 @@
+"""What a person orders about a job without a contract: stop it, or submit it again in its place."""
+
+from pathlib import Path
+
+from herorun.core.errors import Blocked, WrongUse
+from herorun.core.event import Word
+from herorun.core.recovery.ending import Cause
+from herorun.operations.jobs.resubmit import resubmit
+from herorun.operations.jobs.run import JobRun
+from herorun.operations.jobs.state_file import project
+from herorun.operations.jobs.tick import take_job_turn
+from herorun.operations.orders.order import Told, order
+from herorun.operations.orders.stop_and_relaunch import just_ordered, look_at, ordered_before, stop_and_wait
+from herorun.system.files import is_locked, locked
+
+
+def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.0) -> Told:
+    """Through its scheduler, and wait so many seconds for the end. It is not submitted again by itself."""
+    with locked(run.lock("act"), what="another herorun that acts on this job"):
+        told = stop_and_wait(run, _current(run), reason, wait)
+        project(run, state_file, {})
+    return told
+
+
+def resubmit_job(
+    run: JobRun, state_file: Path, reason: str = "", *, stop_first: bool = False, wait: float = 120.0
+) -> Told:
+    """By the command that was given, once for one end; the state file then has the new id, and one restart more.
+
+    A look comes first, so that its end is in the journal: the same failure twice, with no further step in between, is not
+    tried a third time. `Blocked` says why not.
+    """
+    if not run.facts.resubmit:
+        raise WrongUse(f"Nobody has said how {run.facts.job} is submitted: give the command with --resubmit.")
+    if words := _done_already(run, reason):
+        return Told(run, words, warnings=_unwatched(run))
+    name = _current(run)
+    take_job_turn(run, state_file)
+    with locked(run.lock("act"), what="another herorun that acts on this job"):
+        if _current(run) == name:
+            _must_have_ended(run, name, stop_first, reason, wait)
+            if not ordered_before(run, Word.RELAUNCH, name):
+                order(run, Word.RELAUNCH, [name], reason)
+            resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
+        project(run, state_file, {})
+    return Told(run, f"{_job(run)} was submitted in place of {name}", warnings=_unwatched(run))
+
+
+def _done_already(run: JobRun, reason: str) -> str:
+    """The very same order, moments ago; empty where there is something to do."""
+    memory = run.record.memory()
+    before = memory.instances[-2].name if len(memory.instances) > 1 else ""
+    if f"resubmit/{before}" in memory.done and just_ordered(run, Word.RELAUNCH, (before,), reason):
+        return f"{_job(run)} was submitted already, in place of {before}; to submit it once more, give another --reason"
+    return ""
+
+
+def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait: float) -> None:
+    job = look_at(run, name)
+    if job is not None and not job.state.ended:
+        if not stop_first:
+            raise Blocked(f"{job.id} still is {job.state}: add --stop-first, or leave it.")
+        stop_and_wait(run, name, reason, wait)
+    ending = run.record.memory().endings.get(name)
+    if ending and ending.cause is Cause.NUMERIC:
+        raise Blocked(
+            f"{_job(run)} ended in numeric trouble, which the same command meets again: change what it trains, submit that "
+            f"yourself, and watch it with `herorun babysit --job NEW --scheduler {run.facts.kind}`."
+        )
+
+
+def _current(run: JobRun) -> str:
+    current = run.current
+    assert current is not None, "a job that is watched has begun"
+    return current.name
+
+
+def _job(run: JobRun) -> str:
+    return run.current.job if run.current else run.facts.job
+
+
+def _unwatched(run: JobRun) -> tuple[str, ...]:
+    if is_locked(run.lock("babysitter")):
+        return ()
+    return (f"nobody watches {_job(run)} on this machine: `herorun babysit` here goes on with it",)

@@ -1,0 +1,91 @@
+"""Submitting a job without a contract again, by the command that a person gave: once for one end, recorded before."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.jobs.said import submitted_in
+from herorun.core.journal import Memory
+from herorun.core.scrub import scrub
+from herorun.operations.jobs.run import JobRun, keep_facts
+from herorun.operations.record.lease import take_lease
+from herorun.operations.record.registry import register_one
+from herorun.system.clock import now
+from herorun.system.process import run as run_program
+
+WITHIN = 900.0  # seconds that the command may take: it only submits
+
+
+def resubmit(run: JobRun, instance: str, why: str) -> str:
+    """Run the command and follow the job that it names; the name of the new instance.
+
+    Whatever comes of it, it is never run again for this end: what an interrupted or unclear submission left behind, a
+    person sees and no machine. `Blocked` says why.
+    """
+    memory = run.record.memory()
+    if memory.current and memory.current.name != instance:
+        return str(memory.current.name)
+    key = f"resubmit/{instance}"
+    _must_be_first(run, memory, key)
+    _must_have_got_on(memory, instance)
+    take_lease(run)
+    run.record.append(Intended(now(), key, 1, f"submit again after {instance}: {why}"))
+    try:
+        job = _submitted(run, instance)
+    except (Blocked, CouldNotLook) as error:
+        run.record.append(Failed(now(), key, 1, scrub(str(error))))
+        raise Blocked(str(error)) from None
+    launched = run.instance(job, why, after=instance)
+    run.record.append(launched, Done(now(), key, 1, result=job))
+    keep_facts(run)
+    _register(run, job, instance)
+    return launched.instance
+
+
+def _register(run: JobRun, job: str, after: str) -> None:
+    """For whoever asks about it later; the journal has it anyway."""
+    told = {name: getattr(run.facts, name) for name in ("host", "user", "config", "cluster")}
+    with contextlib.suppress(HerorunError, OSError):
+        register_one(Path(run.facts.cwd or "."), run.facts.kind, job, run.slug, f"again after {after}", told)
+
+
+def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
+    if not run.facts.resubmit:
+        raise Blocked("Nobody gave a command to submit it again (--resubmit).")
+    if key in memory.intended or key in memory.done or key in memory.failed:
+        told = memory.failed.get(key)
+        how = told.why if told else "herorun was interrupted in the middle of it"
+        raise Blocked(
+            f"The resubmit command was run once for this end, and is not run twice: {how} "
+            "Look whether its job is there, and watch that one with `herorun babysit --job`."
+        )
+
+
+def _must_have_got_on(memory: Memory, instance: str) -> None:
+    """The same failure twice, and no further step in between: another submission would meet it again."""
+    ends, failures = list(memory.ends.values()), memory.endings
+    now_, before = memory.ends.get(instance), ends[-2] if len(ends) > 1 else None
+    if now_ is None or before is None or instance not in failures or before.instance not in failures:
+        return
+    same = failures[instance].fingerprint == failures[before.instance].fingerprint
+    if same and not failures[instance].cause.free and (now_.step or 0) <= (before.step or 0):
+        raise Blocked(
+            f"The same failure came twice with no further step in between: {failures[instance].why}."
+        )
+
+
+def _submitted(run: JobRun, instance: str) -> str:
+    env = {**os.environ, "HERORUN_AFTER": instance}
+    try:
+        answer = run_program(["sh", "-c", run.facts.resubmit], WITHIN, cwd=run.facts.cwd or None, env=env)
+    except CouldNotLook as error:
+        raise Blocked(f"The resubmit command was not seen to end: {error}") from None
+    said = f"{answer.text}\n{answer.err.decode('utf-8', 'replace')}"
+    job = submitted_in(run.facts.kind, said)
+    if answer.code:
+        raise Blocked(f"The resubmit command failed: {scrub(answer.complaint)}.")
+    if not job:
+        raise Blocked(f"The resubmit command named no {run.facts.kind} job that it has submitted.")
+    return job

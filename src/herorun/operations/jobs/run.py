@@ -1,0 +1,293 @@
+"""A job without a contract: a contract in memory, a plain journal in the user's state folder, and the one engine.
+
+`JobRun` is watched as a `Run` is, without a repository. What a repository alone can tell is `Nothing`; the contract
+lets nobody relaunch unless a person gave the command for it.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from herorun import discover
+from herorun.core import evidence as kinds
+from herorun.core.asking import Way
+from herorun.core.canonical import canonical
+from herorun.core.check import Check, Gate
+from herorun.core.contract import Babysit, Command, Contract, ContractFile, Notify, Output, Recovery
+from herorun.core.contract import Scheduler as SchedulerTable
+from herorun.core.contract import Tracker as TrackerTable
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.event import Launched
+from herorun.core.evidence import FinalStep, Instance, Launcher, Nothing, Unavailable
+from herorun.core.finding import Waiver
+from herorun.core.jobs.facts import Facts, must_be_whole
+from herorun.core.jobs.said import progress_in
+from herorun.core.journal import Memory
+from herorun.core.outside import read_json
+from herorun.core.ports import Layout, Place, Post, Search, Tracker
+from herorun.core.scrub import scrub
+from herorun.operations.jobs.file_journal import Journal
+from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
+from herorun.system import host
+from herorun.system.clock import now
+from herorun.system.files import hold, make_folders, write_whole
+from herorun.system.git import Repository
+from herorun.system.watchers import state_home
+from herorun.workspace import Watched
+
+CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
+UNPLANNED = Nothing("the job has no contract")
+# What can be asked of a job by its scheduler and its log alone. The others need a contract, a tracker or a store.
+ASKED = frozenset(
+    {
+        *(
+            "blind",
+            "buffered-output",
+            "crashed",
+            "crowded-host",
+            "error-in-log",
+            "failing-log",
+            "late-tick",
+            "missing-channel",
+            "partial-allocation",
+            "pending-too-long",
+            "repeated-crash",
+        ),
+        *(
+            "stale-monitor",
+            "stalled-steps",
+            "stopped-by-hand",
+            "undelivered-escalation",
+            "unfinished-action",
+            "wedged",
+        ),
+    }
+)
+# Of these nothing is known without a repository, a tracker of its own, or an output root.
+_UNKNOWN_KINDS = (
+    kinds.Checkpoints,
+    kinds.ContractDrift,
+    kinds.IssuePage,
+    kinds.PriorLaunch,
+    kinds.Receipt,
+    kinds.RecordLease,
+    kinds.SourceRun,
+    kinds.TrackerIdentity,
+)
+
+
+def jobs_home() -> Path:
+    return state_home() / "jobs"
+
+
+class JobRun(Watched):
+    """One job without a contract. See `open_job`."""
+
+    def __init__(self, facts: Facts, folder: Path, contract: Contract) -> None:
+        self.facts, self.folder, self.contract = facts, folder, contract
+        self.file = ContractFile("", "")
+
+    @cached_property
+    def state(self) -> Path:
+        return self.folder
+
+    @cached_property
+    def place(self) -> Place:
+        return Place(self.slug, str(self.folder), str(self.folder), str(self.folder))
+
+    @cached_property
+    def record(self) -> Journal:
+        return Journal(self.folder / "journal.jsonl", self.slug)
+
+    @cached_property
+    def scheduler(self) -> Followed:
+        return Followed(adapter_for(self.facts, self.folder), self.record, self.folder)
+
+    @cached_property
+    def waivers(self) -> tuple[Waiver, ...]:
+        return ()
+
+    @property
+    def health_checks(self) -> tuple[Check, ...]:
+        return tuple(check for check in discover.checks(Gate.HEALTH) if check.name in ASKED)
+
+    def lock(self, name: str) -> Path:
+        return self.folder / f"{name}.lock"
+
+    @cached_property
+    def launcher(self) -> Launcher:
+        return Launcher(host.owner(), host.user(), host.temporary_folder())
+
+    @property
+    def dri(self) -> str:
+        return f"{host.user() or 'unknown'} (inferred: whoever asked for the watch)"
+
+    def submit_again(self, instance: str, why: str) -> str:
+        """By the command that a person gave."""
+        from herorun.operations.jobs.resubmit import resubmit
+
+        return resubmit(self, instance, why)
+
+    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+        """There is no contract to relaunch under, but perhaps the command that a person gave."""
+        job = self.current.job if self.current else self.facts.job
+        live = Way.STOP in ways  # it was not seen to end
+        here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
+        again = shlex.join([*here, "relaunch", "--job", job, *(["--stop-first"] if live else [])])
+        stop = shlex.join([*here, "stop", "--job", job])
+        return "\n".join(
+            [
+                f"- `{again}`: {'stop it and ' if live else ''}submit it again by its command, once what is wrong is mended"
+                if self.facts.resubmit
+                else f"- submit it again yourself, then `herorun babysit --job NEW --scheduler {self.facts.kind}`",
+                *([f"- `{stop}`: stop it"] if live else []),
+                f"- or leave it: nothing more is done about {job}",
+            ]
+        )
+
+    @property
+    def current(self) -> Instance | None:
+        return self.record.memory().current
+
+    def given(self, memory: Memory) -> dict[Any, Any]:
+        """All that is known without looking; what only a contract could tell is `Nothing`."""
+        return {
+            **super().given(memory),
+            **dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED),
+            FinalStep: self._final(memory),
+            Tracker: JobLogTracker(self.scheduler, memory.current.name if memory.current else ""),
+        }
+
+    def _final(self, memory: Memory) -> FinalStep | Nothing | Unavailable:
+        """As its log prints it, if exactly; the log's end that is read for it serves the whole tick."""
+        if memory.current is None:
+            return UNPLANNED
+        try:
+            found = progress_in(self.scheduler.tail(memory.current.name, LINES))
+        except FileNotFoundError:
+            return Nothing("it has no log yet, or nobody named one")
+        except (HerorunError, OSError) as error:
+            return Unavailable(scrub(f"its log could not be read: {in_words(error)}"))
+        return FinalStep(found.most, "its log") if found and found.most else Nothing("its log tells no end")
+
+    def prepare(self) -> None:
+        make_folders(self.folder)
+
+    def look(self) -> Search:
+        """The job as it was named, before anything is written down."""
+        answer: Search = adapter_for(self.facts, self.folder).look(self.facts.job)
+        return answer
+
+    def begin(self) -> None:
+        """Write the job down as the first instance, and open the page that is told on; each once."""
+        self.prepare()
+        if self.current is None:
+            self.record.append(self.instance(self.facts.job, "as a person named it"))
+        keep_facts(self)
+        self.issue.open(Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ())
+
+    def instance(self, job: str, why: str, after: str = "") -> Launched:
+        number = len(self.record.memory().instances) + 1
+        entry = {"Job": job, "Why": why}
+        return Launched(now(), f"{self.slug}-{number}", number, job, "", str(self.folder), "", entry, after)
+
+
+def open_job(facts: Facts, every: timedelta = CADENCE) -> JobRun:
+    """The job's run on this machine: a new one, or the one that has followed it since an earlier id.
+
+    `WrongUse` where something that its kind of job needs is missing or has the wrong form.
+    """
+    must_be_whole(facts)
+    folder = _folder_of(facts)
+    return JobRun(facts, folder, contract_for(facts, folder, every))
+
+
+def _folder_of(facts: Facts) -> Path:
+    return _known_folder(facts) or jobs_home() / facts.slug
+
+
+def set_aside(facts: Facts) -> Path | None:
+    """Move what was watched under this id away, whole: the id is another job's now. None where nothing was.
+
+    `WrongUse` while a babysitter still watches it.
+    """
+    folder = _folder_of(facts)
+    if not folder.exists():
+        return None
+    os.close(hold(folder / "babysitter.lock", 0.0, f"a babysitter of {facts.job}"))
+    earlier = jobs_home().parent / "earlier-jobs"
+    make_folders(earlier)
+    number = 1
+    while (target := earlier / f"{folder.name}-{number}").exists():
+        number += 1
+    folder.rename(target)
+    return target
+
+
+def contract_for(facts: Facts, folder: Path, every: timedelta = CADENCE) -> Contract:
+    """`observe`; with a command for it a relaunch is the standing order of whoever gave it, under the usual policy."""
+    return Contract(
+        slug=folder.name,
+        goal=f"watch {facts.kind} job {facts.job}",
+        stop_when="",
+        command=Command(argv=tuple(["sh", "-c", facts.resubmit] if facts.resubmit else ["true"])),
+        output=Output(root=str(folder)),
+        tracker=TrackerTable(first_step=1),  # a log counts what is done
+        scheduler=SchedulerTable(kind=facts.kind),
+        notify=_notify(facts.notify),
+        babysit=Babysit(cadence=every, recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE),
+    )
+
+
+def _notify(names: str) -> Notify:
+    try:
+        return Notify(targets=tuple(name.strip() for name in names.split(",") if name.strip()))
+    except ValidationError as error:
+        why = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise WrongUse(f"--notify: {why}.") from None
+
+
+def _known_folder(facts: Facts) -> Path | None:
+    """Of a watch that has submitted this very job itself: one job has one journal, and one monitor."""
+    for folder in known_folders():
+        told = read_facts(folder)
+        if (
+            told
+            and (told.get("kind"), told.get("where")) == (facts.kind, facts.where)
+            and facts.job in _jobs(told)
+        ):
+            return folder
+    return None
+
+
+def _jobs(told: Mapping[str, Any]) -> list[Any]:
+    jobs = told.get("jobs")
+    return jobs if isinstance(jobs, list) else []
+
+
+def known_folders() -> Iterator[Path]:
+    try:
+        yield from sorted(path for path in jobs_home().iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return
+
+
+def read_facts(folder: Path) -> dict[str, Any] | None:
+    try:
+        told = read_json((folder / "facts.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def keep_facts(run: "JobRun") -> None:
+    """Which jobs this folder is about, so that it is found again by any of them."""
+    jobs = [instance.job for instance in run.record.memory().instances]
+    told = {"kind": run.facts.kind, "where": run.facts.where, "jobs": jobs}
+    write_whole(run.folder / "facts.json", (canonical(told) + "\n").encode())

@@ -1,0 +1,132 @@
+"""Jobs that others submitted, behind the ports that the one engine asks: the scheduler's, and the tracker's."""
+
+import threading
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.canonical import canonical, digest
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Job
+from herorun.core.jobs.facts import Facts, must_be_id
+from herorun.core.jobs.said import progress_in
+from herorun.core.jobs.tasks import TaskEnd
+from herorun.core.outside import read_json
+from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unsure
+from herorun.operations.jobs.clusters import address_of
+from herorun.record import RunRecord
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+
+LINES = 20_000  # of a log's end
+
+
+def adapter_for(facts: Facts, folder: Path) -> Any:
+    """What looks at the job by its id."""
+    must_be_id(facts.kind, facts.job)
+    told = {name: getattr(facts, name) for name in ("cluster", "config", "host", "user", "log")}
+    if facts.kind == "ray":
+        told["cluster"] = address_of(facts.cluster)
+    place = str(folder)
+    options = {name: value for name, value in told.items() if value}
+    return discover.connect("schedulers.by_id", facts.kind, {}, Place("job", place, place, place), options)
+
+
+class Followed:
+    """The scheduler port over jobs that others submitted: an instance is the job id that the journal has for it.
+
+    One object serves one tick: of each log it fetches the end once.
+    """
+
+    everywhere = True
+
+    def __init__(self, jobs: ById, record: RunRecord, folder: Path) -> None:
+        self._jobs, self._record, self._folder = jobs, record, folder
+        self._tails: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        answer = self._jobs.look(self._job(instance))
+        if not isinstance(answer, Found):
+            return answer
+        job = answer.job
+        late = job.submitted and job.ended and job.ended < intended_at and self._number(instance) > 1
+        if late:  # a fixed name: what is listed is still the job before it
+            return Unsure(f"{job.id} is listed as it ended before {instance} was submitted")
+        return Found(replace(job, instance=instance))
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        current = self._record.memory().current
+        found = self.find(current.name, current.started) if current else Absent()
+        if isinstance(found, Unsure):
+            raise CouldNotLook(found.why)
+        return (found.job,) if isinstance(found, Found) and not found.job.state.ended else ()
+
+    def tail(self, instance: str, lines: int) -> str:
+        with self._lock:
+            if instance not in self._tails:
+                self._tails[instance] = self._jobs.tail(self._job(instance), lines)
+            return self._tails[instance]
+
+    def stop(self, instance: str, by: str) -> None:
+        self._jobs.stop(self._job(instance))
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        raise WrongUse("A job without a contract is submitted by its own command alone.")
+
+    def tasks(self, instance: str) -> tuple[TaskEnd, ...]:
+        """How each of its tasks ended; empty where its scheduler does not tell."""
+        ask = getattr(self._jobs, "tasks", None)
+        return tuple(ask(self._job(instance))) if ask else ()
+
+    def results(self, instance: str) -> str:
+        """What came of it, in words, of schedulers that know."""
+        ask = getattr(self._jobs, "results", None)
+        return str(ask(self._job(instance))) if ask else ""
+
+    def events(self, instance: str) -> tuple[str, ...]:
+        """Key events in words, of schedulers that print some."""
+        ask = getattr(self._jobs, "events", None)
+        return tuple(ask(self._job(instance))) if ask else ()
+
+    def reused(self, instance: str) -> bool:
+        """Whether its id is another job's by now, of schedulers that can tell."""
+        ask = getattr(self._jobs, "reused", None)
+        return bool(ask(self._job(instance))) if ask else False
+
+    def log_changed_at(self, instance: str) -> datetime | None:
+        """When a look last found its log changed, by our own clock."""
+        told = digest(self.tail(instance, LINES))
+        kept, path = None, self._folder / "log-seen.json"
+        try:
+            kept = read_json(path.read_bytes())
+            if kept["digest"] == told and kept["instance"] == instance:
+                return datetime.fromisoformat(kept["at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        seen = {"instance": instance, "digest": told, "at": now()}
+        write_whole(path, (canonical(seen) + "\n").encode())
+        return now()
+
+    def _job(self, instance: str) -> str:
+        known = {each.name: each.job for each in self._record.memory().instances}
+        return known[instance]
+
+    def _number(self, instance: str) -> int:
+        return int(instance.rpartition("-")[2])
+
+
+class JobLogTracker:
+    """The tracker port over a job's log: a row whenever it tells of a further step."""
+
+    def __init__(self, scheduler: Followed, instance: str) -> None:
+        self._scheduler, self._instance = scheduler, instance
+
+    def read(self, cursor: str) -> Rows:
+        known, _, step = cursor.rpartition(":")
+        found = progress_in(self._scheduler.tail(self._instance, LINES)) if self._instance else None
+        if found is None or (known == self._instance and found.step <= int(step)):
+            return Rows((), cursor)
+        return Rows((Row(found.step, {}, now()),), f"{self._instance}:{found.step}", now())

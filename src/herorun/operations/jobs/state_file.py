@@ -1,0 +1,98 @@
+"""State files of watches without a contract: `scratch/<YYYYMMDD-HHMM>_monitoring_state.json`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import plain
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.jobs.facts import Facts
+from herorun.core.jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
+from herorun.core.outside import read_json
+from herorun.core.scrub import scrub_tree
+from herorun.operations.jobs.run import JobRun
+from herorun.system.clock import now
+from herorun.system.files import create_whole, locked, write_whole
+
+
+def newest(start: Path) -> tuple[Facts, Path, list[str]] | None:
+    """What the newest readable one watches, and in words each newer one that cannot be read; None where there is none.
+
+    `CouldNotLook` where there are some, and not one can be read.
+    """
+    faults: list[str] = []
+    for path in _all(start):
+        try:
+            return facts_in(path.read_bytes())[0], path, faults
+        except (OSError, ValueError) as error:
+            said = in_words(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+            faults.append(f"{path} cannot be read ({said})")
+    if faults:
+        raise CouldNotLook(f"{'; '.join(faults)}: name the job with --job and --scheduler.")
+    return None
+
+
+def of_job(start: Path, job: str) -> Facts | None:
+    """What the newest readable state file says that watches a job of this id; None where none does."""
+    for path in _all(start):
+        try:
+            facts, told = facts_in(path.read_bytes())
+        except (OSError, ValueError):
+            continue
+        if job in (facts.job, told.get("job_id")):
+            return facts
+    return None
+
+
+def _all(start: Path) -> list[Path]:
+    folder = start / FOLDER
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return [folder / name for name in newest_first(names)]
+
+
+def file_for(facts: Facts, start: Path, anew: bool = False) -> Path:
+    """The one that watches this very job already, else, or `anew`, a new name that nobody has."""
+    for path in () if anew else _all(start):
+        try:
+            known, told = facts_in(path.read_bytes())
+        except (OSError, ValueError):
+            continue
+        same = (known.kind, known.where) == (facts.kind, facts.where)
+        if same and facts.job in (known.job, told.get("job_id")):
+            return path
+    folder = start / FOLDER
+    while True:
+        taken = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        path = folder / name_of(now(), taken)
+        try:
+            create_whole(path, b"{}\n")
+            return path
+        except FileExistsError:
+            continue  # another session took it this very moment
+
+
+def project(run: JobRun, path: Path, more: Mapping[str, Any]) -> None:
+    """Write what the journal amounts to. What others keep in the file stays."""
+    memory = run.record.memory()
+    job = memory.current.job if memory.current else run.facts.job
+    restarts = max(len(memory.instances) - 1, 0)
+    with locked(run.folder / "state-file.lock", what="another herorun that writes this state file"):
+        told = projected(
+            run.facts, job, restarts, now(), _known(path), {**more, "journal": str(run.record.path)}
+        )
+        write_whole(path, _text(told), 0o644)
+
+
+def _known(path: Path) -> dict[str, Any]:
+    """Half-written, it holds nothing that the journal does not tell again."""
+    try:
+        told = read_json(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _text(told: Mapping[str, Any]) -> bytes:
+    import json
+
+    return (json.dumps(scrub_tree(plain(dict(told))), indent=2) + "\n").encode()

@@ -1,0 +1,155 @@
+"""One turn over a job without a contract: the engine's own, and what this job's own words tell beside it."""
+
+import shlex
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import digest
+from herorun.core.decide import DeleteNode, Relaunch, Stop, Tell
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.evidence import Job, JobState, Triage
+from herorun.core.jobs.command import words_of
+from herorun.core.jobs.said import run_id, tracker_runs
+from herorun.core.jobs.tasks import TaskEnd, memory_asked, summary
+from herorun.core.scrub import scrub
+from herorun.operations.babysit.perform import Performed, perform
+from herorun.operations.babysit.tick import Turn, take_turn, turn_code
+from herorun.operations.jobs.run import JobRun
+from herorun.operations.jobs.scheduler import LINES
+from herorun.operations.jobs.state_file import project
+
+
+@dataclass(frozen=True)
+class JobTurn(Turn):
+    """It is over at the terminal state, once nothing more follows from it."""
+
+    @property
+    def over(self) -> bool:
+        job, seen = self.evidence.get(Job), self.tick
+        if seen is None:
+            return True
+        if not isinstance(job, Job) or not job.state.ended or self.paused or seen.wake is not None:
+            return False
+        done = [each for each in self.performed if isinstance(each.action, Relaunch | Stop | DeleteNode)]
+        wanted = [action for action in seen.actions if isinstance(action, Relaunch | Stop | DeleteNode)]
+        return len(done) == len(wanted) and all(each.why for each in done)
+
+    @property
+    def code(self) -> int:
+        """Of a job that is gone nobody can say that it went well."""
+        job = self.evidence.get(Job)
+        return turn_code(self) or (3 if isinstance(job, Job) and job.state.in_doubt else 0)
+
+
+def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
+    """The engine's turn, then what is told once: tracker runs, key events, how the tasks ended, what came of it."""
+    turn = take_turn(run)
+    doubts = list(turn.doubts)
+    job = turn.evidence.get(Job)
+    told: list[Performed] = []
+    if turn.tick is not None:
+        try:
+            told = [perform(run, tell) for tell in _news(run, job if isinstance(job, Job) else None)]
+        except (HerorunError, OSError) as error:
+            doubts.append(scrub(in_words(error)))
+    doubts += [each.why for each in told if each.why]
+    if isinstance(job, Job) and job.state.in_doubt and job.reason:
+        doubts.append(scrub(job.reason))
+        doubts += _anew(run, job)
+    known = {each.name: getattr(turn, each.name) for each in fields(Turn)}
+    whole = JobTurn(**{**known, "performed": (*turn.performed, *told), "doubts": tuple(doubts)})
+    if state_file is not None:
+        project(run, state_file, _signals(run, whole))
+    return whole
+
+
+def _anew(run: JobRun, job: Job) -> list[str]:
+    """What to type where the id is another job's by now: of itself that one is never watched."""
+    if not run.scheduler.reused(job.instance):
+        return []
+    told = {"--job": job.id, "--scheduler": run.facts.kind, "--log": run.facts.log}
+    words = shlex.join([word for name, value in told.items() if value for word in (name, value)])
+    return [f"to watch what has its number now, type: herorun babysit {words} --anew"]
+
+
+def _news(run: JobRun, job: Job | None) -> list[Tell]:
+    """Only what was not told yet. What its output says is told also where nobody could say how the job stands."""
+    done, current = run.record.memory().done, run.current
+    if current is None:
+        return []
+    ended = _end(run, job) if job and job.state.ended else ()
+    found = [*_runs(run, current.name), *_events(run, current.name, current.job), *ended]
+    return [tell for tell in found if tell.key not in done]
+
+
+def _runs(run: JobRun, instance: str) -> list[Tell]:
+    """Once a tracker run, whichever instance names it first: what the engine tells of a live job is not told again."""
+    known = {id for _, id in told_runs(run)}
+    return [
+        Tell(f"tell/{instance}/run-{_dotted(link)}", f"W&B run {run_id(link)}", link)
+        for link in tracker_runs(log_end(run, instance))
+        if run_id(link) not in known
+    ]
+
+
+def _dotted(link: str) -> str:
+    """`entity.project.id`, as the engine's own news has it in its key."""
+    parts = link.split("/")
+    return ".".join((*parts[-4:-2], parts[-1])) if "://" in link else link
+
+
+def told_runs(run: JobRun) -> list[tuple[str, str]]:
+    """The tracker runs that were told, as their key has them, and their ids."""
+    found = [key.rpartition("/run-")[2] for key in run.record.memory().done if "/run-" in key]
+    return [(name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(found)]
+
+
+def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
+    return [
+        Tell(f"tell/{instance}/event-{digest(words)[7:19]}", words, f"{job}: {words}")
+        for words in run.scheduler.events(instance)
+    ]
+
+
+def _end(run: JobRun, job: Job) -> list[Tell]:
+    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by nobody later."""
+    if job.state is JobState.SUCCEEDED:
+        words = run.scheduler.results(job.instance)
+        return [Tell(f"tell/{job.instance}/results", f"{job.id} ended well", words)] if words else []
+    words = summary(_limited(run, run.scheduler.tasks(job.instance)))
+    return [Tell(f"tell/{job.instance}/tasks", f"How the tasks of {job.id} ended", words)] if words else []
+
+
+def _limited(run: JobRun, tasks: tuple[TaskEnd, ...]) -> tuple[TaskEnd, ...]:
+    """The limit that the resubmit command asks for, where the scheduler does not tell one."""
+    asked = memory_asked(words_of(run.facts.resubmit)) if run.facts.resubmit else None
+    return tuple(task if task.limit_mb else replace(task, limit_mb=asked) for task in tasks)
+
+
+def log_end(run: JobRun, instance: str) -> str:
+    try:
+        return run.scheduler.tail(instance, LINES)
+    except (HerorunError, OSError):
+        return ""
+
+
+def _signals(run: JobRun, turn: JobTurn) -> dict[str, Any]:
+    """What whoever takes over needs beside the seed's fields."""
+    job, triage = turn.evidence.get(Job), turn.evidence.get(Triage)
+    links = tracker_runs(log_end(run, job.instance)) if isinstance(job, Job) else ()
+    return {
+        "state": job.state.value if isinstance(job, Job) else "unknown",
+        "run": turn.tick.run.value if turn.tick else "unknown",
+        "monitor": turn.tick.monitor.value if turn.tick else "unknown",
+        "progress": turn.progress,
+        "wandb_runs": [id for _, id in told_runs(run)],
+        **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
+        "last_signal": _last(job, triage),
+    }
+
+
+def _last(job: object, triage: object) -> str:
+    if isinstance(triage, Triage) and triage.excerpt:
+        return f"{triage.failure_class}: {triage.excerpt}"
+    return job.reason if isinstance(job, Job) else ""

@@ -1,0 +1,77 @@
+"""The sentinel of a job without a contract: its back end's word, the end of its log, and a file beside it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from herorun import catalogue
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.patrol.log import own_log
+from herorun.core.patrol.read import alive_by
+from herorun.core.patrol.seen import Alive, Blind, Look, Own
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.told import Ways
+from herorun.core.patrol.wish import Wish
+from herorun.core.ports import ById, Found
+from herorun.core.scrub import scrub
+from herorun.operations.jobs.run import JobRun
+from herorun.operations.jobs.scheduler import LINES, adapter_for
+from herorun.operations.remote.wait import Ended, Seen, wait_on
+from herorun.system.clock import now
+
+FAR = ("ray", "iris")  # whose jobs leave nothing on a machine that we could look at
+
+
+def wait_for_job(run: JobRun, wish: Wish, every: float, most: int, say: Callable[[str], None]) -> Ended:
+    """As for a run. A job that its back end does not know is unknown, and never down."""
+    facts = run.facts
+    if wish.marker and (facts.host or facts.kind in FAR):
+        raise WrongUse(
+            f"--marker of a job without a contract must lie on this machine, and {facts.job} does not run here: use --state or --step."
+        )
+    ways = Ways(facts.resubmit)
+    adapter = adapter_for(facts, run.folder)
+
+    def see() -> Seen:
+        look, state = _look(adapter, run, wish)
+        return look, decide(look, ways), {"job": state}
+
+    run.prepare()
+    return wait_on(see, run.slug, str(run.folder), wish, every, most, say)
+
+
+def _look(adapter: ById, run: JobRun, wish: Wish) -> tuple[Look, str | None]:
+    job = run.facts.job
+    answer = adapter.look(job)
+    alive, why, succeeded = alive_by(answer, None)
+    look = Look(
+        at=now(),
+        name=job,
+        where=run.facts.host or run.facts.cluster or run.facts.kind,
+        alive=alive,
+        why="" if alive is Alive.YES else scrub(why),
+        succeeded=succeeded,
+        log=_log(adapter, run),
+        wished=_moment(wish.marker) if wish.marker else None,
+    )
+    return look, answer.job.state.value if isinstance(answer, Found) else None
+
+
+def _log(adapter: ById, run: JobRun) -> Own | Blind | None:
+    try:
+        end = adapter.tail(run.facts.job, LINES)
+    except FileNotFoundError:
+        return None
+    except (HerorunError, OSError) as error:
+        return Blind(scrub(in_words(error)))
+    known = catalogue.of_contract(run.contract, run.folder)
+    return own_log(known, end.encode(), None, True)
+
+
+def _moment(path: str) -> datetime | Blind | None:
+    try:
+        return datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Blind(in_words(error))

@@ -1,0 +1,233 @@
+"""Looking at the registered jobs: each by its own source, only changes told, ended ones removed with their results."""
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from herorun import catalogue
+from herorun.core.canonical import digest
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.finding import count
+from herorun.core.jobs.facts import Facts
+from herorun.core.jobs.registry import (
+    Entry,
+    key_of,
+    summed_up,
+    with_status,
+    without,
+    word_of,
+)
+from herorun.core.jobs.tasks import summary
+from herorun.core.ports import Absent, Found
+from herorun.core.scrub import scrub
+from herorun.core.triage.follow import OwnLog, follow, judged
+from herorun.core.triage.kinds import QUIET
+from herorun.operations.babysit.batch import worst
+from herorun.operations.jobs.not_found_grace import found_again, not_found
+from herorun.operations.jobs.scheduler import LINES, adapter_for
+from herorun.operations.record.session import Session, change_jobs, prepare, read_jobs
+from herorun.system.files import hold
+from herorun.system.watchers import state_home
+
+LOST = "NOT FOUND"  # nel's own word, for what any source does not know
+EVERY = 60.0  # seconds between two looks
+AT_ONCE = 4  # jobs that are asked about at the same time
+BLIND = 86_400.0  # seconds of looking after which a watch that can see none of its jobs ends
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one look told of one job. `state` is UNKNOWN where nobody could tell, and `why` says so."""
+
+    entry: Entry
+    state: JobState
+    word: str
+    why: str = ""
+    result: str = ""  # of an ended one
+
+    @property
+    def ended(self) -> bool:
+        return self.state.ended
+
+    @property
+    def code(self) -> int:
+        """1 for a failure; 3 where nobody can tell."""
+        return 0 if self.state.live or self.state is JobState.SUCCEEDED else 3 if self.state.in_doubt else 1
+
+    @property
+    def changed(self) -> bool:
+        return self.word != str(self.entry.get("last_status") or "")
+
+    @property
+    def line(self) -> str:
+        """`slurm 4711: PENDING -> RUNNING (calibration)`."""
+        before = str(self.entry.get("last_status") or "")
+        about = f" ({self.entry['description']})" if self.entry.get("description") else ""
+        moved = f"{before} -> {self.word}" if before and before != self.word else self.word or "not seen"
+        told = self.why if self.state.in_doubt else self.result or self.why
+        return f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
+
+
+def look_at(entry: Entry) -> Seen:
+    """By the vocabulary of its own source. What could not be read is no state and no change."""
+    before = str(entry.get("last_status") or "")
+    try:
+        jobs = adapter_for(_facts(entry), _kept(entry))
+        answer = jobs.look(str(entry["id"]))
+    except (HerorunError, OSError) as error:
+        return Seen(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
+    if isinstance(answer, Absent):
+        return _lost(entry, before)
+    if not isinstance(answer, Found):
+        return Seen(entry, JobState.UNKNOWN, before, scrub(answer.why))
+    found_again(_kept(entry))
+    job = answer.job
+    result = result_of(jobs, job) if job.state.ended else ""
+    return Seen(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
+
+
+def _kept(entry: Entry) -> Path:
+    """What the looks at one registration remember of one another: a process number may be another job's the next time."""
+    told = [*key_of(entry), str(entry.get("submitted") or "")]
+    return state_home() / "registered" / digest(told).removeprefix("sha256:")[:12]
+
+
+def _lost(entry: Entry, before: str) -> Seen:
+    """nel's list is a file of this machine: what is missing there at the second look too is not watched any longer.
+
+    Other sources are asked for an hour, see `not_found`.
+    """
+    if entry["type"] == "nel" and before == LOST:
+        why = (
+            "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, nobody can tell"
+        )
+        return Seen(entry, JobState.GONE, LOST, why)
+    over, why = not_found(_kept(entry))
+    return Seen(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)
+
+
+def _facts(entry: Entry) -> Facts:
+    told = {name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")}
+    return Facts(str(entry["id"]), str(entry["type"]), **told)
+
+
+def result_of(jobs: Any, job: Job) -> str:
+    """Its own results, and of a failure the root by triage of its own log, with how its tasks ended."""
+    told: list[str] = []
+    with contextlib.suppress(HerorunError, OSError):
+        told += [jobs.results(job.id)] if hasattr(jobs, "results") else []
+    if job.state is JobState.SUCCEEDED:
+        return "; ".join(part for part in told if part)
+    with contextlib.suppress(HerorunError, OSError):
+        told += [summary(jobs.tasks(job.id))] if hasattr(jobs, "tasks") else []
+    return "; ".join(part for part in (*told, diagnosis(jobs, job)) if part)
+
+
+def diagnosis(jobs: Any, job: Job) -> str:
+    """The root of the failure in the end of its log."""
+    try:
+        text = jobs.tail(job.id, LINES)
+    except (HerorunError, OSError) as error:
+        return f"its log could not be read: {scrub(in_words(error))}"
+    known = catalogue.with_own()
+    told = judged(known, follow(known, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code)
+    if told.failure in QUIET:
+        return "its log does not say why"
+    where = f" at {told.where}" if told.where else ""
+    return scrub(f"{told.failure}{where}: {told.excerpt}. {told.advice}")
+
+
+def check_jobs(session: Session) -> tuple[list[Seen], str]:
+    """One look at all: the registry is brought up to date, ended jobs are taken out. Also what is wrong with the file."""
+    entries, fault = read_jobs(session)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        seen = list(pool.map(look_at, entries))
+    words = {key_of(each.entry): each.word for each in seen}
+    over = [key_of(each.entry) for each in seen if each.ended]
+    if entries or fault:
+        change_jobs(session, lambda held: without(with_status(held, words), over))
+    for each in seen:
+        if each.ended:
+            shutil.rmtree(_kept(each.entry), ignore_errors=True)
+    return seen, fault
+
+
+def news_of(seen: Sequence[Seen], over: Sequence[Seen] = ()) -> list[str]:
+    """State changes alone, and where there are several jobs and something changed, one line of all.
+
+    `over` are those that ended before, and are not in the registry any more: "2 of 4 completed" counts them.
+    """
+    lines = [each.line for each in seen if each.changed or each.ended]
+    known = [*over, *seen]
+    told = summed_up(
+        [each.state for each in known], [each.result for each in known if each.state is JobState.SUCCEEDED]
+    )
+    return [*lines, told] if lines and told else lines
+
+
+def watch_jobs(session: Session, say: Callable[[str], None], every: float = EVERY) -> int:
+    """Look until the registry is empty. One such watch a session; of another nothing is done.
+
+    Ends with 3 where none of its jobs could be seen for a day: they stay registered.
+    """
+    prepare(session)
+    code = 0
+    while True:
+        try:
+            keep = hold(session.watch_lock, 0.0, f"another watch of session {session.id}")
+        except WrongUse:
+            say(f"session {session.id} is watched already")
+            return code
+        try:
+            found, blind = _watch(session, say, every)
+            code = worst([code, found])
+        finally:
+            os.close(keep)
+        if blind or not read_jobs(session)[0]:  # one that was added at the last moment is watched on
+            return code
+
+
+def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[int, bool]:
+    """The worst of what ended, and whether it gave up."""
+    code, blind, said = 0, 0, ""
+    doubted: set[str] = set()
+    over: list[Seen] = []
+    while True:
+        seen, fault, is_empty = _checked(session)
+        unseen = {f"{s.entry['type']} {s.entry['id']}: {s.why}" for s in seen if s.state is JobState.UNKNOWN}
+        for words in sorted(unseen - doubted):
+            say(f"could not be seen: {words}")
+        doubted = unseen
+        if fault and fault != said:
+            say(fault)
+        said = fault
+        for line in news_of(seen, over):
+            say(line)
+        over += [each for each in seen if each.ended]
+        code = worst([code, *(each.code for each in seen if each.ended)])
+        if is_empty:
+            return code, False
+        # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at nothing meanwhile.
+        blind = 0 if any(each.state is not JobState.UNKNOWN for each in seen) else blind + 1
+        if blind * every > BLIND:
+            say(f"none of the jobs could be seen, {count(blind, 'time')} in a row: they stay registered")
+            return worst([code, 3]), True
+        time.sleep(every)
+
+
+def _checked(session: Session) -> tuple[list[Seen], str, bool]:
+    """One look, and whether nothing is left; whatever it meets, the next one is due: a watch that ended sees nothing."""
+    try:
+        seen, fault = check_jobs(session)
+    except (HerorunError, OSError) as error:
+        return [], f"this look failed: {scrub(in_words(error))}", False
+    with contextlib.suppress(HerorunError):
+        return seen, fault, not read_jobs(session)[0]
+    return seen, fault, False

@@ -1,0 +1,1 @@
+"""From a contract to a job: preflight, admission, submission, relaunch."""

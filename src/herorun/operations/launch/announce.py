@@ -1,0 +1,125 @@
+"""What is said of a launch: before it, when its checkpoint policy is a new one, and when nothing came of it."""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.drift import differences
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.event import Failed, Intended, Launching
+from herorun.core.paging import Urgency
+from herorun.core.render import addressed, code, command_line, quoted, turn_of, worded
+from herorun.core.scrub import scrub
+from herorun.operations.launch.order import Order
+from herorun.operations.record.page import send_page
+from herorun.operations.record.post import deliver, intent_to_say, record_link, say
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+def announce(run: Run, order: Order, launching: Launching) -> None:
+    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post stays queued."""
+    key = f"post/{launching.key}"
+    memory = run.record.memory()
+    if key in memory.done:
+        _tell_dri(run, order, key)
+        return
+    if key not in memory.intended:
+        title = f"Hero {turn_of(launching)} requested: {launching.instance}"
+        words, page = (
+            launch_comment(run, order, launching),
+            Urgency.MUST if _dri_must_know(run, order) else "",
+        )
+        run.record.append(Intended(now(), key, memory.attempt(key), title, words, page=page))
+    try:
+        deliver(run, run.record.memory().intended[key])
+    except (HerorunError, OSError) as error:
+        if not order.relaunch_of:
+            raise HerorunError(
+                f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
+            ) from None
+    _tell_dri(run, order, key)
+
+
+def _dri_must_know(run: Run, order: Order) -> bool:
+    """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no channel."""
+    return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
+
+
+def _tell_dri(run: Run, order: Order, key: str) -> None:
+    """Before a first launch by somebody else; the page of a relaunch goes out with the tick's others."""
+    if order.relaunch_of:
+        return
+    if why := send_page(run, key):
+        raise HerorunError(f"Nothing was submitted: {run.dri} could not be told of the launch: {why}.")
+
+
+def launch_comment(run: Run, order: Order, launching: Launching) -> str:
+    plan = order.plan
+    of_plan = ", of the plan" if launching.adopts else ""  # nobody knows whether it is the job's
+    facts = {
+        "Instance": launching.instance,
+        "Why": quoted(scrub(order.why)),
+        "DRI": addressed(run.dri),
+        "Commit": f"`{plan.commit.value}`{of_plan}",
+        "Tree dirty": quoted(order.dirty),
+        **({"Policy": quoted(order.policy)} if order.policy else {}),
+        **(
+            {"Warnings": quoted(scrub("; ".join(order.overlooked)))}
+            if order.relaunch_of and order.overlooked
+            else {}
+        ),
+        "Command": f"{code(command_line(plan.command_line))}{of_plan}",
+        "Output root": f"{code(plan.output_root.value)}{of_plan}",
+        **(
+            {}
+            if launching.adopts
+            else {"Starts from": code(plan.start.value.path) if plan.start.value else "scratch"}
+        ),
+        "Final step": str(plan.final_step.value),
+        "Plan": f"`{plan.digest}`",
+        "Record": record_link(run),
+        **{name: quoted(scrub(told)) for name, told in launching.facts.items()},
+    }
+    lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    return f"**Hero {turn_of(launching)} requested: {launching.instance}**\n\n{lines}"
+
+
+def tell_of_retention(run: Run, launching: Launching) -> None:
+    """A checkpoint policy that is another than the last instance's is news of its own; it never holds up a launch."""
+    memory = run.record.memory()
+    before = memory.launchings.get(memory.current.name) if memory.current else None
+    changed = retention_change(before.plan, launching.plan) if before else ""
+    if not changed:
+        return
+    title = f"Checkpoint policy changed with {launching.instance}"
+    lines = {"Status": title, "Evidence": changed, "Decision": "tell", "Next": "watch"}
+    with contextlib.suppress(HerorunError, OSError):  # it stays queued
+        say(run, f"tell/{launching.instance}/retention", title, worded(changed), lines)
+
+
+def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """What differs between the checkpoint policies of two plans, as the journal keeps them; empty if nothing does.
+
+    >>> plan = lambda keep: {"retention": {"value": {"layout": "levanter", "keep": keep}}}
+    >>> retention_change(plan(10), plan(3))
+    'checkpoints.keep: 10 -> 3'
+    """
+    old, new = ({"checkpoints": plan.get("retention", {}).get("value") or {}} for plan in (before, after))
+    return "; ".join(differences(old, new))
+
+
+def give_up(run: Run, launching: Launching, why: str) -> None:
+    """Nothing was submitted, and nothing will be under this intent: its comment says so, now or once it can."""
+    run.record.append(Failed(now(), launching.key, 1, why))
+    said, key = f"post/{launching.key}", f"unsubmitted/{launching.key}"
+    memory = run.record.memory()
+    if said not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
+        return
+    what, done = ("adoption", "adopted") if launching.adopts else ("submission", "submitted")
+    words = f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: {quoted(why)}"
+    title = f"Not {done}: {launching.instance}"
+    intended = intent_to_say(run, key, title, words, {}, now(), edits=said, anew=False)
+    run.record.append(intended)
+    with contextlib.suppress(HerorunError, OSError):
+        deliver(run, intended)

@@ -1,0 +1,220 @@
+"""Launch: the reviewed plan and nothing else, submitted once, watched from the first minute."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.adoption import not_proved
+from herorun.core.check import GateVerdict, Mode
+from herorun.core.durations import say_duration
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.event import Adopted, Launched
+from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
+from herorun.core.identity.intent import identity_of, prior_identity
+from herorun.core.scrub import scrub
+from herorun.operations.health.taints import record_taints
+from herorun.operations.launch.adopt import adopted_json, already, facts_of, look_at
+from herorun.operations.launch.config_stability import must_stand_still
+from herorun.operations.launch.order import Order
+from herorun.operations.launch.plan_file import moved_since, must_be
+from herorun.operations.launch.preflight import Preflight, preflight
+from herorun.operations.launch.start_babysitter import start_babysitter
+from herorun.operations.launch.start_instance import dirty_words, settle_launching, start_instance
+from herorun.operations.launch.submit import ALONE, Say, unsaid
+from herorun.operations.launch.write_probe import probe_roots
+from herorun.operations.record.lease import hand_lease
+from herorun.system.files import locked
+from herorun.workspace import Run, believe, log_of
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How it ended. `launched` is None when the gate was not clear."""
+
+    preflight: Preflight  # what the gate answered
+    launched: Launched | None  # the instance and the job
+    babysitter: str = ""  # who watches, in words
+    log: str = ""  # where the job's log is
+    warnings: tuple[str, ...] = ()  # what did not stop the launch, and must be known
+    unwatched: str = ""  # why no babysitter was started, where one was wanted
+    adopted: Adoptee | None = None  # the job that was taken over, or was to be
+
+    @property
+    def not_proved(self) -> tuple[str, ...]:
+        """What nobody could prove of an adopted job, each a sentence."""
+        return not_proved(self.preflight.report.findings) if self.adopted else ()
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The live instances for which nothing was submitted; until they end no other finding matters."""
+        if self.launched is not None:
+            return ()
+        live = self.preflight.report.evidence.get(LiveJobs)
+        return (
+            tuple(job.instance for job in live.jobs if job.state.live) if isinstance(live, LiveJobs) else ()
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """As the command ends: 0; 1 blocked; 3 unknown, or launched and watched by nobody."""
+        if self.launched is not None:
+            return 3 if self.unwatched else 0
+        return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
+
+    def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
+        launched = self.launched
+        return {
+            **self.preflight.as_json(),
+            "instance": launched.instance if launched else None,
+            "job": launched.job if launched else None,
+            "babysitter": self.babysitter,
+            "log": self.log,
+            "warnings": list(self.warnings),
+            "adopted": adopted_json(self.adopted, self.preflight.report) if self.adopted else None,
+        }
+
+
+def launch(
+    run: Run,
+    reviewed: dict[str, Any] | None = None,
+    *,
+    babysit: bool = True,
+    say: Say = unsaid,
+    adopt: str = "",
+) -> Launch:
+    """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words.
+
+    With `adopt`, the id of a job that runs already, that job is taken over and nothing is submitted.
+    """
+    run.prepare()
+    with locked(run.lock("act")):
+        run.record.fetch()
+        run.record.must_understand()
+        believe(run, run.contract)
+        run.must_be_proven()
+        known = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
+        adoptee = look_at(run, adopt) if adopt and known is None else None
+        launched, answer = known or _fresh(run, reviewed, babysit, say, adoptee)
+    told = _unlike(reviewed, launched, answer) if reviewed else ()
+    if adopt and known:
+        told = (*told, f"job {adopt} is {known[0].instance} of this run already: nothing new was recorded")
+    if launched is None:
+        return Launch(answer, None, warnings=told, adopted=adoptee)
+    pushed = run.record.push()
+    unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
+    watched, unwatched = start_watch(run, babysit)
+    live = launched.entry.get("Live jobs", ALONE)
+    crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
+    warnings = tuple(warning for warning in (*told, crowd, unpushed, unwatched) if warning)
+    return Launch(answer, launched, watched, log_of(run, launched.instance), warnings, unwatched, adoptee)
+
+
+def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: Preflight) -> tuple[str, ...]:
+    """What is not as it was reviewed, where that is no reason to stop."""
+    if launched is not None and launched.plan_digest != reviewed["plan_digest"]:
+        return (f"{launched.instance} was submitted before this review, under plan {launched.plan_digest}",)
+    moved = moved_since(reviewed, answer)
+    return (moved,) if moved else ()
+
+
+def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
+    """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what was launched."""
+    told = run.contract.babysit
+    try:
+        if watched_elsewhere(run):
+            hand_lease(run, told.owner or "")
+        elif babysit and not told.declined:
+            return start_babysitter(run), ""
+    except (HerorunError, OSError) as error:
+        return "not started", in_words(error)
+    return _how(run, babysit), ""
+
+
+def watched_elsewhere(run: Run) -> bool:
+    """Whether the contract gives the watch to somebody else: a second babysitter here would only be in the way."""
+    told = run.contract.babysit
+    return bool(told.owner) and told.owner != run.launcher.owner and not told.declined
+
+
+def _continued(run: Run, babysit: bool) -> tuple[Launched, Preflight] | None:
+    """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
+    settled = settle_launching(run, _how(run, babysit))
+    if settled is None:
+        return None
+    return settled, preflight(run)
+
+
+def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, Preflight] | None:
+    """The instance that this job is already, an interrupted adoption settled first: it is adopted once."""
+    settle_launching(run, _how(run, babysit))
+    launched = already(run, job)
+    return (launched, preflight(run)) if launched else None
+
+
+def _fresh(
+    run: Run, reviewed: dict[str, Any] | None, babysit: bool, say: Say, adoptee: Adoptee | None = None
+) -> tuple[Launched | None, Preflight]:
+    answer = preflight(run, adoptee)
+    if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
+        return None, answer
+    if reviewed is not None:
+        must_be(reviewed, answer.plan, run.slug)
+    if run.mode is Mode.ENFORCE:
+        must_stand_still(run, answer.plan)
+    if adoptee is None:  # of a job that writes there already its own writing tells
+        probe_roots(run)
+    dirty = dirty_words(list(answer.report.findings), answer.plan)
+    order = Order(
+        answer.plan,
+        f"job {adoptee.job.id} is adopted" if adoptee else "launched by hand",
+        _how(run, babysit),
+        dirty=dirty,
+        foreign=_foreign(run, answer, adoptee),
+        policy=answer.policy,
+        overlooked=tuple(scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked),
+        say=say,
+        adopts=Adopted(adoptee.job.id, adoptee.since) if adoptee else None,
+        facts={**identity_facts(run, answer), **(facts_of(adoptee, answer.report) if adoptee else {})},
+    )
+    record_taints(run)
+    return start_instance(run, order), answer
+
+
+def identity_facts(run: Run, answer: Preflight) -> dict[str, str]:
+    """Where a new tracker identity was signed: why, both identities with their code, and what differs."""
+    signed = next((f for f in answer.report.findings if f.check == "changed-identity" and f.waiver), None)
+    before = run.record.memory().current
+    if signed is None or signed.waiver is None or answer.plan is None or before is None:
+        return {}
+    prior = answer.report.evidence.get(PriorLaunch, Nothing())
+    facts = {
+        "Reason": f"{signed.waiver.reason} (signed by {signed.waiver.approved_by})",
+        "Old identity": f"{identity_of(prior_identity(prior))}, root {before.output_root}, commit {before.commit}",
+        "New identity": f"{signed.verdict.subject}, root {answer.plan.output_root.value}, commit {answer.plan.commit.value}",
+        "Differs": "; ".join(signed.verdict.details) or f"nothing else differs from {before.name}",
+    }
+    return {name: scrub(words) for name, words in facts.items()}
+
+
+def _foreign(run: Run, answer: Preflight, adoptee: Adoptee | None) -> tuple[str, ...]:
+    """Before the first launch nothing in the roots is this run's own, but for what an adopted job has saved since it began."""
+    found = answer.report.evidence.get(Checkpoints)
+    if run.record.memory().instances or not isinstance(found, Checkpoints):
+        return ()
+    since = adoptee.since if adoptee else None
+    return tuple(
+        c.path for c in found.candidates if since is None or c.modified is None or c.modified < since
+    )
+
+
+def _how(run: Run, babysit: bool) -> str:
+    """Who watches, for the instance's entry in the logbook."""
+    told = run.contract.babysit
+    if told.declined:
+        return f"declined: {told.declined}"
+    every = say_duration(told.cadence)
+    if watched_elsewhere(run):
+        return f"{told.owner}, every {every}: none is started here, start `herorun babysit {run.slug}` there"
+    if babysit:
+        return f"started by launch, {run.launcher.owner}, every {every}"
+    return f"by hand: `herorun babysit {run.slug}`, every {every}"

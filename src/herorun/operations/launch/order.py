@@ -1,0 +1,27 @@
+"""What starting an instance is told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from herorun.core.event import Adopted
+from herorun.core.evidence import GivenUp
+from herorun.core.plan import Plan
+from herorun.operations.launch.submit import Say, unsaid
+
+
+@dataclass(frozen=True)
+class Order:
+    """One launch that was decided on."""
+
+    plan: Plan
+    why: str
+    babysitter: str
+    relaunch_of: str = ""
+    dirty: str = "no"
+    foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch
+    policy: str = ""  # the logbook's word on a lenient `[policy] mode`
+    overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it
+    given_up: GivenUp | None = None  # of a rollback
+    facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice
+    adopts: Adopted | None = None  # nothing is submitted: the job runs already
+    say: Say = unsaid  # gets the exact request before it is sent

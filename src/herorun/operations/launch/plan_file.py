@@ -1,0 +1,119 @@
+"""The plan file: what `preflight --out` writes for review, and what `launch --plan` takes, and nothing else.
+
+The digest covers the plan. Beside it stands what was seen at the review and may change while the plan stands:
+what of it differs at the launch is named.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import canonical, digest
+from herorun.core.config.files import parse_json
+from herorun.core.errors import Blocked, WrongUse, in_words
+from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
+from herorun.core.plan import PLAN_SCHEMA, Plan, moved
+from herorun.core.scrub import MASK, scrub, scrub_tree
+from herorun.operations.launch.preflight import Preflight, plan_json
+from herorun.system.files import read_regular, write_whole
+
+SCHEMA = 1
+LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
+
+
+def write_plan_file(path: Path, slug: str, answer: Preflight) -> None:
+    """`WrongUse` where there is no plan to write."""
+    if answer.plan is None:
+        raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
+    document = {
+        "schema": SCHEMA,
+        "run": slug,
+        "plan_digest": answer.plan.digest,
+        "plan": plan_json(answer.plan),
+        "seen": seen(answer),
+    }
+    write_whole(path.absolute(), (canonical(document) + "\n").encode(), 0o644)
+
+
+def seen(answer: Preflight) -> dict[str, Any]:
+    """What the gate saw beside the plan: evidence that moves while the plan stands."""
+    evidence = answer.report.evidence
+    published, own = evidence.get(Published), evidence.get(Checkpoints)
+    tracker = evidence.get(TrackerIdentity)
+    newest = own.newest if isinstance(own, Checkpoints) else None
+    tips = {published.ref: published.tip} if isinstance(published, Published) and published.ref else {}
+    told: dict[str, Any] = scrub_tree(
+        {
+            "verdict": answer.verdict.value,
+            "findings": {_name(f): f.verdict.outcome.value for f in answer.report.findings if f.open},
+            "tips": tips,
+            "newest_checkpoint": newest.path if newest else None,
+            "tracker": tracker.state.value if isinstance(tracker, TrackerIdentity) else None,
+        }
+    )
+    return told
+
+
+def _name(finding: Any) -> str:
+    subject = finding.verdict.subject
+    return scrub(f"{finding.check}[{subject}]" if subject else finding.check)
+
+
+def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
+    """The document; a `WrongUse` says what is wrong with one that `preflight --out` did not write for this run."""
+    again = f"write it with `herorun preflight {slug} --out {path}`"
+    try:
+        found = parse_json(
+            read_regular(path, LARGEST_PLAN).decode("utf-8")
+        )  # a key given twice would be read and launched otherwise
+    except OSError as error:
+        raise WrongUse(f"The plan file cannot be read: {in_words(error)}.") from None
+    except (ValueError, RecursionError):
+        raise WrongUse(f"{path} is no plan: it is not JSON. Review again, and {again}.") from None
+    wrong = _wrong(found, slug)
+    if wrong:
+        raise WrongUse(f"{path} is no plan that can be launched: {wrong}. Review again, and {again}.")
+    return dict(found)
+
+
+def _wrong(found: Any, slug: str) -> str:
+    if not isinstance(found, dict) or "plan_digest" not in found or "plan" not in found:
+        return "it holds no plan_digest and plan"
+    if found.get("schema") != SCHEMA or isinstance(found["schema"], bool):
+        return f"its schema is {json.dumps(found.get('schema'))}, and this herorun reads {SCHEMA}"
+    if found.get("run", slug) != slug:
+        return f"it is the plan of another run, {json.dumps(found['run'])}"
+    plan = found["plan"]
+    if not isinstance(plan, dict) or not all(isinstance(v, dict) and "value" in v for v in plan.values()):
+        return "its plan is not a table of values"
+    if MASK not in canonical(plan) and _digest(plan) != found["plan_digest"]:
+        return "it was edited: its values and its plan_digest do not belong together"
+    return ""
+
+
+def _digest(plan: dict[str, Any]) -> str:
+    return digest({"schema": PLAN_SCHEMA, **_values(plan)})
+
+
+def _values(plan: dict[str, Any]) -> dict[str, Any]:
+    return {name: told["value"] for name, told in plan.items()}
+
+
+def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
+    """`Blocked` names every value that is not the reviewed one."""
+    changes = moved(_values(reviewed["plan"]), _values(plan_json(plan)))
+    if not changes and reviewed["plan_digest"] == plan.digest:
+        return
+    said = "; ".join(changes) or "a value that is masked in the file"
+    raise Blocked(
+        f"The plan has moved since it was reviewed: {said}. Review it again: `herorun preflight {slug} --out FILE`."
+    )
+
+
+def moved_since(reviewed: dict[str, Any], answer: Preflight) -> str:
+    """What is seen otherwise now than at the review, in words; empty where nothing is."""
+    before = reviewed.get("seen")
+    if not isinstance(before, dict):
+        return ""
+    changes = moved(before, seen(answer))
+    return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""

@@ -1,0 +1,159 @@
+"""The launch gate as people meet it: the plan, the exact submission, the findings and the verdict."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from herorun.adopted import without
+from herorun.core.canonical import plain
+from herorun.core.check import Gate, GateVerdict, Mode
+from herorun.core.contract import Contract
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
+from herorun.core.estimate import Estimate, estimate
+from herorun.core.evidence import (
+    Adoptee,
+    ContractDrift,
+    Evidence,
+    FinalStep,
+    History,
+    IssuePage,
+    Nothing,
+    Offered,
+    PriorLaunch,
+    SourceLaunches,
+    Unavailable,
+    Unfinished,
+)
+from herorun.core.plan import Plan
+from herorun.core.ports import Scheduler, Submission, submission_of
+from herorun.core.responsible import Responsible, responsible
+from herorun.core.scrub import scrub_argv, scrub_tree
+from herorun.gates import Report, ask
+from herorun.operations.health.taints import with_taints_now
+from herorun.operations.launch.candidates import candidates_json
+from herorun.operations.launch.submit import request_text
+from herorun.workspace import Run, contract_drift, source_launches
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What the launch gate answered, and the plan and submission that it answered about.
+
+    `plan` and `submission` are None where something that they are made of could not be read.
+    """
+
+    report: Report
+    plan: Plan | None
+    submission: Submission | None
+    request: str = ""  # as the scheduler will get it, but for two paths that are not made yet
+    responsible: Responsible | None = None
+
+    @property
+    def verdict(self) -> GateVerdict:
+        """What acts. Without a plan there is nothing to launch, whatever the mode and the waivers say."""
+        if self.plan is not None or self.report.verdict is not GateVerdict.CLEAR:
+            return self.report.verdict
+        strict = self.report.would_be
+        return GateVerdict.UNKNOWN if strict is GateVerdict.CLEAR else strict
+
+    @property
+    def why(self) -> str:
+        """Why it is not clear, in one line."""
+        unread = self.report.evidence.get(Plan)
+        return self.report.summary or (
+            f"there is no plan: {unread.why}" if isinstance(unread, Unavailable | Nothing) else ""
+        )
+
+    @property
+    def policy(self) -> str:
+        """What a lenient `[policy] mode` let pass, for the instance's entry; empty where findings are enforced."""
+        if self.report.mode is Mode.ENFORCE:
+            return ""
+        names = list(dict.fromkeys(finding.check for finding in self.report.overlooked))
+        count = f"{len(self.report.overlooked)} finding{'s were' if len(self.report.overlooked) != 1 else ' was'} open"
+        return f"{self.report.mode}; {count}: {', '.join(names)}" if names else f"{self.report.mode}; {count}"
+
+    @property
+    def estimate(self) -> Estimate:
+        """Compute, accelerator-hours, cost and time, as far as they can be known."""
+        evidence = self.report.evidence
+        return estimate(evidence[Contract], evidence.get(Offered, Nothing()))
+
+    def raise_if_blocked(self) -> None:
+        """`Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
+        if self.verdict is GateVerdict.BLOCKED:
+            raise Blocked(f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to mend it)")
+        if self.verdict is GateVerdict.UNKNOWN:
+            raise CouldNotLook(f"The launch gate could not look everywhere: {self.why}")
+
+    def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
+        return {
+            "verdict": self.verdict.value,
+            "would_be": self.report.would_be.value,
+            "mode": self.report.mode.value,
+            "plan_digest": self.plan.digest if self.plan else None,
+            "plan": plan_json(self.plan) if self.plan else None,
+            "submission": submission_json(self.submission, self.request) if self.submission else None,
+            "checkpoints": candidates_json(self.plan, self.report.evidence),
+            "estimate": self.estimate.as_json(),
+            "responsible": scrub_tree(self.responsible.as_json()) if self.responsible else None,
+            "findings": self.report.as_json(),
+        }
+
+
+def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
+    """Ask the launch gate; about a job that runs already, where one is to be adopted. Only reads."""
+    if run.repository.resolve("HEAD") is None:
+        raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
+    unread = _fetched(run)
+    memory = run.record.memory()
+    run.drift = contract_drift(run)
+    given = {History: with_taints_now(run, memory).history, **_given(run, adoptee), **unread}
+    report = ask(run, Gate.LAUNCH, wanted=[Plan], given=given)
+    plan = report.evidence[Plan]
+    issue = memory.initialised.issue if memory.initialised else ""
+    people = responsible(run.contract, run.dri, run.launched_by_dri, issue)
+    if not isinstance(plan, Plan):
+        return Preflight(report, None, None, responsible=people)
+    submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
+    return Preflight(report, plan, submission, _request(run, submission), people)
+
+
+def _fetched(run: Run) -> Evidence:
+    """Where a record may lie on a remote that does not answer, what it would tell is unknown, not empty."""
+    try:
+        run.record.fetch()
+    except CouldNotLook as error:
+        gone = Unavailable(str(error).rstrip("."), error.root)
+        return dict.fromkeys((History, Unfinished, PriorLaunch, FinalStep, IssuePage, ContractDrift), gone)
+    return {}
+
+
+def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
+    """The job to adopt is none that lives beside what would be launched."""
+    source = {SourceLaunches: source_launches(run.repository, run.contract)}
+    if adoptee is None:
+        return source
+    return {**source, Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
+
+
+def _request(run: Run, submission: Submission) -> str:
+    """Empty where the adapter cannot say it here: what stands against it is a finding of its own."""
+    try:
+        return request_text(run, submission, "<code>", "<admission.json>")
+    except (HerorunError, OSError):
+        return ""
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    """Field -> value, source, inferred; secrets masked."""
+    shape: dict[str, Any] = scrub_tree(
+        {field.name: plain(getattr(plan, field.name)) for field in fields(plan)}
+    )
+    shape["argv"]["value"] = list(scrub_argv(plan.argv.value))
+    return shape
+
+
+def submission_json(submission: Submission, request: str) -> dict[str, Any]:
+    shape: dict[str, Any] = scrub_tree(plain(submission))
+    return {**shape, "argv": list(scrub_argv(submission.argv)), "request": request}

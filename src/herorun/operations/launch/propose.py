@@ -1,0 +1,183 @@
+"""The commands that a person is proposed to type: each is the exact one that works now, because the gate was asked.
+
+Whatever proposes a command asks here: escalations, `status`, refusals. A way that would be refused is replaced by the
+next one that works; `herorun preflight`, which only shows what stands in the way, always does.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from herorun import discover
+from herorun.core.asking import Proposal, Way, command_of, proposal
+from herorun.core.errors import Blocked, HerorunError
+from herorun.core.event import Word
+from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
+from herorun.core.journal import Memory
+from herorun.core.plan import Plan
+from herorun.core.recovery.ending import Cause
+from herorun.gather import gather
+from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
+from herorun.operations.launch.rollback_target import Back, choose, steps_to_go_back_to
+from herorun.operations.launch.start_instance import admitted_plan
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+DEADLINE = 30.0  # seconds for all that a gate reads: whoever is asked must not wait for a store that hangs
+TRIES = 5  # checkpoints that are tried, newest first
+STOPS = frozenset({Way.STOP_AND_RELAUNCH, Way.STOP_AND_ROLLBACK})
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """What can be proposed about a run. `memory` may be ahead of the record by what a look has just seen; `seen` holds
+    evidence of that look that must not be read again."""
+
+    run: Run
+    memory: Memory
+    seen: Evidence = field(default_factory=dict)
+
+    def proposals(
+        self, ways: Sequence[Way], about: str = "", before: int | None = None, ask: bool = True
+    ) -> tuple[Proposal, ...]:
+        """One for each way, those that come to the same command once. `before` is the first step of the trouble;
+        without `ask` an approval is about something else than a relaunch."""
+        offered = [each for way in ways if (each := self._offer(way, about, before, ask))]
+        return tuple({each.command: each for each in offered}.values())
+
+    def _offer(self, way: Way, about: str, before: int | None, ask: bool) -> Proposal | None:
+        match way:
+            case Way.RELAUNCH | Way.STOP_AND_RELAUNCH:
+                return self._relaunch(way) or self._back_or_away(way, before)
+            case Way.ROLLBACK | Way.STOP_AND_ROLLBACK:
+                return self._back_or_away(way, before)
+            case Way.APPROVE if ask:
+                return proposal(way, self.run.slug) if self._start is not None else self._preflight()
+            case Way.FORK:
+                return self._fork(before) or self._preflight()
+            case Way.LAUNCH:
+                return self._preflight()
+        return proposal(way, self.run.slug, about)
+
+    def _back_or_away(self, way: Way, before: int | None) -> Proposal:
+        """An earlier checkpoint; or a fork, where the run never continues under its own id."""
+        never = self.run.contract.tracker.resume == "never"
+        found = self._fork(before) if never else self._rollback(way in STOPS, before)
+        return found or self._preflight()
+
+    def _preflight(self) -> Proposal:
+        return proposal(Way.PREFLIGHT, self.run.slug)
+
+    def _relaunch(self, way: Way) -> Proposal | None:
+        ending = self.memory.endings.get(self._instance)
+        if self._start is None or (ending and ending.cause is Cause.NUMERIC):
+            return None
+        again = self._once_more(Word.RELAUNCH, (self._origin,))
+        return Proposal(f"{command_of(way, self.run.slug)}{again}", _effect(way in STOPS, self._start))
+
+    def _rollback(self, stop: bool, before: int | None) -> Proposal | None:
+        back = self._back(before)
+        if back is None:
+            return None
+        way, step = Way.STOP_AND_ROLLBACK if stop else Way.ROLLBACK, back.target.step
+        again = self._once_more(Word.ROLLBACK, (self._origin, f"rollback/{self._origin}/{step}"))
+        command = command_of(way, self.run.slug, step=step)
+        what = f"go back to the checkpoint of step {step}; what was saved after it is never used again"
+        return Proposal(f"{command}{again}", f"stop the job and {what}" if stop else what)
+
+    def _fork(self, before: int | None) -> Proposal | None:
+        """A new contract to read and commit; nothing is launched by it."""
+        steps = self._steps(before)
+        if not steps:
+            return None
+        command = command_of(Way.FORK, self.run.slug, self._new_slug(), step=steps[0])
+        what = f"write the contract of a new run from step {steps[0]}, for you to read and commit"
+        return Proposal(f'{command} --reason "continued from {self.run.slug}"', what)
+
+    # --- what works -----------------------------------------------------------------------------------
+
+    @property
+    def _instance(self) -> str:
+        return self.memory.current.name if self.memory.current else ""
+
+    @property
+    def _origin(self) -> str:
+        launching = self.memory.launchings.get(self._instance)
+        return launching.relaunch_of if launching else ""
+
+    def _once_more(self, word: Word, about: tuple[str, ...]) -> str:
+        """The very same order, moments ago, would count as the one before."""
+        repeated = self.memory.just_ordered(word, about, self.run.person, "", now())
+        return f' --reason "{self._instance} ended too"' if repeated else ""
+
+    @cached_property
+    def _start(self) -> Plan | None:
+        """The plan that a relaunch would follow now; None where it would be refused."""
+        try:
+            must_be_resumable(self.run)
+            plan = resumed(self.run, self.memory, self._admitted)
+        except (HerorunError, OSError):
+            return None
+        return plan if self._passes(plan) else None
+
+    @cached_property
+    def _admitted(self) -> Plan:
+        return admitted_plan(self.run, self.memory.launchings[self._instance])
+
+    def _back(self, before: int | None) -> Back | None:
+        try:
+            must_be_resumable(self.run)
+        except Blocked:
+            return None
+        for step in self._steps(before)[:TRIES]:
+            back = self._chosen(step)
+            if back and self._passes(back.plan, (back.given_up(),)):
+                return back
+        return None
+
+    def _chosen(self, step: int) -> Back | None:
+        try:
+            return choose(self.run, self._instance, step, "", self.memory, self.seen)
+        except (HerorunError, OSError):
+            return None
+
+    def _steps(self, before: int | None) -> list[int]:
+        try:
+            steps = steps_to_go_back_to(self.run, self.memory)
+        except (HerorunError, OSError):
+            return []
+        return [step for step in steps if before is None or step < before]
+
+    def _passes(self, plan: Plan, given_up: tuple[GivenUp, ...] = ()) -> bool:
+        """Whether the gate would let it start, once the current instance has ended. What the gate cannot see in time
+        is proposed all the same: the command itself will say so."""
+        given = {**self.seen, History: self.memory.history, LiveJobs: self._other_jobs}
+        try:
+            return gate_of(self.run, plan, given_up, given, DEADLINE).verdict != "blocked"
+        except Blocked:
+            return False
+        except (HerorunError, OSError):
+            return True
+
+    @cached_property
+    def _other_jobs(self) -> object:
+        live = gather([LiveJobs], discover.sources(), self.run.given(self.memory), DEADLINE)[LiveJobs]
+        if not isinstance(live, LiveJobs):
+            return live
+        return LiveJobs(tuple(job for job in live.jobs if job.instance != self._instance))
+
+    def _new_slug(self) -> str:
+        folder, base = self.run.repository.top / "runs", self.run.slug[:44].rstrip("-")
+        numbers = (number for number in range(2, 1000) if not (folder / f"{base}-{number}.toml").exists())
+        return f"{base}-{next(numbers)}"
+
+
+def _effect(stop: bool, plan: Plan) -> str:
+    start = plan.start.value
+    what = f"start it again from step {start.step}" if start else "start it again from scratch"
+    return f"stop the job and {what}" if stop else what
+
+
+def as_markdown(proposals: Iterable[Proposal]) -> str:
+    """One choice a line, as Markdown that can be read as plain text too."""
+    return "\n".join(f"- `{each.command}`: {each.effect}" for each in proposals)

@@ -1,0 +1,145 @@
+"""Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout of that day."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from herorun import discover
+from herorun.core.check import Response
+from herorun.core.code.edits import blocking_changes, ignored
+from herorun.core.durations import say_duration
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
+from herorun.core.journal import Memory
+from herorun.core.lineage import acceptable, reasons_once, refusal
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub
+from herorun.gates import DEADLINE, Report, ask_relaunch
+from herorun.gather import gather
+from herorun.operations.launch.order import Order
+from herorun.operations.launch.start_instance import admitted_plan, settle_launching, start_instance
+from herorun.system.snapshot import MEGABYTE, take_snapshot
+from herorun.workspace import Run, Watched
+from herorun.workspace.replan import patch_of
+
+
+def relaunch(run: Watched, instance: str, why: str) -> str:
+    """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
+    if not isinstance(run, Run):
+        return run.submit_again(instance, why)
+    memory = run.record.memory()
+    waiting = memory.unsettled
+    if waiting is None and memory.current and memory.current.name != instance:
+        return memory.current.name  # it was relaunched already
+    babysitter = f"{run.launcher.owner}, every {say_duration(run.contract.babysit.cadence)}"
+    settled = settle_launching(run, babysitter)
+    if settled is not None:
+        return settled.instance
+    must_be_resumable(run)
+    ordered = memory.rollback_ordered
+    if ordered is not None:
+        raise Blocked(
+            f"{ordered.by} ordered a rollback to step {ordered.about[-1].rpartition('/')[2]}, which was interrupted: "
+            f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the commands that work now."
+        )
+    admitted = admitted_plan(run, memory.launchings[instance])
+    plan = resumed(run, memory, admitted)
+    return start_again(run, plan, Again(instance, f"relaunch after {instance}: {why}", babysitter))
+
+
+@dataclass(frozen=True)
+class Again:
+    """One more instance in the place of another."""
+
+    instance: str
+    why: str
+    babysitter: str
+    given_up: GivenUp | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def start_again(run: Run, plan: Plan, again: Again) -> str:
+    """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none of its candidates."""
+    memory = run.record.memory()
+    ruled_out = (again.given_up,) if again.given_up else ()
+    report = gate_of(run, plan, ruled_out, {History: memory.history})
+    if report.verdict != "clear":
+        kind = Blocked if report.verdict == "blocked" else CouldNotLook
+        mend = f"`herorun explain {report.blocking[0].check}` says how to mend it"
+        raise kind(f"The launch gate is {report.verdict}: {report.summary} ({mend})")
+    order = Order(
+        plan,
+        again.why,
+        again.babysitter,
+        relaunch_of=again.instance,
+        dirty=memory.launchings[again.instance].dirty,
+        overlooked=_warnings(report),
+        given_up=again.given_up,
+        facts=again.facts,
+    )
+    return start_instance(run, order).instance
+
+
+def gate_of(
+    run: Run, plan: Plan, given_up: tuple[GivenUp, ...], given: Evidence, deadline: float = DEADLINE
+) -> Report:
+    """What the launch gate answers to starting by this plan, where so much is given up; it starts nothing."""
+    if plan.in_place.value:
+        must_stand(run, plan)
+    history = given[History]
+    assert isinstance(history, History)
+    history = replace(history, given_up=(*history.given_up, *given_up))
+    return ask_relaunch(run, {**given, Plan: plan, History: history}, deadline)
+
+
+def must_be_resumable(run: Run) -> None:
+    """Under `resume = "never"` a run goes on only as another one, with an identity and a root of its own."""
+    if run.contract.tracker.resume == "never":
+        raise Blocked(
+            f'[tracker] resume is "never", so {run.slug} never continues under its id: fork a new run from one of its '
+            f"checkpoints; `herorun status {run.slug}` shows the command."
+        )
+
+
+def _warnings(report: Report) -> tuple[str, ...]:
+    """What the gate found and let pass: nobody reads a screen then, so the record and the issue say it."""
+    told = [f for f in report.findings if f.open and report.checks[f.check].response is not Response.INFO]
+    return tuple(scrub(f"{finding.check}: {finding.verdict.message}") for finding in told)
+
+
+def must_stand(run: Run, admitted: Plan) -> None:
+    """A run in place is only relaunched from the very tree that was admitted."""
+    evidence = gather([WorkTree, ImportClosure], discover.sources(), run.given(run.record.memory()))
+    tree = evidence[WorkTree]
+    if not isinstance(tree, WorkTree):
+        raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
+    if tree.commit != admitted.commit.value or not _holds(run, admitted, tree, evidence):
+        raise Blocked(
+            f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."
+        )
+
+
+def _holds(run: Run, admitted: Plan, tree: WorkTree, evidence: Evidence) -> bool:
+    """Whether the edits in the checkout are those that were admitted: none, or the very same."""
+    if admitted.patch.value is None:
+        return not blocking_changes(run.contract, run.file, tree, evidence[ImportClosure])
+    cap = run.contract.code.snapshot_max_mb * MEGABYTE
+    found = take_snapshot(run.repository, tree.commit, ignored(tree), cap)
+    return found is not None and patch_of(found) == admitted.patch.value
+
+
+def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
+    """The admitted plan from the newest complete checkpoint that nothing speaks against. Nothing is guessed."""
+    evidence = gather([Checkpoints], discover.sources(), run.given(memory))
+    found = evidence[Checkpoints]
+    if not isinstance(found, Checkpoints):
+        raise CouldNotLook(f"The checkpoints could not be read: {found.why}")
+    newest = acceptable(found.candidates, run.contract, memory.history).newest
+    if newest is not None:
+        return admitted.started_from(newest, "newest complete checkpoint of this run")
+    refused = [c for c in found.candidates if c.complete]
+    if refused:
+        reasons = reasons_once((c, refusal(c, run.contract, memory.history)) for c in refused)
+        raise Blocked(f"No complete checkpoint of this run may be chosen without a person: {reasons}.")
+    if run.contract.start.from_ is not None:
+        return admitted
+    raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")

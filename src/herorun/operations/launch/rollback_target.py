@@ -1,0 +1,156 @@
+"""The checkpoint that a rollback or a fork starts from: which one it is, why not another, and what the choice costs."""
+
+from dataclasses import dataclass, replace
+
+from herorun import discover
+from herorun.core.errors import Blocked, CouldNotLook, in_words
+from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing, Now
+from herorun.core.finding import count
+from herorun.core.identity.showing import after_rollback
+from herorun.core.journal import Memory
+from herorun.core.lineage import (
+    acceptable,
+    discarded,
+    given_up,
+    given_up_words,
+    is_rejected,
+    mistrust,
+    reasons_once,
+)
+from herorun.core.plan import Plan
+from herorun.core.scrub import scrub
+from herorun.gather import gather
+from herorun.operations.launch.start_instance import admitted_plan
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+@dataclass(frozen=True)
+class Back:
+    """What a rollback would do, before it does it."""
+
+    instance: str  # the current one, which ends
+    target: Candidate
+    above: tuple[Candidate, ...]  # what lies there above the target, and is ruled out
+    plan: Plan
+    facts: dict[str, str]
+
+    def given_up(self, reason: str = "") -> GivenUp:
+        """What the record rules out from now on."""
+        undated = tuple((c.path, c.timestamp) for c in self.above if c.modified is None)
+        return GivenUp(self.target.step, now(), undated, scrub(reason))
+
+
+def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
+    """Of its own checkpoints that nothing speaks against and nobody found incomplete, newest first."""
+    given = {**run.given(memory), Now: Now(now())}
+    found = gather([Checkpoints], discover.sources(), given)[Checkpoints]
+    if not isinstance(found, Checkpoints):
+        raise CouldNotLook(f"The checkpoints could not be read: {found.why}.")
+    good = acceptable(found.candidates, run.contract, memory.history).candidates
+    return sorted({each.step for each in good if not each.problem}, reverse=True)
+
+
+def choose(
+    run: Run,
+    name: str,
+    step: int,
+    reason: str,
+    memory: Memory | None = None,
+    seen: Evidence | None = None,
+) -> Back:
+    """The run's own complete checkpoint of that step, and what going back to it throws away."""
+    memory = memory or run.record.memory()
+    given = {**run.given(memory), Now: Now(now()), **(seen or {})}
+    evidence = gather([Checkpoints, Metrics, FinalStep], discover.sources(), given)
+    found = evidence[Checkpoints]
+    if not isinstance(found, Checkpoints):
+        raise CouldNotLook(f"The checkpoints could not be read, so nothing was done: {found.why}.")
+    target = target_of(run, found, memory, step)
+    admitted = admitted_plan(run, memory.launchings[name])
+    plan = admitted.started_from(target, "the step that a person named")
+    above = tuple(_examined(run, c) for c in found.candidates if c.step > step)
+    return Back(name, target, above, plan, _facts(run, name, target, above, evidence, admitted, reason))
+
+
+def target_of(run: Run, found: Checkpoints, memory: Memory, step: int) -> Candidate:
+    here = [_examined(run, c) for c in found.candidates if c.step == step]
+    refused = [(c, why) for c in here if (why := _against(run, c, memory))]
+    good = [c for c in here if not _against(run, c, memory)]
+    if good:
+        return min(good, key=lambda c: (c.temporary, c.path))
+    if any(c.unread for c in here):
+        raise CouldNotLook(f"The checkpoint of step {step} could not be read: {reasons_once(refused)}.")
+    if refused:
+        raise Blocked(f"The run cannot go back to step {step}: {reasons_once(refused)}.")
+    raise Blocked(f"The run cannot go back to step {step}: {_absent(run, found, memory, step)}.")
+
+
+def _against(run: Run, candidate: Candidate, memory: Memory) -> str:
+    if candidate.problem:
+        return candidate.problem if candidate.unread else f"it is incomplete ({candidate.problem})"
+    if is_rejected(candidate.path, run.contract.start.rejected):
+        return "its lineage is rejected"
+    return mistrust(candidate, memory.history)
+
+
+def _absent(run: Run, found: Checkpoints, memory: Memory, step: int) -> str:
+    """Why there is none of that step to choose."""
+    ruled_out = next((c for c in found.given_up if c.step == step), None)
+    back = given_up(ruled_out, memory.history.given_up) if ruled_out else None
+    if ruled_out and back:
+        return f"{ruled_out.path}: {given_up_words(back)}"
+    foreign = [path for path in memory.history.foreign if path in _paths(run, step)]
+    if foreign:
+        return f"{foreign[0]} lay there before the first launch: no instance of this run wrote it"
+    steps = sorted({c.step for c in found.candidates})
+    near = ", ".join(str(each) for each in sorted(steps, key=lambda each: abs(each - step))[:5])
+    return f"no checkpoint of that step lies in its roots; the nearest are of steps {near or 'none at all'}"
+
+
+def _paths(run: Run, step: int) -> list[str]:
+    told = run.contract.output
+    return [run.layout.final(root.rstrip("/"), step) for root in (told.root, told.temporary_root) if root]
+
+
+def _examined(run: Run, candidate: Candidate) -> Candidate:
+    if candidate.examined:
+        return candidate
+    try:
+        seen = run.layout.examined(run.store, candidate)
+    except OSError as error:
+        return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
+    return seen or replace(candidate, problem="it is gone meanwhile", examined=True)
+
+
+def _facts(
+    run: Run,
+    name: str,
+    target: Candidate,
+    above: tuple[Candidate, ...],
+    evidence: Evidence,
+    admitted: Plan,
+    reason: str,
+) -> dict[str, str]:
+    """What a person must know before, and the record keeps."""
+    metrics = evidence[Metrics]
+    rows = metrics if isinstance(metrics, Metrics) else None
+    cost = discarded(target.step, (target, *above), rows, admitted.hardware.value.get("count"))
+    last = rows.high_water if rows else 0 if isinstance(metrics, Nothing) else None
+    tracker = admitted.tracker.value
+    temporary = ", which is temporary" if target.temporary else ""
+    facts = {
+        "Back to": f"{target.path} (step {target.step}{temporary}), from {name}",
+        "Discards": _cost(cost.steps, cost.accelerator_hours, cost.why),
+        "Ruled out": ", ".join(c.path for c in above) or "no checkpoint lies above it",
+        "Tracker shows": after_rollback(tracker.kind, tracker.id, target.step, last),
+        "Identity": f"the same: {tracker.id}, {admitted.output_root.value}, commit {admitted.commit.value[:9]}",
+        "Reason": reason or "none was given",
+    }
+    return {fact: scrub(told) for fact, told in facts.items()}
+
+
+def _cost(steps: int | None, hours: float | None, why: str) -> str:
+    known = "an unknown number of steps" if steps is None else f"{count(steps, 'step')}"
+    paid = f"{hours:,.1f} accelerator-hours" if hours is not None else f"accelerator-hours unknown: {why}"
+    return f"{known}, {paid}"

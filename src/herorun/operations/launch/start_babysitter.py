@@ -1,0 +1,53 @@
+"""Starting a run's babysitter detached, and waiting for its first heartbeat."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from herorun.core.durations import say_span
+from herorun.core.errors import CouldNotLook
+from herorun.operations.record.heartbeat import last_heartbeat
+from herorun.operations.record.registry import handed_on
+from herorun.operations.record.session import session_of_launch
+from herorun.system.clock import now
+from herorun.system.files import is_locked
+from herorun.workspace import Run
+
+HEARTBEAT_WAIT = 30.0  # seconds
+
+
+def start_babysitter(run: Run) -> str:
+    """Start `herorun babysit RUN` detached, wait for its first heartbeat, and say where it is."""
+    if is_locked(run.lock("babysitter")):
+        return f"is running already on this machine (log {_log(run)})"
+    began = now()
+    private = os.open(_log(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(private, "ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
+            cwd=run.repository.top,
+            env={**os.environ, **handed_on(session_of_launch(run.repository.top))},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    until = time.monotonic() + HEARTBEAT_WAIT
+    while time.monotonic() < until:
+        beat = last_heartbeat(run)
+        if beat is not None and beat >= began:
+            return f"process {process.pid}, log {_log(run)}"
+        if process.poll() is not None:
+            raise CouldNotLook(
+                f"The job runs, but its babysitter ended at once (exit code {process.returncode}): see {_log(run)}, then `herorun babysit {run.slug}`."
+            )
+        time.sleep(0.05)
+    raise CouldNotLook(
+        f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: see {_log(run)}."
+    )
+
+
+def _log(run: Run) -> Path:
+    return run.state / "babysit.log"

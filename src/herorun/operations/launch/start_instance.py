@@ -1,0 +1,281 @@
+"""Starting an instance: record the intent, tell, submit once, record the outcome. Launch and relaunch share it.
+
+Order: lease, intent (committed and pushed), issue comment, submission, outcome. A crash anywhere leaves an
+intent that the next command settles by asking the scheduler for that very instance.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from herorun.core.canonical import canonical, digest
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.event import Launched, Launching
+from herorun.core.evidence import Job
+from herorun.core.finding import Finding
+from herorun.core.journal import as_json
+from herorun.core.plan import Patch, Plan
+from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.core.render import instance_lines, one_line
+from herorun.core.scrub import scrub
+from herorun.operations.launch.admission import salted_secrets
+from herorun.operations.launch.announce import announce, give_up, tell_of_retention
+from herorun.operations.launch.order import Order
+from herorun.operations.launch.snapshot import keep_snapshot, kept_diff
+from herorun.operations.launch.submit import ALONE, company, submit
+from herorun.operations.record.init import amendment
+from herorun.operations.record.lease import take_lease
+from herorun.operations.record.registry import register_launch
+from herorun.system.clock import now
+from herorun.workspace import Run
+from herorun.workspace.proof import must_be_whole, note_own
+from herorun.workspace.replan import plan_again
+
+SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
+
+
+def start_instance(run: Run, order: Order) -> Launched:
+    """Start the next instance, or go on with one that was intended and never submitted."""
+    launching = _intend(run, order)
+    try:
+        if not order.relaunch_of:  # a relaunch runs what was kept before
+            keep_snapshot(run, order.plan, launching)
+        announce(run, order, launching)
+        tell_of_retention(run, launching)
+    except (HerorunError, OSError) as error:
+        _not_submitted(run, launching, error)
+        raise
+    job = _taken_over(run, launching) if launching.adopts else _submitted(run, order, launching)
+    return _confirm(run, order, launching, job)
+
+
+def _submitted(run: Run, order: Order, launching: Launching) -> Job:
+    try:
+        return submit(run, order.plan, launching.instance, order.say)
+    except WrongUse as error:  # refused before anything was started
+        _not_submitted(run, launching, error)
+        raise
+    except (HerorunError, OSError) as error:
+        return _found_after(run, launching, error)
+
+
+def _taken_over(run: Run, launching: Launching) -> Job:
+    """The job that is adopted, seen once more: where nobody can see it, the intent waits."""
+    answer = _search(run, launching, time.sleep)
+    if isinstance(answer, Found) and not answer.job.state.ended:
+        return answer.job
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(f"Nobody knows whether the job of {launching.instance} still runs: {answer.why}. Try again.")  # fmt: skip
+    ended = Blocked(f"The job of {launching.instance} ended before it was adopted.")
+    _not_submitted(run, launching, ended)
+    raise ended
+
+
+def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
+    give_up(run, launching, scrub(in_words(error)))
+    run.record.push()
+
+
+def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
+    """A submission that failed may have gone through all the same: only the scheduler's own answer counts."""
+    answer = _search(run, launching, time.sleep)
+    if isinstance(answer, Found):
+        return answer.job
+    if isinstance(answer, Absent):
+        _not_submitted(run, launching, error)
+    raise error
+
+
+def _intend(run: Run, order: Order) -> Launching:
+    """The intent, ours alone and on the remote: what is submitted after it cannot be undone."""
+    take_lease(run)
+    launching = _waiting(run, order) or _new_intent(run, order)
+    pushed = run.record.push()
+    stands = run.record.memory().launchings[launching.instance]
+    if (stands.at, stands.where) != (launching.at, launching.where):
+        raise Blocked(f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}.")
+    if not pushed and run.record.remote and not order.relaunch_of:
+        why = f"the intent could not be pushed: {pushed.why}"
+        give_up(run, launching, why)
+        raise CouldNotLook(
+            f"Nothing was submitted: {why}. Once {run.record.remote} takes {run.record.branch}, launch again."
+        )
+    return launching
+
+
+def _waiting(run: Run, order: Order) -> Launching | None:
+    """The intent of an interrupted launch of the same plan; that of another plan is given up."""
+    waiting = run.record.memory().unsettled
+    if waiting is None or _same(waiting) == (order.plan.digest, _back(order), _adopts(order)):
+        return waiting
+    moved = _adopts(waiting) == _adopts(order)
+    give_up(run, waiting, f"{'the plan' if moved else 'the order'} moved before the next attempt")
+    return None
+
+
+def _same(waiting: Launching) -> tuple[str, int | None, str]:
+    return waiting.plan_digest, _back(waiting), _adopts(waiting)
+
+
+def _adopts(told: Launching | Order) -> str:
+    return told.adopts.job if told.adopts else ""
+
+
+def _back(told: Launching | Order) -> int | None:
+    """The step that a rollback goes back to; None for everything else."""
+    return told.given_up.step if told.given_up else None
+
+
+def _new_intent(run: Run, order: Order) -> Launching:
+    number = run.record.memory().next_number
+    launching = Launching(
+        now(),
+        f"{run.slug}-{number}",
+        number,
+        as_json(order.plan),
+        order.plan.digest,
+        order.why,
+        run.file.path,
+        order.relaunch_of,
+        run.launcher.owner,
+        order.dirty,
+        where(run),
+        order.foreign,
+        order.policy,
+        order.overlooked,
+        order.given_up,
+        order.facts,
+        order.adopts,
+        salted_secrets(run, order.plan),
+    )
+    amended = None if order.relaunch_of else amendment(run, order.plan, launching.instance)
+    if amended is not None:
+        words = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
+        launching = replace(launching, facts={**launching.facts, "Contract amended": words})
+    events = (amended, launching) if amended is not None else (launching,)
+    note_own(run.repository, run.slug, launching)  # before it is in the record: nobody has to prove it to us
+    run.record.append(*events, files=_kept_files(run, order.plan))
+    return launching
+
+
+def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
+    """What another machine needs to judge this launch: the admitted contract, the resolved config, the edits."""
+    config = canonical(plan.config.value) + "\n"
+    named = {"contract": (run.file.text, "toml"), "config": (config, "json")}
+    return {
+        f"{word}-{digest(text)[7:19]}.{end}": scrub(text).encode()
+        for word, (text, end) in named.items()
+        if text
+    } | kept_diff(run, plan)
+
+
+def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched:
+    plan = order.plan
+    launched = Launched(
+        now(),
+        launching.instance,
+        launching.number,
+        job.id,
+        plan.digest,
+        plan.output_root.value,
+        plan.commit.value,
+        {
+            **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
+            **({"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}),
+            **{name: one_line(told) for name, told in order.facts.items()},
+            "Live jobs": scrub(company(run, launching.instance) or ALONE),
+        },
+        order.relaunch_of,
+        order.babysitter,
+    )
+    run.record.append(launched)
+    run.record.push()
+    register_launch(run, job, order.why)
+    return launched
+
+
+# --- an intent whose outcome nobody knows -----------------------------------------------------------
+
+
+def settle_launching(
+    run: Run, babysitter: str, wait: Callable[[float], None] = time.sleep
+) -> Launched | None:
+    """Ask the scheduler for an instance that was perhaps submitted. None: it was not, and may be submitted now."""
+    memory = run.record.memory()
+    launching = memory.unsettled
+    if launching is None:
+        return None
+    answer = _search(run, launching, wait)
+    if isinstance(answer, Absent) and launching.where != where(run) and not run.scheduler.everywhere:
+        raise CouldNotLook(
+            f"{launching.instance} was perhaps submitted from {launching.where}: only there can it be settled. Launch there."
+        )
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(
+            f"Nobody knows yet whether {launching.instance} was submitted: {answer.why}. Try again."
+        )
+    if isinstance(answer, Found):
+        plan = admitted_plan(run, launching)
+        order = Order(
+            plan,
+            launching.why,
+            babysitter,
+            launching.relaunch_of,
+            launching.dirty,
+            policy=launching.policy,
+            given_up=launching.given_up,
+            facts=launching.facts,
+            adopts=launching.adopts,
+        )
+        if order.adopts:  # it was there before the intent, so that it is there says nothing of what was done
+            return start_instance(run, order)
+        return _confirm(run, order, launching, answer.job)
+    return None
+
+
+def where(run: Run) -> str:
+    """The machine and state folder that a local scheduler's answers are about."""
+    return f"{run.launcher.owner}:{run.state}"
+
+
+def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Search:
+    """The scheduler's answer, waiting a little for its settle time."""
+    until = now() + timedelta(seconds=SETTLING)
+    answer = run.scheduler.find(launching.instance, launching.at)
+    while isinstance(answer, Unsure) and now() < until:
+        wait(0.5)
+        answer = run.scheduler.find(launching.instance, launching.at)
+    return answer
+
+
+def admitted_plan(run: Run, launching: Launching) -> Plan:
+    """The plan of a launch, made again from its commit and its approved edits.
+
+    The record only says which these are; the digest must agree. A job may be started by it, so what only the record
+    tells, as a shell's `PYTHONPATH`, is `Blocked` until a person here believes it.
+    """
+    must_be_whole(run.record, run.contract, launching)
+    return plan_again(run.repository, run.slug, launching, run.contract.code.remote)
+
+
+def dirty_words(findings: list[Finding], plan: Plan) -> str:
+    """The logbook's `Dirty tree` line."""
+    dirty = next((f for f in findings if f.check == "dirty-tree" and (f.waiver or f.open)), None)
+    patch = plan.patch.value
+    if dirty is None and patch is None:
+        return "no"
+    waiver = dirty.waiver if dirty else None
+    who = f"approved by {waiver.approved_by}" if waiver else "approved by nobody"
+    why = f" ({waiver.reason})" if waiver else ""
+    return f"yes, {who}{_what_runs(patch, plan.in_place.value)}{why}"
+
+
+def _what_runs(patch: Patch | None, in_place: bool) -> str:
+    if in_place:
+        return f"{_identity(patch)}; the checkout is run as it is"
+    return _identity(patch) or "; the commit is run, without the edits"
+
+
+def _identity(patch: Patch | None) -> str:
+    return f", patch identity {patch}" if patch else ""

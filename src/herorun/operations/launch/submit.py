@@ -1,0 +1,54 @@
+"""The submission itself: what is sent is shown before, and afterwards exactly one job of the run is live."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.evidence import Job
+from herorun.core.plan import Plan
+from herorun.core.ports import Submission, submission_of
+from herorun.core.render import command_line
+from herorun.core.scrub import scrub
+from herorun.operations.launch.admission import write_admission
+from herorun.system import voice
+from herorun.system.files import write_whole
+from herorun.system.plumbing import export
+from herorun.workspace import Run
+
+Say: TypeAlias = Callable[[str], None]
+ALONE = "this one alone"
+
+
+def unsaid(_: str) -> None:
+    """To nobody: a babysitter's relaunch is told in the issue."""
+
+
+def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
+    """Send the exact request, which was kept beside the run's evidence and said before."""
+    folder = run.state / "code" / instance  # its own: nobody has edited a copy that was not there before
+    code = run.repository.top if plan.in_place.value else export(run.repository, plan.code_commit, folder)
+    submission = submission_of(plan, instance)
+    admission = write_admission(run, plan, submission, str(code))
+    request = request_text(run, submission, str(code), str(admission))
+    write_whole(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
+    say(request)
+    with voice.waiting(f"submitting {instance}"):
+        return run.scheduler.submit(submission, str(code), str(admission))
+
+
+def request_text(run: Run, submission: Submission, code: str, admission: str) -> str:
+    """The request as the scheduler gets it. One that takes the submission as it stands is shown its command."""
+    told = getattr(run.scheduler, "request", None)
+    if told is None:
+        return f"$ {command_line(submission.argv)}"
+    return scrub(str(told(submission, code, admission)))
+
+
+def company(run: Run, instance: str) -> str:
+    """What is live beside the instance, in words; empty where it is alone, or has ended at once."""
+    try:
+        jobs = run.scheduler.live(run.slug)
+    except (HerorunError, OSError) as error:
+        return f"nobody could look whether it is alone: {in_words(error)}"
+    others = [f"{job.instance} is {job.state}" for job in jobs if job.instance != instance]
+    return f"beside it {'; '.join(others)}" if others else ""

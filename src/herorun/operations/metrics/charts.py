@@ -1,0 +1,143 @@
+"""The curves of a report: which metrics, and all their points as few lines, in completed updates."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isnan, nan
+
+from herorun.core.fold import Names
+from herorun.core.fold.names import is_eval
+from herorun.core.report.marks import Begun
+from herorun.core.report.thin import MOST, Strand, Stretch, Trace, not_finite, strands
+from herorun.operations.metrics.series import Curves, Longer
+from herorun.system import voice
+from herorun.system.columns import Fetched, Piece
+
+EVALS = 2  # evaluation losses beside the loss
+MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
+
+
+@dataclass(frozen=True)
+class Series:
+    metric: str
+    strands: tuple[Strand, ...]
+    not_finite: tuple[Stretch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One drawing. Without `series`, `why` says why there is none."""
+
+    id: str
+    title: str
+    unit: str
+    series: tuple[Series, ...] = ()
+    why: str = ""
+
+    @property
+    def newest(self) -> float | None:
+        """The value of the highest step: NaN where that one is not finite, and so in no line."""
+        if not self.series:
+            return None
+        lines, lost = self.series[0].strands, self.series[0].not_finite
+        told = lines[0] if lines and lines[0].lane == 0 else None
+        if lost and (told is None or max(each.last for each in lost) > told.steps[-1]):
+            return nan
+        return told.values[-1] if told else None
+
+    @property
+    def newest_words(self) -> str:
+        """Empty where there is none."""
+        return "" if self.newest is None else "not finite" if isnan(self.newest) else f"{self.newest:.5g}"
+
+
+def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
+    """Loss with evaluation losses, throughput or the time of a step, and the gradient norm."""
+    known = curves.names
+    loss = next((name for name in names.loss if name in known), "")
+    evals = [name for name in known if is_eval(name) and "loss" in name][:EVALS]
+    speed = next((name for name in names.speed if name in known), "")
+    time = next((name for name in names.time if name in known), "")
+    norm = next((name for name in names.norm if name in known), "")
+    pace = (
+        ("Throughput", speed or "per second") if speed or not time else ("Time per step", f"{time}, seconds")
+    )
+    wanted = (
+        ("loss", "Loss", loss or "loss", [loss, *evals]),
+        ("throughput", *pace, [speed or time]),
+        ("norm", "Gradient norm", norm or "norm", [norm]),
+    )
+    charts = []
+    for number, each in enumerate(wanted):
+        voice.progress("drawing the curves", number, len(wanted))
+        charts.append(_chart(curves, names, most, *each))
+    voice.progress("drawing the curves", 1, 1)
+    return charts
+
+
+def _chart(
+    curves: Curves, names: Names, most: int, id: str, title: str, unit: str, metrics: Sequence[str]
+) -> Chart:
+    found = [_series(curves, metric, names, most) for metric in metrics if metric]
+    drawn = tuple(one for one in found if one.strands or one.not_finite)
+    return Chart(id, title, unit, drawn, "" if drawn else "No such metric was reported.")
+
+
+def _series(curves: Curves, metric: str, names: Names, most: int) -> Series:
+    traces = [trace for trace, _ in traces_of(curves, metric, 1 - names.first_step)]
+    return Series(metric, tuple(strands(traces, most)), tuple(not_finite(traces)))
+
+
+def begun_of(curves: Curves, names: Names) -> list[Begun]:
+    """The attempts, as the rows of the loss tell them; of any metric where there is none."""
+    usual = next((name for name in (*names.loss, *curves.names) if name in curves.names), "")
+    told = traces_of(curves, usual, 1 - names.first_step) if usual else ()
+    return [Begun(trace.attempt, trace.steps[0] - 1, at) for trace, at in told]
+
+
+def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, datetime | None]]:
+    """By attempts, each with the time of its first row, where it tells one. `shift` is added to each step."""
+    held: dict[int, tuple[array[int], array[float], float]] = {}
+    for piece in _pieces(curves, metric):
+        for number, begin, end in _runs(piece):
+            steps, values, at = held.setdefault(number, (array("q"), array("d"), piece.seconds[begin]))
+            steps.extend(piece.steps[begin:end])
+            values.extend(piece.values[begin:end])
+    for number in sorted(held):
+        steps, values, at = held[number]
+        rising = sorted(set(steps))
+        if list(steps) != rising:
+            last = dict(zip(steps, values, strict=True))
+            values = array("d", (last[step] for step in rising))
+        moved = array("q", [step + shift for step in rising]) if shift else array("q", rising)
+        yield Trace(number, moved, values), None if isnan(at) else datetime.fromtimestamp(at, UTC)
+
+
+def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
+    if isinstance(curves, Fetched):
+        yield from curves.pieces(metric)
+        return
+    if isinstance(curves, Longer):
+        yield from curves.kept.pieces(metric)
+        curves = curves.since
+    points = list(curves.points(metric))
+    seconds = (p.at.timestamp() if p.at else float("nan") for p in points)
+    yield Piece(
+        array("I", (p.attempt for p in points)),
+        array("q", (p.step for p in points)),
+        array("d", seconds),
+        array("d", (p.value for p in points)),
+    )
+
+
+def _runs(piece: Piece) -> Iterator[tuple[int, int, int]]:
+    """Stretches of one attempt: its number, and where they begin and end."""
+    numbers, begin = piece.attempts, 0
+    if len(numbers) and numbers.count(numbers[0]) == len(numbers):  # as nearly always
+        yield numbers[0], 0, len(numbers)
+        return
+    for at in range(1, len(numbers) + 1):
+        if at == len(numbers) or numbers[at] != numbers[begin]:
+            yield numbers[begin], begin, at
+            begin = at

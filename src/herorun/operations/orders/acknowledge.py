@@ -1,0 +1,143 @@
+"""Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun may act."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from herorun.core.alert import Alert
+from herorun.core.asking import Way
+from herorun.core.check import Check
+from herorun.core.contract import Recovery
+from herorun.core.decide import trouble_began
+from herorun.core.errors import Blocked, WrongUse
+from herorun.core.event import Word
+from herorun.core.journal import Memory
+from herorun.core.recovery.choice import FINAL, Doubt, not_relaunched
+from herorun.operations.health.taints import with_taints_now
+from herorun.operations.launch.propose import Proposer
+from herorun.operations.orders.order import Told, begun, nobody_watches, order, push_warning
+from herorun.workspace import Run
+
+
+def acknowledge(run: Run, name: str = "", reason: str = "") -> Told:
+    """Take note of an open alert, or of all, and of those that ended unresolved: none is said again."""
+    memory = begun(run)
+    chosen = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
+    fresh = [key for key in chosen if key not in memory.acked]
+    if not fresh:
+        words = "taken note of already" if chosen else "nothing is open: there is nothing to take note of"
+        return Told(run, words, warnings=push_warning(run))
+    warnings = order(run, Word.ACK, fresh, reason)
+    return Told(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
+
+
+def _chosen(run: Run, alerts: Iterable[Alert], name: str) -> list[Alert]:
+    """By the check's name, `check[subject]`, or the whole key; all where no name is given."""
+    every = list(alerts)
+    if not name:
+        return every
+    found = [alert for alert in every if name in (alert.check, alert.key.rpartition("@")[0], alert.key)]
+    if found:
+        return found
+    names = sorted({alert.check for alert in every})
+    near = get_close_matches(name, names, 1)
+    hint = f" Did you mean {near[0]}?" if near else f" Open are: {', '.join(names) or 'none'}."
+    raise WrongUse(f"No alert {name} of {run.slug} is open.{hint}")
+
+
+def open_questions(memory: Memory) -> tuple[str, ...]:
+    """The keys of what a person was asked about the current instance and has not answered since."""
+    current = memory.current
+    if current is None:
+        return ()
+    start = not_relaunched(current.name, "")
+    asked = [key for key in memory.done if key.startswith(start)]
+    return () if current.name in memory.answers and not _asked_anew(memory) else tuple(asked)
+
+
+def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Way, ...]:
+    """What a person can do about a run that is down: an answer where one is asked for, else a start from where its
+    numbers were sound."""
+    questions = open_questions(memory)
+    numbers = bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
+    if not questions:
+        return (Way.ROLLBACK,) if numbers else (Way.RELAUNCH,)
+    kinds = [key.rpartition("/")[2] for key in questions]
+    observed = run.contract.babysit.recovery is Recovery.OBSERVE
+    kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
+    return Doubt(kind, "", observed, numbers=numbers and kind == "veto").ways
+
+
+def _asked_anew(memory: Memory) -> bool:
+    """A yes that led to another failed attempt is open again."""
+    assert memory.current is not None
+    answer = memory.answers[memory.current.name]
+    tries = memory.failed.get(f"relaunch/{memory.current.name}")
+    return answer.yes and tries is not None and tries.last > answer.at
+
+
+def answer(run: Run, yes: bool, reason: str = "") -> Told:
+    """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick, through the gate."""
+    memory = begun(run)
+    if _judge_is_asked_about(memory, yes):
+        return _answer_for_judge(run, memory, yes, reason)
+    current = memory.current
+    questions = open_questions(memory)
+    if current is None or not questions:
+        return _nothing_open(run, memory, yes)
+    final = [key for key in questions if key.rpartition("/")[2] in FINAL]
+    if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
+        raise Blocked(
+            f'The contract says recovery = "observe": the babysitter relaunches nothing. `{_goes_on(run, memory)}` does.'
+        )
+    if yes and final:
+        raise Blocked(
+            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: "
+            f"`{_goes_on(run, memory)}` continues it."
+        )
+    warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
+    if not yes:
+        return Told(run, f"denied: {current.name} is not relaunched", warnings=warnings)
+    words = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
+    return Told(run, words, warnings=(*warnings, *nobody_watches(run)))
+
+
+def _goes_on(run: Run, memory: Memory) -> str:
+    """The command of a person that continues the run now."""
+    return Proposer(run, with_taints_now(run, memory)).proposals((Way.RELAUNCH,))[0].command
+
+
+def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:
+    """First of all, and alone; while nothing else is asked, a person may also think better of it."""
+    judge = memory.judge
+    if not judge.question:
+        return False
+    return judge.answer is None or (judge.answer.yes is not yes and not open_questions(memory))
+
+
+def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Told:
+    """Say whether a changed herorun may act on the job."""
+    judge = memory.judge
+    assert judge.replayed is not None
+    warnings = order(run, Word.APPROVE if yes else Word.DENY, [judge.question], reason)
+    name = f"herorun {judge.replayed.version}"
+    words = f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
+    rest = open_questions(memory)
+    more = f"; a relaunch is asked for too: `herorun status {run.slug}`"
+    return Told(
+        run, words + (more if rest else ""), warnings=(*warnings, *(nobody_watches(run) if yes else ()))
+    )
+
+
+def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:
+    current = memory.current
+    said = memory.answers.get(current.name) if current else None
+    if said is None and memory.judge.answer is not None:
+        return Told(run, f"{memory.judge.answer.words} already")
+    if said is None:
+        raise WrongUse(f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands.")
+    if said.yes is yes:
+        return Told(run, f"{said.words} already", warnings=push_warning(run))
+    raise WrongUse(
+        f"It was {said.words} before. To start it all the same: `{_goes_on(run, memory)}`; to hold it: "
+        f"`herorun pause {run.slug} --until 2h`."
+    )

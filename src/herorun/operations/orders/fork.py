@@ -1,0 +1,247 @@
+"""Fork: a new run, with a contract, a logbook and an issue of its own, from a checkpoint of another; each names the other.
+
+The new contract is written for a person to read and commit. Only then is anything begun, and nothing of the old run is
+changed or stopped.
+"""
+
+from pathlib import Path
+
+import tomli_w
+
+from herorun import discover
+from herorun.core.contract import SLUG
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
+from herorun.core.finding import count
+from herorun.core.identity.forked import Asked, forked, leftovers, same_identity
+from herorun.core.lineage import acceptable
+from herorun.core.render import worded
+from herorun.core.scrub import scrub
+from herorun.gather import gather
+from herorun.operations.health.taints import with_taints_now
+from herorun.operations.launch.launch import Launch, launch
+from herorun.operations.launch.rollback_target import target_of
+from herorun.operations.launch.submit import Say, unsaid
+from herorun.operations.orders.order import Told
+from herorun.operations.record.init import begin
+from herorun.operations.record.post import record_link, say
+from herorun.system.clock import now
+from herorun.system.files import create_whole, locked
+from herorun.workspace import Run, open_run
+
+
+def fork(
+    old: Run,
+    start: Path,
+    slug: str,
+    step: int | None = None,
+    reason: str = "",
+    *,
+    roots: tuple[str | None, str | None] = (None, None),
+    tracker_id: str | None = None,
+    and_launch: bool = False,
+    babysit: bool = True,
+    say_first: Say = unsaid,
+) -> Told:
+    """Write the contract; or, where it is committed, begin the new run and tell both. The same words do both in turn."""
+    if not SLUG.fullmatch(slug) or slug == old.slug:
+        raise WrongUse(
+            f"{slug!r} is no slug for a new run: use a-z, 0-9 and -, at most 48, and not {old.slug}."
+        )
+    path = old.repository.top / "runs" / f"{slug}.toml"
+    if not path.exists():
+        return _written(old, path, slug, step, reason, roots, tracker_id)
+    new = _checked(old, open_run(slug, start), step)
+    facts = fork_facts(old, new)
+    say_first("\n".join(f"  {fact}: {told}" for fact, told in facts.items()))
+    begun = begin(new)
+    warnings = [f"the record of {slug} is not pushed: {begun.warning}"] if begun.warning else []
+    warnings += _told_both(old, new, facts, begun.issue)
+    words = f"{slug} is begun as a fork of {old.slug}: issue {begun.issue}"
+    if not and_launch:
+        return Told(
+            new,
+            f"{words}. Next: `herorun preflight {slug}`, then `herorun launch {slug}`",
+            0,
+            tuple(warnings),
+        )
+    done = launch(new, babysit=babysit, say=say_first)
+    return Told(new, f"{words}; {_launched(done)}", done.exit_code, (*warnings, *done.warnings))
+
+
+def _launched(done: Launch) -> str:
+    if done.launched is None:
+        why = done.preflight.report.summary
+        return f"nothing was submitted, the launch gate is {done.preflight.verdict}: {why}"
+    return f"launched {done.launched.instance}: job {done.launched.job}, babysitter {done.babysitter}"
+
+
+# --- first: the contract ----------------------------------------------------------------------------
+
+
+def _written(
+    old: Run,
+    path: Path,
+    slug: str,
+    step: int | None,
+    reason: str,
+    roots: tuple[str | None, str | None],
+    tracker_id: str | None,
+) -> Told:
+    if not reason.strip():
+        raise WrongUse("Say why it becomes another run, with --reason: both records keep it.")
+    source = _source(old, step)
+    data = forked(old.contract, Asked(slug, source.path, scrub(reason), *roots, tracker_id))
+    head = f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, commit and push it.\n\n"
+    create_whole(path, (head + tomli_w.dumps(data)).encode())
+    notes = [f"its command still says {word!r}: is that meant?" for word in leftovers(old.contract, data)]
+    if old.contract.waiver:
+        notes.append(f"the waivers of {old.slug} were not taken over: they were signed for another run")
+    if source.temporary:
+        notes.append(f"{source.path} is temporary: keep a copy, or fork from a permanent one with --from")
+    words = (
+        f"wrote {path}, from {source.path} (step {source.step}). Read it, commit and push it; then "
+        f"`herorun fork {old.slug} {slug}` again"
+    )
+    return Told(old, words, 0, tuple(scrub(note) for note in notes))
+
+
+def _source(old: Run, step: int | None) -> Candidate:
+    """The checkpoint of that step, else the newest complete one that nothing speaks against. None is guessed."""
+    memory = with_taints_now(old, old.record.memory())
+    if not memory.instances:
+        raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
+    found = gather([Checkpoints], discover.sources(), old.given(memory))[Checkpoints]
+    if not isinstance(found, Checkpoints):
+        raise CouldNotLook(f"The checkpoints of {old.slug} could not be read: {found.why}.")
+    if step is not None:
+        return target_of(old, found, memory, step)
+    newest = acceptable(found.candidates, old.contract, memory.history).newest
+    if newest is None:
+        raise Blocked(
+            f"{old.slug} has no complete checkpoint to fork from, and none is guessed: the DRI decides."
+        )
+    return newest
+
+
+# --- then: the run ----------------------------------------------------------------------------------
+
+
+def _checked(old: Run, new: Run, step: int | None) -> Run:
+    """What is begun is a fork of that run, is committed, and shares nothing that no two runs may share."""
+    told = new.contract.start
+    if told.source_run != old.slug or told.from_ is None:
+        raise WrongUse(
+            f"{new.file.path} is there and is no fork of {old.slug}: its [start] names no source_run and checkpoint of it."
+        )
+    if not (told.reason or "").strip():
+        raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")
+    if not new.file.signed:
+        raise Blocked(
+            f"{new.file.path} is not committed as it stands: commit and push it, so that people can read it."
+        )
+    source = _start_of(new)
+    if step is not None and source is not None and source.step != step:
+        raise WrongUse(
+            f"{new.file.path} starts from {told.from_}, not from step {step}: change the one or the other."
+        )
+    if shared := same_identity(old.contract, new.contract):
+        raise Blocked(f"{new.slug} and {old.slug} would share {shared}: a fork needs its own.")
+    return new
+
+
+def fork_facts(old: Run, new: Run) -> dict[str, str]:
+    """What both records keep: why, both identities with their code, the checkpoint, and what is left behind."""
+    memory = old.record.memory()
+    current = memory.current
+    commit = current.commit if current else "unknown"
+    head = new.repository.resolve("HEAD") or "unknown"
+    told = new.contract.start
+    facts = {
+        "Reason": told.reason or "",
+        "Old identity": f"{_identity(old)}, commit {commit}",
+        "New identity": f"{_identity(new)}, commit {head}",
+        "Source checkpoint": f"{told.from_} ({told.kind})",
+        "Left behind": _left_behind(old, _start_of(new)),
+        "Tracker shows": _showing(old, new),
+    }
+    return {fact: scrub(words) for fact, words in facts.items()}
+
+
+def _identity(run: Run) -> str:
+    told = run.contract.tracker
+    place = "/".join(part for part in (told.entity, told.project, told.id or run.slug) if part)
+    return f"{run.slug}: {told.kind} {place}, root {run.contract.output.root}"
+
+
+def _start_of(new: Run) -> Candidate | None:
+    """The checkpoint that the contract names, as its store lists it; None where it does not, or nobody could look."""
+    found = gather([StartSiblings], discover.sources(), new.given(new.record.memory()))[StartSiblings]
+    listed = found.candidates if isinstance(found, StartSiblings) else ()
+    return Checkpoints(listed).at(new.contract.start.from_ or "")
+
+
+def _left_behind(old: Run, source: Candidate | None) -> str:
+    """The steps of the old run beyond the checkpoint: they stay in the old run and are not the new one's."""
+    given = {**old.given(old.record.memory()), Now: Now(now())}
+    metrics = gather([Metrics], discover.sources(), given)[Metrics]
+    if source is None or not isinstance(metrics, Metrics):
+        return f"what {old.slug} did beyond the checkpoint stays there; how much is not known"
+    beyond = max(metrics.high_water - source.step, 0)
+    return f"what {old.slug} did beyond step {source.step} ({count(beyond, 'step')}) stays there, and is done again"
+
+
+def _showing(old: Run, new: Run) -> str:
+    told = new.contract.tracker
+    fork_from = told.options.get("fork_from")
+    how = f"as a W&B fork of {fork_from}" if fork_from else "from its first step after the checkpoint on"
+    return f"{told.id or new.slug} begins {how}; {old.contract.tracker.id or old.slug} stays as it is"
+
+
+def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:
+    """One comment and one entry in each, under a key: said again, it is said once."""
+    known = old.record.memory().initialised
+    there = {
+        "Issue": known.issue if known else "none",
+        "Record": f"branch {old.record.branch}, {record_link(old)}",
+    }
+    here = {"Issue": issue, "Record": f"branch {new.record.branch}, {record_link(new)}"}
+    sides = (
+        (
+            new,
+            f"forked-from/{old.slug}",
+            f"{new.slug} is a fork of {old.slug}",
+            there,
+            "train from the checkpoint",
+        ),
+        (
+            old,
+            f"fork/{new.slug}",
+            f"{old.slug} was forked: {new.slug}",
+            here,
+            f"{old.slug} goes on or ends as it is told",
+        ),
+    )
+    warnings = []
+    for run, key, title, link, after in sides:
+        lines = {
+            "Status": title,
+            "Evidence": facts["Source checkpoint"],
+            "Decision": facts["Reason"],
+            "Next": after,
+            **facts,
+            **{f"Other {name.lower()}": scrub(told) for name, told in link.items()},
+        }
+        body = "\n".join(f"- {name}: {worded(told)}" for name, told in list(lines.items())[4:])
+        warnings += _said(run, key, title, body, lines)
+    return warnings
+
+
+def _said(run: Run, key: str, title: str, body: str, lines: dict[str, str]) -> list[str]:
+    try:
+        with locked(run.lock("act"), what="another herorun that acts on this run"):
+            say(run, key, title, body, lines)
+        pushed = run.record.push()
+        return [] if pushed else [f"the record of {run.slug} is not pushed: {pushed.why}"]
+    except (HerorunError, OSError) as error:
+        return [f"the issue of {run.slug} was not told yet: {in_words(error)}"]

@@ -1,0 +1,214 @@
+"""Handing the watch over: by its owner while that is alive, or taken once its lease has stood still."""
+
+import time
+from collections.abc import Callable
+
+from herorun import discover
+from herorun.core.alert import State
+from herorun.core.asking import Way
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.event import Done, Failed, HandedOff, Intended
+from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
+from herorun.core.identity.links import tracker_links
+from herorun.core.journal import Memory
+from herorun.core.lease import stale_at
+from herorun.core.news import progress_of
+from herorun.core.render import quoted
+from herorun.core.scrub import scrub
+from herorun.gather import gather
+from herorun.operations.health.evaluate import judge, must_be_launched
+from herorun.operations.health.taints import with_taints_now
+from herorun.operations.launch.propose import Proposer
+from herorun.operations.orders.order import Told, begun, person, push_warning
+from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
+from herorun.operations.record.post import say
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run
+
+LOOK_AGAIN = 5.0  # seconds between two looks at a lease that may be stale
+
+
+def hand_over(run: Run, to: str, reason: str = "") -> Told:
+    """Give the run to another owner. Only who holds its lease can."""
+    if "@" not in to or to.strip() != to or " " in to:
+        raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        must_be_launched(run, begun(run))
+        if to == run.launcher.owner:
+            raise WrongUse(
+                f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease over."
+            )
+        handed = run.record.memory().handed
+        if handed is None or handed.to != to:
+            take_lease(run)
+            lines = facts(run, run.launcher.owner, to, reason or "handed over by its owner")
+            run.record.append(HandedOff(now(), to, lines))
+        if not _has_lease(run, to):
+            hand_lease(run, to)
+        warnings = _told(run)
+    words = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
+    return Told(run, words, warnings=warnings)
+
+
+def _has_lease(run: Run, owner: str) -> bool:
+    """Whether it was handed over already, by a call that was interrupted after that."""
+    found = _look(run)
+    return isinstance(found, LeaseSeen) and found.owner == owner
+
+
+def take_over(
+    run: Run, reason: str = "", wait: float = 0.0, rest: Callable[[float], None] = time.sleep
+) -> Told:
+    """Take over a lease that does not move any more, watching it for at most so many seconds."""
+    run.prepare()
+    must_be_launched(run, begun(run))
+    seen = _stale(run, wait, rest)
+    owner = run.launcher.owner
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        begun_before = next((i for i in run.record.memory().intended.values() if _is_taking(i)), None)
+        if seen is None and begun_before is None:
+            take_lease(run)
+            return Told(run, f"{owner} holds the lease already", warnings=push_warning(run))
+        intended = begun_before or _intend(run, seen, reason)
+        if seen is not None:
+            _seize(run, intended, seen)
+        giver, _, why = intended.what.partition(": ")
+        lines = facts(run, giver, owner, why)
+        run.record.append(
+            HandedOff(now(), owner, lines), Done(now(), intended.key, intended.attempt, result=owner)
+        )
+        warnings = _told(run)
+    return Told(run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings)
+
+
+TAKING = "handoff/take/"
+
+
+def _is_taking(intended: Intended) -> bool:
+    return intended.key.startswith(TAKING)
+
+
+def _intend(run: Run, seen: LeaseSeen | None, reason: str) -> Intended:
+    """In the record before the lease changes hands, so that an interruption loses nobody's word."""
+    assert seen is not None
+    why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
+    key = f"{TAKING}{seen.fence}"
+    run.record.append(Intended(now(), key, run.record.memory().attempt(key), f"{seen.owner}: {why}"))
+    return run.record.memory().intended[key]
+
+
+def _seize(run: Run, intended: Intended, seen: LeaseSeen) -> None:
+    try:
+        seize_lease(run, seen)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
+
+
+def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | None:
+    """The lease of another that stood still for two cadences by our own clock; None where nobody else holds one."""
+    until = time.monotonic() + wait
+    first: LeaseSeen | None = None
+    while True:
+        found = _look(run)
+        if not isinstance(found, LeaseSeen) or found.mine:
+            return None
+        due = stale_at(found.unchanged_since, run.contract.babysit.cadence)
+        if now() >= due:
+            return found
+        if first and (first.fence, first.beat) != (found.fence, found.beat):
+            raise Blocked(
+                f"The lease of {found.owner} moves: it is alive. There, `herorun handoff {run.slug} --to "
+                f"{run.launcher.owner}`."
+            )
+        first = found
+        if time.monotonic() >= until:
+            raise CouldNotLook(
+                f"The lease of {found.owner} was first seen in its present state at "
+                f"{found.unchanged_since:%H:%M:%S} UTC: whether it is stale shows at {due:%H:%M:%S} UTC. Try again "
+                f"then, or let `--wait` do it."
+            )
+        rest(min(LOOK_AGAIN, max(0.1, (due - now()).total_seconds())))
+
+
+def _look(run: Run) -> object:
+    run.record.fetch()
+    given = {**run.given(run.record.memory()), Now: Now(now())}
+    evidence = gather([LeaseSeen], discover.sources(), given)
+    found = evidence[LeaseSeen]
+    if isinstance(found, Unavailable):
+        raise CouldNotLook(f"The lease could not be read, so nothing was taken: {found.why}.")
+    return found
+
+
+def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
+    """What whoever takes over must know: job, cluster, newest signal, tracker, and how it is submitted again."""
+    memory = run.record.memory()
+    current = memory.current
+    told = run.contract.scheduler
+    where = ", ".join(f"{name} {value}" for name, value in sorted(told.options.items()) if _is_place(name))
+    lines = {
+        "Status": f"{taker} watches {current.name if current else run.slug} from now on, {giver} no more",
+        "Evidence": _signal(run),
+        "Decision": f"{why}; said by {person(run)}",
+        "Next": f"`herorun babysit {run.slug}` on {taker}",
+        "Job": current.job if current else "none",
+        "Cluster": f"{told.kind}{f' ({where})' if where else ''}",
+        "Tracker": ", ".join(_links(run)) or "no link",
+        "Resubmission": f"`{_resubmission(run, memory)}` once it has ended; [babysit] recovery = {run.contract.babysit.recovery}",
+        "Output root": run.place.output_root,
+    }
+    return {name: scrub(value) for name, value in lines.items()}
+
+
+def _resubmission(run: Run, memory: Memory) -> str:
+    """The command that the launch gate accepts now, apart from the instance that still runs."""
+    if memory.current is None:
+        return f"herorun preflight {run.slug}"
+    return Proposer(run, with_taints_now(run, memory)).proposals((Way.RELAUNCH,))[0].command
+
+
+def _is_place(option: str) -> bool:
+    return option in ("host", "address", "cluster", "config", "partition", "user", "folder")
+
+
+def _signal(run: Run) -> str:
+    """Progress, health and what fires. Whoever cannot look still hands over, and says so."""
+    try:
+        seen, evidence = judge(run)
+    except (HerorunError, OSError) as error:
+        return f"nobody could look: {in_words(error)}"
+    metrics = evidence.get(Metrics)
+    newest = (
+        f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC" if isinstance(metrics, Metrics) else ""
+    )
+    firing = [
+        f"{alert.check}: {alert.message}" for alert in seen.alerts.values() if alert.state is State.FIRING
+    ]
+    firing += [
+        f"{alert.check} ended unresolved: {alert.message}" for alert in run.record.memory().unacknowledged
+    ]
+    health = f"{progress_of(evidence)}, run {seen.run}, monitor {seen.monitor}{newest}"
+    return f"{health}; {'; '.join(firing) or 'no alert fires'}"
+
+
+def _links(run: Run) -> tuple[str, ...]:
+    """From the contract, and those that the job's own log names."""
+    evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
+    log = evidence[JobLog]
+    return tracker_links(run.contract, log.runs if isinstance(log, JobLog) else ())
+
+
+def _told(run: Run) -> tuple[str, ...]:
+    """The issue after the record; a page that cannot be reached hands nothing back."""
+    handed = run.record.memory().handed
+    assert handed is not None
+    warnings = []
+    try:
+        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handed.facts.items())
+        say(run, f"handoff/{handed.at:%Y%m%dT%H%M%S}", f"{run.slug} is watched by {handed.to}", body, {})
+    except (HerorunError, OSError) as error:
+        warnings.append(f"the issue was not told yet: {in_words(error)}")
+    return (*warnings, *push_warning(run))

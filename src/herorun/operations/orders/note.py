@@ -1,0 +1,91 @@
+"""What people write into the record."""
+
+import random
+import time
+from datetime import timedelta
+from typing import Any
+
+from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.event import Noted
+from herorun.core.journal import Line
+from herorun.core.render import quoted
+from herorun.core.scrub import scrub, scrub_tree
+from herorun.operations.record.post import say
+from herorun.record import Pushed
+from herorun.system.clock import now
+from herorun.system.files import is_locked, locked
+from herorun.workspace import Run
+
+AGAIN = timedelta(hours=1)
+PATIENCE = 15.0  # seconds for which a push is tried again: a person waits for it
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0  # seconds between two tries
+
+
+def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool) -> dict[str, Any]:
+    """Append and push a note; `Blocked` before `init`, because there is no record to write into.
+
+    `queued` says that the remote does not have it yet, and `warning` what delivers it. The same words again within an hour are the same note: a command that was interrupted is just repeated.
+    """
+    if run.record.memory().initialised is None:
+        raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
+    noted = Noted(now(), run.launcher.user or run.launcher.owner, title, lines, caveat)
+    line = _said_before(run, noted) or _written(run, noted)
+    warning = ""
+    if to_issue:
+        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
+        try:
+            with locked(run.lock("act")):
+                say(run, f"note/{line.id}", title, body, {})
+        except (HerorunError, OSError) as error:
+            warning = f"the issue was not told yet: {in_words(error)}"
+    pushed = _pushed(run)
+    queued = not pushed and run.record.remote is not None
+    if not pushed:
+        words = _queued_words(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
+        warning = f"{warning + '; ' if warning else ''}{words}"
+    told = {"slug": run.slug, "commit": run.record.tip, "pushed": bool(pushed), "queued": queued}
+    return {**told, "warning": warning}
+
+
+def _pushed(run: Run) -> Pushed:
+    """Until it is there, or the patience is over: nobody else may push from this clone for days."""
+    until, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
+    while True:
+        try:
+            pushed = run.record.push()
+        except (HerorunError, OSError) as error:
+            pushed = Pushed(scrub(in_words(error)))
+        if pushed or run.record.remote is None or time.monotonic() + pause > until:
+            return pushed
+        time.sleep(random.uniform(pause / 2, pause))
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _queued_words(run: Run, pushed: Pushed) -> str:
+    if is_locked(run.lock("babysitter")):
+        delivers = "the babysitter that runs in this clone delivers it after its next tick"
+    else:
+        delivers = "type the same command again within the hour to deliver it: it stays one note"
+    return (
+        f"the note is queued in this clone, {run.repository.main}, and not on {run.record.remote} yet "
+        f"({pushed.why}): {delivers}"
+    )
+
+
+def _said_before(run: Run, noted: Noted) -> Line | None:
+    recent = run.record.recent(noted.at - AGAIN)
+    newest = next((line for line in reversed(recent) if isinstance(line.event, Noted)), None)
+    if newest is None or not isinstance(newest.event, Noted):
+        return None
+    again = _words(newest.event) == _words(noted) and noted.at - newest.event.at < AGAIN
+    return newest if again else None
+
+
+def _words(noted: Noted) -> object:
+    """As they stand in the record, secrets masked."""
+    return scrub_tree([noted.by, noted.title, dict(noted.lines), noted.caveat])
+
+
+def _written(run: Run, noted: Noted) -> Line:
+    run.record.append(noted)
+    return next(line for line in reversed(run.record.recent(noted.at)) if line.event.at == noted.at)

@@ -1,0 +1,72 @@
+"""What people order, each once in the record: who, what about, and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from herorun.core.errors import Blocked
+from herorun.core.event import Ordered, Word
+from herorun.core.journal import Memory
+from herorun.core.scrub import scrub
+from herorun.operations.record.heartbeat import ring
+from herorun.system.clock import now
+from herorun.system.files import is_locked
+from herorun.workspace import Run, Watched
+
+
+@dataclass(frozen=True)
+class Told:
+    """How an order ended, in words; `code` is its exit code."""
+
+    run: Watched
+    words: str
+    code: int = 0
+    warnings: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # what was said before it was done
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "slug": self.run.slug,
+            "said": self.words,
+            "warnings": list(self.warnings),
+            "record": self.run.record.tip,
+            **({"facts": list(self.facts)} if self.facts else {}),
+        }
+
+
+def begun(run: Run) -> Memory:
+    """The memory of a run that can be given orders: begun, not sealed, and understood."""
+    run.record.must_understand()
+    run.must_be_proven()
+    memory = run.record.memory()
+    if memory.initialised is None:
+        raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
+    if memory.sealed:
+        raise Blocked(f"{run.slug} is sealed as {memory.sealed.tag}: there is nothing left to order.")
+    return memory
+
+
+def person(run: Watched) -> str:
+    return run.person
+
+
+def order(
+    run: Watched, word: Word, about: Sequence[str], reason: str = "", until: datetime | None = None
+) -> tuple[str, ...]:
+    """Write it into the record, push it and wake the loop; the warnings come back."""
+    run.record.append(Ordered(now(), person(run), word, tuple(about), scrub(reason), until))
+    ring(run)
+    return push_warning(run)
+
+
+def push_warning(run: Watched) -> tuple[str, ...]:
+    pushed = run.record.push()
+    return () if pushed else (f"the record is not pushed: {pushed.why}",)
+
+
+def nobody_watches(run: Run) -> tuple[str, ...]:
+    """Where no loop runs here, the next tick is somebody's to start."""
+    if is_locked(run.lock("babysitter")) or run.contract.babysit.declined:
+        return ()
+    return (f"no babysitter runs on this machine: `herorun babysit {run.slug}` starts one",)

@@ -1,0 +1,117 @@
+"""Rollback: the same run, identity and roots from an earlier checkpoint of its own, because a person says so.
+
+What was saved above that step stays where it is. The record rules it out, so that no later relaunch picks it.
+"""
+
+from herorun.core.asking import Way
+from herorun.core.durations import say_duration
+from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.event import Done, Failed, Intended, Word
+from herorun.operations.babysit.perform import rollback_key
+from herorun.operations.health.taints import record_taints, with_taints_now
+from herorun.operations.launch.propose import Proposer
+from herorun.operations.launch.relaunch import Again, must_be_resumable, start_again
+from herorun.operations.launch.rollback_target import Back, choose
+from herorun.operations.launch.submit import Say, unsaid
+from herorun.operations.orders.order import Told, begun, order, person
+from herorun.operations.orders.stop_and_relaunch import (
+    intended_once,
+    just_ordered,
+    look_at,
+    settled,
+    stop_and_wait,
+    watched_again,
+)
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run
+
+
+def rollback(
+    run: Run,
+    step: int,
+    reason: str = "",
+    *,
+    stop_first: bool = False,
+    wait: float = 120.0,
+    babysit: bool = True,
+    dry: bool = False,
+    say: Say = unsaid,
+) -> Told:
+    """Print what the choice costs, then order, record and start, each once. `dry` ends after the printing."""
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        before = begun(run)
+        waiting = before.unsettled is not None or any(k.startswith("rollback/") for k in before.intended)
+        name = settled(run)
+        done = _done_already(run, name, step, reason, waiting)
+        words = done or _go_back(run, name, step, reason, stop_first, wait, dry, say)
+    if dry and not done:
+        return Told(run, words)
+    return watched_again(run, words, babysit)
+
+
+def _done_already(run: Run, name: str, step: int, reason: str, waiting: bool) -> str:
+    """The same order again, whose instance was started meanwhile; empty where there is something to do."""
+    launching = run.record.memory().launchings[name]
+    back, origin = launching.given_up, launching.relaunch_of
+    if back is None or back.step != step:
+        return ""
+    if waiting or just_ordered(run, Word.ROLLBACK, _about(origin, step), reason):
+        return f"{name} was started already, from step {step}, in place of {origin}"
+    return ""
+
+
+def _about(name: str, step: int) -> tuple[str, ...]:
+    return name, rollback_key(name, step)
+
+
+def _go_back(
+    run: Run, name: str, step: int, reason: str, stop_first: bool, wait: float, dry: bool, say: Say
+) -> str:
+    """The target is looked at first: nothing is stopped for a checkpoint that cannot be gone on from."""
+    must_be_resumable(run)
+    back = _chosen(run, name, step, reason)
+    say("\n".join(f"  {fact}: {told}" for fact, told in back.facts.items()))
+    if dry:
+        return f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
+    job = look_at(run, name)
+    if job is not None and not job.state.ended:
+        if not stop_first:
+            memory = with_taints_now(run, run.record.memory())
+            (way,) = Proposer(run, memory).proposals((Way.STOP_AND_ROLLBACK,), before=step + 1)
+            raise Blocked(
+                f"{name} still is {job.state}, and two writers in one root mix their steps: `{way.command}` ({way.effect})."
+            )
+        stop_and_wait(run, name, reason, wait)
+        back = _chosen(run, name, step, reason)  # it may have saved once more
+    record_taints(run)
+    _order(run, name, step, reason)
+    key = rollback_key(name, step)
+    intended = intended_once(run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}")
+    started = _start_once(run, intended, back, reason)
+    return f"{started} was started from {back.target.path}, in place of {name}"
+
+
+def _chosen(run: Run, name: str, step: int, reason: str) -> Back:
+    return choose(run, name, step, reason, with_taints_now(run, run.record.memory()))
+
+
+def _order(run: Run, name: str, step: int, reason: str) -> None:
+    standing = run.record.memory().rollback_ordered
+    if standing is None or standing.about != _about(name, step):
+        order(run, Word.ROLLBACK, _about(name, step), reason)
+
+
+def _start_once(run: Run, intended: Intended, back: Back, reason: str) -> str:
+    why = f"rollback after {back.instance} to step {back.target.step}, ordered by {person(run)}"
+    watched = f"{run.launcher.owner}, every {say_duration(run.contract.babysit.cadence)}"
+    why = f"{why}{f': {reason}' if reason else ''}"
+    again = Again(back.instance, why, watched, back.given_up(reason), back.facts)
+    try:
+        started = start_again(run, back.plan, again)
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        raise
+    run.record.append(Done(now(), intended.key, intended.attempt, result=started))
+    return started

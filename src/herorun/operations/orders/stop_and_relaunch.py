@@ -1,0 +1,181 @@
+"""What a person does to the job: stop it, relaunch it. A relaunch comes only after the end is confirmed."""
+
+import time
+
+from herorun.core.asking import Proposal, Way
+from herorun.core.durations import say_span
+from herorun.core.errors import Blocked, CouldNotLook, sentence
+from herorun.core.event import Intended, Word
+from herorun.core.evidence import Job
+from herorun.core.ports import Found, Unsure
+from herorun.core.recovery.ending import Cause
+from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
+from herorun.operations.health.evaluate import must_be_launched
+from herorun.operations.health.taints import record_taints, with_taints_now
+from herorun.operations.launch.launch import start_watch
+from herorun.operations.launch.propose import Proposer
+from herorun.operations.launch.start_instance import settle_launching
+from herorun.operations.orders.order import Told, begun, order, person, push_warning
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run, Watched
+
+STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
+
+
+def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
+    """Stop the current instance through its scheduler, and wait so many seconds for the end."""
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        name = settled(run)
+        return stop_and_wait(run, name, reason, wait)
+
+
+def stop_and_wait(run: Watched, name: str, reason: str, wait: float) -> Told:
+    job = look_at(run, name)
+    if job is None or job.state.ended:
+        _close(run, name)
+        words = f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
+        return Told(run, words, warnings=push_warning(run))
+    warnings: tuple[str, ...] = ()
+    if not ordered_before(run, Word.STOP, name):
+        warnings = order(run, Word.STOP, [name], reason)
+    why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
+    stop_once(run, intended_once(run, f"stop/{name}", f"stop {name}: {why}"), name, why)
+    ended = _until_ended(run, name, wait)
+    words = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
+    return Told(run, words, warnings=warnings or push_warning(run))
+
+
+def _close(run: Watched, name: str) -> None:
+    """A stop that was interrupted after the scheduler had been told is done."""
+    waiting = run.record.memory().intended.get(f"stop/{name}")
+    if waiting:
+        run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
+
+
+def intended_once(run: Watched, key: str, what: str) -> Intended:
+    """The intent in the record; that of an interrupted call goes on."""
+    memory = run.record.memory()
+    if key not in memory.intended:
+        run.record.append(Intended(now(), key, memory.attempt(key), what))
+    return run.record.memory().intended[key]
+
+
+def _until_ended(run: Watched, name: str, wait: float) -> Job | None:
+    """The ended job; None where the scheduler has forgotten it."""
+    until = time.monotonic() + wait
+    while True:
+        job = look_at(run, name)
+        if job is None or job.state.ended:
+            return job
+        if time.monotonic() >= until:
+            raise CouldNotLook(
+                f"{name} was told to stop and still is {job.state} after {say_span(wait)}: nothing was started. Try again."
+            )
+        time.sleep(0.2)
+
+
+def look_at(run: Watched, name: str) -> Job | None:
+    """The job as its scheduler tells; None where every source was read and there is none."""
+    memory = run.record.memory()
+    launching = memory.launchings.get(name)  # a job without a contract has none
+    since = (
+        launching.at if launching else next(each.started for each in memory.instances if each.name == name)
+    )
+    answer = run.scheduler.find(name, since)
+    if isinstance(answer, Unsure):
+        raise CouldNotLook(
+            f"Nobody knows whether {name} runs, so nothing is done to it: {sentence(answer.why)}"
+        )
+    job = answer.job if isinstance(answer, Found) else None
+    if job is not None and job.state.in_doubt:
+        why = f": {sentence(job.reason)}" if job.reason else "."
+        raise CouldNotLook(f"The scheduler cannot say what became of {name}, so nothing is done to it{why}")
+    return job
+
+
+def watched_again(run: Run, words: str, babysit: bool) -> Told:
+    """The end of an order that started an instance: whoever watches it, and that is said too where nobody does."""
+    watched, unwatched = start_watch(run, babysit)
+    warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
+    return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+
+
+def relaunch_by_hand(
+    run: Run, stop_first: bool = False, reason: str = "", wait: float = 120.0, babysit: bool = True
+) -> Told:
+    """Relaunch through the launch gate, as the babysitter would, because a person says so."""
+    run.prepare()
+    with locked(run.lock("act"), what="another herorun that acts on this run"):
+        before = begun(run)
+        waiting = before.unsettled is not None or any(k.startswith(STARTS) for k in before.intended)
+        name = settled(run)
+        memory = run.record.memory()
+        origin = memory.launchings[name].relaunch_of
+        # an order that the gate refused started nothing: what a rollback started since is another matter
+        ours = memory.done.get(f"relaunch/{origin}") == name
+        if origin and (waiting or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))):
+            words = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
+        else:
+            words = _relaunch(run, name, stop_first, reason, wait)
+    return watched_again(run, words, babysit)
+
+
+def _ended_since(run: Run, name: str) -> str:
+    """The same words count as one order for a while: say how to give a new one."""
+    job = look_at(run, name)
+    if job is not None and not job.state.ended:
+        return ""
+    return f", and has ended since: to relaunch {name} too, give another `--reason`"
+
+
+def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
+    job = look_at(run, name)
+    if job is not None and not job.state.ended:
+        if not stop_first:
+            (way,) = _proposed(run, Way.STOP_AND_RELAUNCH)
+            raise Blocked(f"{name} still is {job.state}: `{way.command}` ({way.effect}), or leave it.")
+        stop_and_wait(run, name, reason, wait)
+    record_taints(run)
+    _may_be_relaunched(run, name)
+    if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
+        order(run, Word.RELAUNCH, [name], reason)
+    why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
+    key = f"relaunch/{name}"
+    relaunch_once(run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False)
+    return f"{run.record.memory().done[key]} was started in place of {name}"
+
+
+def _may_be_relaunched(run: Run, name: str) -> None:
+    ending = run.record.memory().endings.get(name)
+    if ending and ending.cause is Cause.NUMERIC:
+        (way,) = _proposed(run, Way.ROLLBACK)
+        raise Blocked(
+            f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` ({way.effect})."
+        )
+
+
+def _proposed(run: Run, way: Way) -> tuple[Proposal, ...]:
+    return Proposer(run, with_taints_now(run, run.record.memory())).proposals((way,))
+
+
+def settled(run: Run) -> str:
+    """The current instance, once nothing about it is in doubt."""
+    memory = begun(run)
+    must_be_launched(run, memory)
+    settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+    if any(key.startswith(STARTS) for key in memory.intended):
+        settle(run)
+    current = run.record.memory().current
+    if current is None:
+        raise Blocked(f"Nothing of {run.slug} was submitted: `herorun launch {run.slug}`.")
+    return current.name
+
+
+def ordered_before(run: Watched, word: Word, name: str) -> bool:
+    return any(each.word is word and name in each.about for each in run.record.memory().orders)
+
+
+def just_ordered(run: Watched, word: Word, about: tuple[str, ...], reason: str) -> bool:
+    return run.record.memory().just_ordered(word, about, person(run), reason, now())

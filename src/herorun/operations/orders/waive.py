@@ -1,0 +1,64 @@
+"""A waiver as it would be signed: proposed, never signed and never written into a file."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from herorun import discover
+from herorun.core.check import Gate
+from herorun.core.errors import WrongUse
+from herorun.core.finding import Outcome
+from herorun.core.scrub import scrub
+from herorun.core.waivers import waiver_toml
+from herorun.operations.launch.preflight import preflight
+from herorun.system.clock import now
+from herorun.workspace import Run, open_run
+
+REASON = "say why this is acceptable"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """`toml` holds one block a finding; `note` says what a person does with it."""
+
+    toml: str
+    note: str
+
+
+def propose(
+    check: str, name: str | None, start: Path, subject: str | None, reason: str, days: int, unknown: bool
+) -> Proposal:
+    """`WrongUse` names the nearest checks where there is none of that name."""
+    _must_be_in_order(check, name)
+    gates = {found.gate for found in discover.checks_named(check)}
+    run = open_run(name, start) if name else None
+    asked = run is not None and subject is None and Gate.LAUNCH in gates
+    found = _open(run, check) if run is not None and asked else [(subject, False)]
+    expires = now() + timedelta(days=days)
+    blocks = [
+        waiver_toml(check, each, reason or REASON, expires, unknown or unseen)
+        for each, unseen in found or [(subject, False)]
+    ]
+    return Proposal("\n".join(blocks), _note(run, check, is_open=bool(found) or not asked))
+
+
+def _must_be_in_order(check: str, name: str | None) -> None:
+    known = {each.name for each in discover.checks()}
+    if name in known and check not in known:
+        raise WrongUse(f"The check comes first, and then the run: `herorun waive {name} {check}`.")
+
+
+def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
+    """Subject, and whether it is open because nobody could look, of each open finding; none where there are none."""
+    report = preflight(run).report
+    return [
+        (scrub(f.verdict.subject) or None, f.verdict.outcome is Outcome.UNKNOWN)
+        for f in report.findings
+        if f.check == check and f.open
+    ]
+
+
+def _note(run: Run | None, check: str, is_open: bool) -> str:
+    where = run.file.path if run else "runs/<slug>.toml"
+    now_open = "" if is_open else f"{check} is not open now. "
+    return f"{now_open}Add this at the end of {where}, let a person sign it in approved_by, and commit it: until then it counts for nothing."

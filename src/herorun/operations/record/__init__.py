@@ -1,0 +1,1 @@
+"""The run's durable side: logbook, issue, pages, lease, heartbeat, registry."""

@@ -1,0 +1,96 @@
+"""Saying something once: intended, posted unless it is there already, journalled as done."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.event import Done, Failed, Intended
+from herorun.core.identity.links import commit_link
+from herorun.core.ports import Post
+from herorun.core.render import worded
+from herorun.operations.record.init import issue_key, reopen
+from herorun.operations.record.lease import DEADLINE, other_holder
+from herorun.system.clock import now
+from herorun.system.deadline import within
+from herorun.workspace import Watched
+
+
+def say(run: Watched, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
+    """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI: it is ours."""
+    memory = run.record.memory()
+    if key in memory.done:
+        return
+    if key not in memory.intended:
+        run.record.append(intent_to_say(run, key, title, why, lines, now()))
+    deliver(run, run.record.memory().intended[key])
+
+
+def intent_to_say(
+    run: Watched,
+    key: str,
+    title: str,
+    why: str,
+    lines: Mapping[str, str],
+    at: datetime,
+    edits: str = "",
+    anew: bool = True,
+) -> Intended:
+    """What is journalled before it is said, word for word. `edits` and `anew` as in `Intended`."""
+    title = worded(title)
+    body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."
+    return Intended(at, key, run.record.memory().attempt(key), title, body, lines, edits, anew)
+
+
+def record_link(run: Watched) -> str:
+    """The record for people: its exact commit, the newest that everybody can find. `logbook verify` looks for it."""
+    anchor, begun = run.record.anchor, run.record.memory().initialised
+    if anchor is None:
+        return "not pushed yet" if run.record.tip else "not begun"
+    return commit_link(anchor, run.record.address, begun.issue if begun else "")
+
+
+def deliver(run: Watched, intended: Intended) -> None:
+    """Post what was intended, unless the issue has it already, and journal the outcome.
+
+    A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and the holder's next
+    tick says it.
+    """
+    if not _may_write_page(run):
+        return
+    try:
+        reopen(run)
+        reference = _said(run, intended)
+    except (HerorunError, OSError) as error:
+        run.record.append(
+            Failed(now(), intended.key, intended.attempt, f"the post failed: {in_words(error)}")
+        )
+        raise
+    _done(run, intended, reference)
+
+
+def _may_write_page(run: Watched) -> bool:
+    """Not where the page is a file of the lease's holder; who has a page from before says the last words on it."""
+    if not getattr(run.issue, "of_this_clone", False):
+        return True
+    try:
+        holder = within(DEADLINE, lambda: other_holder(run))
+        has_page = run.issue.find(issue_key(run)) is not None
+    except (HerorunError, OSError):
+        return True  # who holds it cannot be seen: then the post itself tells what is wrong
+    return holder is None or (has_page and holder.owner != run.launcher.owner)
+
+
+def _said(run: Watched, intended: Intended) -> str:
+    """A comment of its own, an edit of the one that it brings up to date, or both: each may be done again."""
+    reference = ""
+    if intended.anew:
+        post = Post(intended.key, intended.what, intended.body)
+        reference = run.issue.find(intended.key) or run.issue.post(post)
+    if intended.edits:
+        edited = run.issue.edit(Post(intended.edits, intended.what, intended.body))
+    return reference or edited
+
+
+def _done(run: Watched, intended: Intended, reference: str) -> None:
+    title = intended.what if intended.lines else ""
+    run.record.append(Done(now(), intended.key, intended.attempt, title, intended.lines, reference))

@@ -1,0 +1,79 @@
+"""Writing jobs into the session's registry, and starting the watch over them."""
+
+import contextlib
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Job
+from herorun.core.jobs.facts import FORMS, must_be_id
+from herorun.core.jobs.registry import (
+    Entry,
+    entry_of,
+    with_entry,
+)
+from herorun.operations.record.session import OWN, Session, change_jobs, prepare, session_of_launch
+from herorun.system.clock import now
+from herorun.system.detached import start_detached
+from herorun.system.files import is_locked
+from herorun.workspace import Run
+
+
+def register(session: Session, entry: Entry) -> None:
+    """Write one job down."""
+    must_be_id(str(entry["type"]), str(entry["id"]))
+    change_jobs(session, lambda held: with_entry(held, entry))
+
+
+def ensure_watch(session: Session, start: Path) -> str:
+    """Start `herorun jobs watch` of the session, detached, unless it is there; what was done, in words."""
+    if is_locked(session.watch_lock):
+        return "is watched already"
+    prepare(session)
+    argv = [sys.executable, "-P", "-m", "herorun", "-C", str(start.resolve()), "jobs", "watch"]
+    pid = start_detached(argv, start, session.log, handed_on(session))
+    return f"is watched by process {pid}, log {session.log}"
+
+
+def handed_on(session: Session | None) -> dict[str, str]:
+    """What tells a process without a terminal whose it is."""
+    return {OWN: session.id} if session and session.agent == "manual" else {}
+
+
+def register_launch(run: Run, job: Job, why: str) -> None:
+    """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record has it anyway."""
+    told = run.contract.scheduler
+    if told.kind not in FORMS:
+        return  # its jobs are found by their run, which the babysitter watches
+    with contextlib.suppress(HerorunError, OSError):
+        register_one(run.repository.top, told.kind, _id_of(run, job), run.slug, why, told.options)
+
+
+def _id_of(run: Run, job: Job) -> str:
+    return str(run.state / "jobs" / job.instance) if run.contract.scheduler.kind == "local" else job.id
+
+
+def register_one(
+    start: Path,
+    kind: str,
+    job: str,
+    about: str,
+    why: str,
+    options: dict[str, Any],
+    at: datetime | None = None,
+) -> Session | None:
+    """In the session of whoever launches; None where nobody is there to be told."""
+    session = session_of_launch(start)
+    if session is None:
+        return None
+    told = {name: str(options[name]) for name in ("host", "user", "config", "cluster") if options.get(name)}
+    if kind == "ray" and options.get("address"):
+        told["cluster"] = str(options["address"])
+    if kind == "iris":
+        told.pop("user", None)
+    told["description"] = f"{about}: {why}"
+    register(session, entry_of(kind, job, at or now(), (session.agent, session.id), told, "SUBMITTED"))
+    ensure_watch(session, start)
+    return session

@@ -1,0 +1,258 @@
+"""Verifying a record: its history is read from git, judged by `core.verify`, and held against its anchors."""
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.evidence import LaunchProof
+from herorun.core.finding import count
+from herorun.core.scrub import scrub
+from herorun.core.sealing.reading import statement_of
+from herorun.core.sealing.statement import facts_of
+from herorun.core.verify import judge
+from herorun.operations.record.anchors import Outside, look_outside
+from herorun.operations.record.history import read_history
+from herorun.record import Record
+from herorun.system.git import Repository, find_repository
+from herorun.system.plumbing import delete_refs, fetch
+from herorun.workspace import open_run, watched_run
+
+NOT_ANCHORED = "not anchored"
+_COMMIT = r"[0-9a-f]{40,64}"
+_OWN = "the commit that was pushed last"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found. `notes` are what could not be proven either way."""
+
+    entries: int
+    commits: int
+    faults: tuple[str, ...]
+    notes: tuple[str, ...]
+    unseen: bool = False
+
+    @property
+    def verdict(self) -> str:
+        if self.faults:
+            return "blocked"
+        return "unknown" if self.unseen else "clear"
+
+    def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
+        return {
+            "verdict": self.verdict,
+            "entries": self.entries,
+            "faults": list(self.faults),
+            "notes": list(self.notes),
+        }
+
+
+def open_record(name: str, start: Path) -> Record:
+    """The record of RUN, also in a fresh clone and where the contract file is gone."""
+    try:
+        record = open_run(name, start).record
+    except HerorunError:
+        record = _without_contract(name, start)
+        record.fetch()
+        if record.tip is None:
+            raise
+    record.fetch()
+    if record.tip is None:
+        raise WrongUse(f"{record.slug} has no record: `herorun init {record.slug}` begins one.")
+    return record
+
+
+def _without_contract(name: str, start: Path) -> Record:
+    """By the admitted contract; before a launch, by where a record is when the contract says nothing."""
+    with contextlib.suppress(HerorunError):
+        return watched_run(name, start)[0].record
+    repository, slug = find_repository(start), Path(name).stem
+    remote = "origin" if "origin" in repository.remotes() else None
+    return Record.found(repository, slug, remote=remote)
+
+
+def verify_run(name: str, start: Path) -> Verified:
+    """The record of RUN, held also against what its issue and its output root name."""
+    record = open_record(name, start)
+    done = verify_record(record, look_outside(name, start))
+    faults, unseen, notes = _unproven(name, start, record)
+    return replace(
+        done,
+        faults=(*done.faults, *faults),
+        notes=(*done.notes, *unseen, *notes),
+        unseen=done.unseen or bool(unseen),
+    )
+
+
+def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str], list[str]]:
+    """Launches and seals that nothing proves, as faults; why nobody can tell; and what the record alone tells of launches that count."""
+    try:
+        run, _ = watched_run(name, start)
+    except (HerorunError, OSError) as error:
+        return *_unread(record, f"the launches were not proven: {in_words(error)}"), []
+    proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
+    return (
+        list(proof.doubts),
+        [run.closed] if run.closed and not proof.doubts else [],
+        [scrub(words) for words in proof.unstated],
+    )
+
+
+def _unread(record: Record, why: str) -> tuple[list[str], list[str]]:
+    """A journal that is damaged cannot be read at all: `judge` names where, and the launches stay unproven."""
+    try:
+        seals = [f"the seal {seal.tag} does not count: {words}" for seal, words in record.unproven_seals()]
+        return seals, [why] if record.memory().launchings else []
+    except HerorunError:
+        return [], [why]
+
+
+def verify_record(record: Record, outside: Outside | None = None) -> Verified:
+    """Walk every commit of the record, here and on its remote, and demand that each anchor lies on its line.
+
+    Without `outside` only what is in this clone and on the remote is an anchor.
+    """
+    private = f"refs/herorun/probe/{os.getpid()}/record"
+    try:
+        return _verified(record, private, outside)
+    finally:
+        delete_refs(record.repository, private)
+
+
+def _verified(record: Record, private: str, outside: Outside | None) -> Verified:
+    tip = record.tip
+    assert tip is not None
+    try:
+        there, unasked = _on_remote(record, private), ""
+    except HerorunError as error:
+        there, unasked = None, f"the remote could not be asked: {error}"
+    lines, faults, notes = [tip], list[str](), [unasked]
+    if there:
+        lines, faults, notes = _compared(record, tip, there)
+    elif not unasked:
+        faults, notes = _nowhere_else(record)
+    cut = _cut_off(record.repository, lines)
+    lost, unfound, seen = _anchors(record, lines, outside, whole=bool(there) and not cut)
+    if not (seen or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
+        notes.append(f"{NOT_ANCHORED}: nothing outside the branch names a commit of it")
+    judged = [judge(read_history(record, line)) for line in lines]
+    found = dict.fromkeys(fault for each in judged for fault in each.faults)
+    first = judged[0]
+    if first.newer:
+        unfound.append(
+            f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot judge: upgrade it"
+        )
+    unfound += cut
+    asked = outside.notes if outside else ()
+    said = tuple(filter(None, (*notes, *unfound, *asked, first.dated)))
+    return Verified(first.entries, first.commits, (*found, *faults, *lost), said, bool(unasked or unfound))
+
+
+def _on_remote(record: Record, private: str) -> str | None:
+    """The record's commit on the remote as it is now, fetched into a private ref; None where there is none."""
+    if record.remote is None:
+        return None
+    target = f"refs/heads/{record.branch}"
+    if target not in record.repository.remote_tips(record.remote, target):
+        return None
+    fetch(record.repository, record.remote, {target: private})
+    return record.repository.resolve(private)
+
+
+def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of commits to walk, the longest first; faults and notes on how the remote's stands to ours."""
+    repository, where = record.repository, f"the branch on {record.remote}"
+    if repository.is_ancestor(there, tip):
+        return [tip], [], []
+    if repository.is_ancestor(tip, there):
+        return [there], [], [f"{where} is ahead of this clone: it was verified up to {there[:9]}"]
+    if record.pushed and repository.is_ancestor(record.pushed, there):
+        return [there, tip], [], [f"{where} and this clone both went on: the next push puts ours on top"]
+    return (
+        [tip],
+        [f"anchor: {where} ({there[:9]}) is not part of this record: it was rewritten or forked"],
+        [],
+    )
+
+
+def _nowhere_else(record: Record) -> tuple[list[str], list[str]]:
+    """Faults and notes where no remote has the record."""
+    if record.remote is None:
+        return [], [f"{NOT_ANCHORED}: there is no remote"]
+    if record.pushed:
+        return [f"anchor: {record.branch} is gone from {record.remote}, where it was pushed"], []
+    return [], [f"{NOT_ANCHORED}: {record.branch} is not on {record.remote}"]
+
+
+def _anchors(
+    record: Record, lines: list[str], outside: Outside | None, whole: bool
+) -> tuple[list[str], list[str], bool]:
+    """Faults, what could not be seen, and whether anything but our own last push names record commits.
+
+    `whole`: the remote's line is here from its first commit on. What it lacks then, it does not hold.
+    """
+    repository = record.repository
+    told = {**_seal_anchors(repository, record.slug), **(outside.named if outside else {})}
+    inside = set(repository.git("rev-list", *lines).text.split()) if told else set()
+    off = {commit: what for commit, what in told.items() if commit not in inside}
+    gone = {commit: what for commit, what in off.items() if not whole and not repository.has(commit)}
+    faults = _in_one_line({c: w for c, w in off.items() if c not in gone})
+    unfound = [f"the record that {what} names ({c[:9]}) is not in this clone" for c, what in gone.items()]
+    own = record.pushed
+    if own and not repository.has(own):
+        unfound.append(f"{_OWN} ({own[:9]}) is not in this clone")
+    elif own and not repository.is_ancestor(own, str(record.tip)):
+        faults.append(f"anchor: {_OWN} ({own[:9]}) is not part of this record: it was rewritten or forked")
+    return faults, unfound, bool(told)
+
+
+def _in_one_line(off: Mapping[str, str]) -> list[str]:
+    """One fault for each kind of thing that names lost commits: a rewritten record may lack those of a hundred."""
+    by: dict[str, list[str]] = {}
+    for commit, what in off.items():
+        by.setdefault(" ".join(what.split(" ")[:2]), []).append(commit)
+    return [
+        f"anchor: the record that {off[commits[0]]} names ({commits[0][:9]}) is not part of this record: it was rewritten or forked"
+        + (f"; {len(commits) - 1} more of the kind" if commits[1:] else "")
+        for commits in by.values()
+    ]
+
+
+def _cut_off(repository: Repository, lines: list[str]) -> list[str]:
+    """Where a shallow clone lacks the beginning: what was done before cannot be judged."""
+    try:
+        known = set((repository.common / "shallow").read_text(encoding="ascii").split())
+    except OSError:
+        return []
+    roots = repository.git("rev-list", "--max-parents=0", *lines).text.split()
+    return [
+        f"this clone is shallow and lacks what was before {root[:9]}: `git fetch --unshallow`, then verify again"
+        for root in roots
+        if root in known
+    ]
+
+
+def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
+    named = {}
+    tags = repository.git("for-each-ref", "--format=%(refname)", f"refs/tags/herorun/{slug}/").text.split()
+    for tag in tags:
+        message = repository.git("cat-file", "tag", tag, ok=(0, 128)).text
+        if told := _record_named(message):
+            named[told] = tag.removeprefix("refs/tags/")
+    return named
+
+
+def _record_named(message: str) -> str:
+    """The record commit that a tag's message names, also in a form of seal that we cannot read; empty without one."""
+    with contextlib.suppress(ValueError, KeyError):
+        told = facts_of(statement_of(message) or {})["record"]
+        if isinstance(told, str) and re.fullmatch(_COMMIT, told):
+            return told
+    found = re.search(rf'"record":\s*"({_COMMIT})"', message)
+    return found[1] if found else ""

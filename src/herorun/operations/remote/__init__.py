@@ -1,0 +1,1 @@
+"""Machines elsewhere: patrol, waiting, watchers, timers, the runbook."""

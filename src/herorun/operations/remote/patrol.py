@@ -1,0 +1,113 @@
+"""One tick of a patrol: look, decide by the table, say one line. It reads, and acts on nothing.
+
+On this machine it remembers the tick before, so that it can say what changed.
+"""
+
+import shlex
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from herorun.core.asking import Way
+from herorun.core.canonical import canonical, plain
+from herorun.core.chain import install_and_start, transfer
+from herorun.core.codec import read
+from herorun.core.errors import HerorunError
+from herorun.core.outside import read_json
+from herorun.core.patrol.line import facts_of, line_of, movement_of
+from herorun.core.patrol.seen import Before, Look, Memory, Own
+from herorun.core.patrol.state import state_of
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.told import State, Told, Ways
+from herorun.core.scrub import scrub
+from herorun.core.timer import removal
+from herorun.operations.health.taints import with_taints_now
+from herorun.operations.launch.propose import Proposer
+from herorun.operations.remote.probe import look_at, source
+from herorun.system.files import write_whole
+from herorun.workspace import Run
+
+MEMORY = "patrol.json"
+
+
+@dataclass(frozen=True)
+class Tick:
+    look: Look
+    told: Told
+    line: str
+    before: Before | None
+
+    def as_json(self) -> dict[str, Any]:
+        advice = [plain(each) for each in self.told.advice]
+        return {"line": self.line, "state": self.told.state.value, "advice": advice, "look": plain(self.look)}
+
+
+def patrol(run: Run) -> Tick:
+    """Look, decide and remember. It ends in time, whatever hangs."""
+    seen = look_at(run)
+    before = remembered(run)
+    told = decided(run, seen, before)
+    tick = Tick(seen, told, scrub(line_of(seen, told, before)), before)
+    remember(run, tick)
+    return tick
+
+
+def decided(run: Run, seen: Look, before: Before | None = None) -> Told:
+    """By the table. Of a run that is down, the gate is asked which command continues it now.
+
+    A job that succeeded and left no sign of it may have done its work: nobody is sent back to an earlier checkpoint.
+    """
+    ways = ways_of(run)
+    is_down = state_of(seen) is State.DOWN and not seen.succeeded
+    if _launched(run) and not run.contract.patrol.resume and is_down:
+        memory = with_taints_now(run, run.record.memory())
+        command = Proposer(run, memory).proposals((Way.RELAUNCH,))[0].command
+        ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
+    return decide(seen, ways, before)
+
+
+def ways_of(run: Run) -> Ways:
+    """The commands, as they are typed on this machine. What continues a run that is down is told by its status then."""
+    told, top = run.contract.patrol, run.place.repository
+    login = run.place.reach.login if run.place.reach else None
+    return Ways(
+        told.resume or (f"{_herorun(run)} status {run.slug}" if _launched(run) else ""),
+        install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
+        tuple((path, transfer(source(run, local), path, login)) for path, local in told.copies.items()),
+        removal(run.slug),
+        told.memory,
+    )
+
+
+def _herorun(run: Run) -> str:
+    return f"herorun -C {shlex.quote(run.place.repository)}"
+
+
+def _launched(run: Run) -> bool:
+    """Of what herorun did not start it knows no way back; [patrol] resume can tell it."""
+    return run.record.memory().current is not None
+
+
+# --- the tick before --------------------------------------------------------------------------------
+
+
+def remembered(run: Run) -> Before | None:
+    """What the last tick of this machine saw; a missing or damaged memory is none."""
+    try:
+        return read(Before, read_json((run.state / MEMORY).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def remember(run: Run, tick: Tick) -> None:
+    """A blind tick has seen nothing that the next one could be compared with."""
+    if tick.look.unreachable:
+        return
+    before, look, movement = tick.before, tick.look, movement_of(tick.look)
+    since = before.since if before and before.movement == movement else look.at
+    step = look.log.step if isinstance(look.log, Own) else None
+    kills = look.memory.oom_kill if isinstance(look.memory, Memory) else None
+    new = Before(look.at, facts_of(look, tick.told), step, since, scrub(movement), kills)
+    with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
+        run.prepare()
+        write_whole(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())

@@ -1,0 +1,41 @@
+"""The recovery page of a run, from its contract and its record."""
+
+import shlex
+from pathlib import Path
+
+from herorun.core.canonical import timestamp
+from herorun.core.chain import ssh_words
+from herorun.core.handbook import Known, handbook
+from herorun.core.scrub import scrub
+from herorun.operations.remote.patrol import ways_of
+from herorun.system.clock import now
+from herorun.system.far import far_to
+from herorun.system.files import write_whole
+from herorun.workspace import Run
+
+PAGE = "handbook.md"
+
+
+def page_of(run: Run) -> str:
+    """Read from what is here: the box is not asked, so that the page can be written while it is away."""
+    memory, reach = run.record.memory(), run.place.reach
+    known = Known(
+        shlex.quote(str(run.repository.top)),
+        far_to(reach).road.where if reach else "this machine",
+        shlex.join(ssh_words(reach.login)) if reach else "",
+        run.launcher.owner,
+        [(each.name, each.job, timestamp(each.started)) for each in memory.instances],
+        memory.sealed.tag if memory.sealed else "",
+        run.contract.record_branch,
+        timestamp(now().replace(microsecond=0)),
+    )
+    return scrub(handbook(run.contract, ways_of(run), known))
+
+
+def write_page(run: Run, page: str, path: Path | None) -> Path:
+    """In the run's private folder, which outlives every session, or where it was asked for."""
+    if path is None:
+        run.prepare()
+    target = path or run.state / PAGE
+    write_whole(target, page.encode())
+    return target

@@ -1,0 +1,140 @@
+"""The sentinel: short looks in a bounded loop, which always ends and says why. One a run on this machine."""
+
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.evidence import Job, Metrics
+from herorun.core.patrol.line import line_of, movement_of
+from herorun.core.patrol.seen import Look
+from herorun.core.patrol.told import State, Told
+from herorun.core.patrol.wish import Outcome, Wish, judge_wish
+from herorun.core.scrub import scrub
+from herorun.operations.health.evaluate import judge
+from herorun.operations.remote.patrol import decided
+from herorun.operations.remote.probe import look_at
+from herorun.system import watchers
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+Seen: TypeAlias = tuple[Look, Told, Mapping[str, Any]]  # a look, what it means, and what else is known
+LONGEST = timedelta(days=30)  # nobody waits for a sentinel's word that long
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a sentinel says last."""
+
+    code: int  # 0 reached, 1 it will not come or somebody must look, 3 the last look saw nothing
+    words: str
+    line: str
+    looks: int
+    told: Told | None
+
+
+def wait_for(run: Run, wish: Wish, every: float, most: int, say: Callable[[str], None]) -> Ended:
+    """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its bound and ends."""
+    must_end(every, most)
+    if not run.place.reach and run.contract.scheduler.kind in ("ray", "iris") and wish.marker:
+        raise WrongUse(
+            f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: use --state or --step."
+        )
+
+    def see() -> Seen:
+        look = look_at(run, wish.marker)
+        return look, decided(run, look), _seen(run, wish)
+
+    return wait_on(see, run.slug, run.place.repository, wish, every, most, say)
+
+
+def wait_on(
+    see: Callable[[], Seen],
+    slug: str,
+    top: str,
+    wish: Wish,
+    every: float,
+    most: int,
+    say: Callable[[str], None],
+) -> Ended:
+    """The same for whatever can be looked at; `top` is where its other sentinels are told from those of namesakes."""
+    must_end(every, most)
+    began = now().timestamp()
+    previous = signal.signal(signal.SIGTERM, _retired)
+    try:
+        with watchers.registered("await", slug, top, str(wish), began, began + every * most) as own:
+            for other in replaced(own):
+                say(
+                    f"an earlier sentinel of {slug} (process {other.pid}, for {other.what}) is retired: one a run"
+                )
+            return _loop(see, wish, every, most)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def must_end(every: float, most: int) -> None:
+    if every < 1 or most < 1 or every * most > LONGEST.total_seconds():
+        raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30d.")
+
+
+def replaced(own: watchers.Watcher) -> list[watchers.Watcher]:
+    """Earlier ones for the same run, which were asked to end."""
+    others = [
+        each
+        for each in watchers.known().values()
+        if each and each.same_run == own.same_run and each.pid != own.pid
+    ]
+    return [other for other in others if watchers.retire(other)]
+
+
+def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended:
+    movement, moved = "", now()
+    told: Told | None = None
+    line = ""
+    for turn in range(1, most + 1):
+        began = time.monotonic()
+        try:
+            look, told, seen = see()
+            line = scrub(line_of(look, told))
+            if told.state is not State.UNKNOWN and movement_of(look) != movement:
+                movement, moved = movement_of(look), look.at
+            outcome, why = judge_wish(wish, look, told.state, seen, look.at - moved)
+        except (HerorunError, OSError) as error:
+            if isinstance(error, WrongUse):
+                raise  # the next look would say the same
+            outcome, why, told = Outcome.WAIT, scrub(in_words(error)), None
+        if outcome is not Outcome.WAIT:
+            return Ended(int(outcome is Outcome.OVER), why, line, turn, told)
+        if turn < most:
+            time.sleep(max(0.0, every - (time.monotonic() - began)))
+    blind = told is None or told.state is State.UNKNOWN
+    return Ended(
+        3 if blind else 1,
+        f"gave up after {most} {'look' if most == 1 else 'looks'}: {why.rstrip('.')}. Look yourself",
+        line,
+        most,
+        told,
+    )
+
+
+def _seen(run: Run, wish: Wish) -> dict[str, Any]:
+    """What the box alone does not tell: the job's and the run's state, and the step that the tracker has."""
+    if not (wish.state or wish.step is not None) or run.record.memory().current is None:
+        return {}
+    seen: dict[str, Any] = {}
+    with suppress(HerorunError, OSError):
+        tick, evidence = judge(run)
+        job = evidence.get(Job)
+        seen["run"] = tick.run.value
+        seen["job"] = job.state.value if isinstance(job, Job) else None
+        metrics = evidence.get(Metrics)
+        seen["step"] = metrics.step if isinstance(metrics, Metrics) else None
+    return seen
+
+
+def _retired(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,1 @@
+"""What has happened, for people: status, report, goodput, comparison, backtest."""

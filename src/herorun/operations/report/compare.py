@@ -1,0 +1,298 @@
+"""Two runs, two instances or two files, compared step by step by gates that were set before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical import plain
+from herorun.core.compare.gate import Gate, parse_gate
+from herorun.core.compare.pairing import Pairing
+from herorun.core.compare.side import Side
+from herorun.core.compare.verdict import Answer, Comparison, compare
+from herorun.core.config.diff import diff_launches
+from herorun.core.contract import KeyClass
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.event import Launching
+from herorun.core.finding import count
+from herorun.core.fold import Names
+from herorun.core.plan import moved
+from herorun.operations.metrics.series import Curves, Held, curves_of
+from herorun.operations.report.backtest import columns_of, rows_of
+from herorun.sources.metrics import names_of
+from herorun.system.columns import Point
+from herorun.workspace import Run, watched_run
+
+# Beside the config: what else of a plan decides how it trains. The rest of it is where and under which name.
+TRAINS = ("code_tree", "patch", "container", "packages", "hardware")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One side, and the run and the plan that are behind it, where it is no file."""
+
+    side: Side
+    run: Run | None = None
+    launching: Launching | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    a: Side
+    b: Side
+    kind: str  # repeat, resume, change or curves
+    told: Comparison
+    differs: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> int:
+        return {Answer.NO_GO: 1, Answer.UNKNOWN: 3}.get(self.told.answer, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        shape: dict[str, Any] = plain(self.told)
+        return {
+            "a": self.a.name,
+            "b": self.b.name,
+            "kind": self.kind,
+            "verdict": shape.pop("answer"),
+            "window": [shape.pop("first"), shape.pop("last")],
+            **_finite(shape),
+            "differs": list(self.differs),
+        }
+
+    def lines(self) -> list[str]:
+        told = self.told
+        lines = [
+            f"{self.b.name} against {self.a.name}, steps {told.first} to {told.last}: {KINDS[self.kind]}"
+        ]
+        for each in told.metrics:
+            if each.pairs:
+                lines += _metric(each, noise=self.kind in ("repeat", "resume"))
+        lines += [_gate(each.gate, each.answer, each.measured, each.why) for each in told.gates]
+        lines += [f"differs: {change}" for change in self.differs]
+        lines += [f"not put to the test: {each}" for each in told.unexercised]
+        lines += [f"note: {each}" for each in told.notes]
+        return [*lines, ANSWERS[told.answer]]
+
+
+KINDS = {
+    "repeat": "a repeat, so what differs is noise of the machines and the order of sums",
+    "resume": "two instances of one run, so what differs at equal steps is noise, or a wrong resume",
+    "change": "a change",
+    "curves": "two curves",
+}
+ANSWERS = {
+    Answer.GO: "go: every gate holds",
+    Answer.NO_GO: "no-go",
+    Answer.UNJUDGED: "no gate was set, so nothing is judged: give one with --gate, or in [compare] gates",
+    Answer.UNKNOWN: "not comparable",
+}
+
+
+def compare_two(
+    start: Path,
+    words: tuple[str, str],
+    gates: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    window: str = "",
+    repeat: bool = False,
+) -> Compared:
+    """`WrongUse` for a word that is neither, or a gate or window that cannot be read."""
+    bounds = parse_window(window)
+    try:
+        asked = [parse_gate(text) for text in gates]
+    except ValueError as error:
+        raise WrongUse(f"{error}.") from None
+    a, b = _subject(words[0], start), _subject(words[1], start)
+    b = replace(b, side=_shifted(b.side, a, b))
+    kind, differs = _kind(a, b, repeat)
+    told = compare(a.side, b.side, list(dict.fromkeys([*_gates_of(b), *asked])), metrics, bounds)
+    return Compared(a.side, b.side, kind, told, differs)
+
+
+def parse_window(text: str) -> tuple[int | None, int | None]:
+    """`FROM:TO`, both included; either may be left out.
+
+    >>> parse_window("100:")
+    (100, None)
+    """
+    low, colon, high = text.partition(":")
+    try:
+        if text and not colon:
+            raise ValueError
+        found = tuple(
+            int(each.replace(",", "").replace("_", "")) if each.strip() else None for each in (low, high)
+        )
+    except ValueError:
+        raise WrongUse(f"--window {text!r}: write FROM:TO in steps, as in 1000:2000 or 1000:.") from None
+    return found[0], found[1]
+
+
+def _subject(word: str, start: Path) -> Subject:
+    path = start / word
+    if path.suffix == ".csv" or (path.is_file() and path.suffix != ".toml"):
+        return Subject(_of_file(path, word))
+    slug, dash, number = word.rpartition("-")
+    try:
+        return _of_run(watched_run(word, start)[0])
+    except WrongUse:
+        if not dash or not number.isdigit():
+            raise
+    try:
+        run = watched_run(slug, start)[0]
+    except HerorunError:
+        raise WrongUse(f"{word!r} is no CSV file, no run and no instance of one.") from None
+    return _of_instance(run, word)
+
+
+def _of_file(path: Path, word: str) -> Side:
+    held = Held()
+    try:
+        names = Names() if "loss" in columns_of(path) else Names(loss=())
+        for row in rows_of(path):
+            held.add(row)
+    except OSError as error:
+        raise WrongUse(f"{word} cannot be read: {error.strerror or error}.") from None
+    return Side(word, _last_of_each(held), names, _spans(held))
+
+
+def _of_run(run: Run) -> Subject:
+    curves, _ = curves_of(run)
+    launchings = run.record.memory().launchings.values()
+    newest = max(launchings, key=lambda each: each.number, default=None)
+    return Subject(_side(run, run.slug, curves), run, newest)
+
+
+def _of_instance(run: Run, name: str) -> Subject:
+    """By the times of its rows; where these tell none, by the order of as many attempts as there were instances."""
+    memory = run.record.memory()
+    number = next((n for n, each in enumerate(memory.instances) if each.name == name), None)
+    if number is None:
+        known = ", ".join(each.name for each in memory.instances) or "none"
+        raise WrongUse(f"{run.slug} has no instance {name}: it has {known}.")
+    curves, _ = curves_of(run)
+    since = memory.instances[number].intended
+    after = memory.instances[number + 1].intended if number + 1 < len(memory.instances) else None
+    attempts = sorted({p.attempt for metric in curves.names for p in curves.points(metric)})
+    by_order = attempts[number] if len(attempts) == len(memory.instances) else None
+    own, name_too = Held(), name
+    for metric in curves.names:
+        for point in curves.points(metric):
+            if point.at is None and by_order is None:
+                raise CouldNotLook(
+                    f"The rows of {run.slug} tell no time, and {count(len(attempts), 'attempt')} are no {count(len(memory.instances), 'instance')}"
+                    f": nobody can tell which are {name}'s."
+                )
+            if point.at is None:
+                name_too = f"{name} (inferred: attempt {by_order})"
+                mine = point.attempt == by_order
+            else:
+                mine = (since is None or since <= point.at) and (after is None or point.at < after)
+            if mine:
+                own.told.setdefault(metric, []).append(Point(*point))
+    return Subject(_side(run, name_too, own), run, memory.launchings[name])
+
+
+def _side(run: Run, name: str, curves: Curves) -> Side:
+    contract = run.contract
+    return Side(
+        name,
+        _last_of_each(curves),
+        names_of(contract),
+        _spans(curves),
+        contract.checkpoints.permanent_every,
+        tuple((phase.name, phase.step) for phase in contract.phase),
+        is_run=True,
+    )
+
+
+def _last_of_each(curves: Curves) -> dict[str, dict[int, float]]:
+    """Of a step that several attempts logged, the last one's value: it is what the run went on from."""
+    return {
+        metric: {p.step: p.value for p in sorted(curves.points(metric), key=lambda p: p.attempt)}
+        for metric in curves.names
+    }
+
+
+def _spans(curves: Curves) -> dict[int, tuple[int, int]]:
+    spans: dict[int, tuple[int, int]] = {}
+    for metric in curves.names:
+        for point in curves.points(metric):
+            low, high = spans.get(point.attempt, (point.step, point.step))
+            spans[point.attempt] = min(low, point.step), max(high, point.step)
+    return spans
+
+
+def _shifted(side: Side, a: Subject, b: Subject) -> Side:
+    """Two runs whose trainers begin to count differently are joined on completed updates, as A counts them."""
+    by = a.side.names.first_step - side.names.first_step if a.side.is_run and b.side.is_run else 0
+    if not by:
+        return side
+    values = {
+        name: {step + by: value for step, value in curve.items()} for name, curve in side.values.items()
+    }
+    spans = {n: (low + by, high + by) for n, (low, high) in (side.attempts or {}).items()}
+    return replace(side, values=values, attempts=spans)
+
+
+def _gates_of(b: Subject) -> list[Gate]:
+    """Those of the change's own contract, as it is committed: what is only on disk was not set before."""
+    if b.run is None:
+        return []
+    signed = b.run.signed
+    return [parse_gate(text) for text in signed.compare.gates] if signed else []
+
+
+def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
+    """What the two are to each other, and what of their plans can make a difference."""
+    one, other = a.launching, b.launching
+    if one is None or other is None or b.run is None or a.run is None:
+        return ("repeat" if repeat else "curves"), ()
+    before, after = _values(one), _values(other)
+    changes = [
+        str(change)
+        for change in diff_launches(before, after, b.run.contract.config)
+        if change.steers or change.kind is KeyClass.RESUME_BREAKING
+    ]
+    changes += moved({name: before.get(name) for name in TRAINS}, {name: after.get(name) for name in TRAINS})
+    if repeat or not changes:
+        return ("resume" if a.run.slug == b.run.slug else "repeat"), tuple(changes)
+    return "change", tuple(changes)
+
+
+def _values(launching: Launching) -> dict[str, Any]:
+    return {name: told["value"] for name, told in launching.plan.items()}
+
+
+def _metric(told: Pairing, noise: bool) -> list[str]:
+    percent = told.percent("mean")
+    by = f" ({percent:+.3g}%)" if percent is not None else ""
+    largest = f"largest {told.largest:+.6g} at step {told.largest_step}, over {count(told.pairs, 'step')}"
+    means = f"{told.mean_a:.6g} -> {told.mean_b:.6g}"
+    lines = [f"  {told.metric}: mean {told.mean:+.6g}{by}, median {told.median:+.6g}, {largest} ({means})"]
+    if noise:
+        first = (
+            f", the first difference at step {told.first_difference}"
+            if told.first_difference is not None
+            else ""
+        )
+        lines.append(
+            f"    determinism noise: {told.equal} of {count(told.pairs, 'step')} are equal to the last bit, {told.typical:.3g} "
+            f"is typical{first}"
+        )
+    return lines
+
+
+def _gate(gate: str, answer: Answer, measured: float | None, why: str) -> str:
+    unit = "%" if gate.endswith("%") else ""
+    value = f": {measured:+.6g}{unit}" if measured is not None else ""
+    return f"  gate {gate}{value}: {answer}{f', {why}' if why else ''}"
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinities: a difference from nothing is said in words."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return str(value) if value in (float("inf"), float("-inf")) else value

@@ -1,0 +1,115 @@
+"""Where a run's wall time and accelerator-hours went, for people and programs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.canonical import plain
+from herorun.core.durations import say_span
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.finding import count
+from herorun.core.goodput.delays import Delay
+from herorun.core.goodput.states import State
+from herorun.core.goodput.sums import Goodput, Range, goodput
+from herorun.core.goodput.timeline import Beat
+from herorun.operations.metrics.series import beats_of, curves_of
+from herorun.workspace import Run
+
+
+@dataclass(frozen=True)
+class Account:
+    run: Run
+    told: Goodput
+    blind: bool = False  # the rows could not be read
+
+    @property
+    def code(self) -> int:
+        return 3 if self.blind else 0
+
+    def as_json(self) -> dict[str, Any]:
+        shape: dict[str, Any] = {"run": self.run.slug, **plain(self.told)}
+        return shape
+
+    def lines(self) -> list[str]:
+        return [
+            f"{self.run.slug}: {line}" if not number else line for number, line in enumerate(_page(self.told))
+        ]
+
+
+def account(run: Run) -> Account:
+    """From the journal and the rows alone. Rows that cannot be read leave their time unknown."""
+    if run.record.memory().initialised is None:
+        raise CouldNotLook(f"{run.slug} has no record here: `herorun init {run.slug}`, or fetch it.")
+    beats: list[Beat] = []
+    blind, notes = False, []
+    try:
+        curves, source = curves_of(run)
+        beats, untimed = beats_of(curves, run)
+        notes.append(f"rows {source}")
+        if untimed:
+            notes.append(f"{count(untimed, 'row')} without a time: where that stands is unknown")
+    except (HerorunError, OSError) as error:
+        blind = bool(run.record.memory().instances)
+        notes.append(f"no rows: {in_words(error)}")
+    events = [line.event for line in run.record.lines()]
+    return Account(run, goodput(events, beats, run.contract.budget.rate, notes), blind)
+
+
+def _page(told: Goodput) -> list[str]:
+    if told.since is None or told.until is None:
+        return ["nothing was launched yet"]
+    lines = [
+        f"{say_span(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
+        f"{count(told.instances, 'instance')}, {count(told.reached, 'step')}",
+        f"effective training time: {_percent(told.effective)}",
+    ]
+    for state in State:
+        if told.states[state]:
+            hours = (told.hours or {}).get(state)
+            cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
+            share = told.states[state] / told.wall if told.wall else 0
+            lines.append(f"  {state:<11} {say_span(told.states[state]):>10}  {share:6.1%}{cost}")
+    lost = f"{count(told.lost, 'step')} lost to restarts"
+    lines.append(
+        lost + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
+    )
+    ends = ", ".join(f"{count} {cause}" for cause, count in told.interruptions.items())
+    mean = f"; {say_span(told.between_failures)} between failures" if told.between_failures else ""
+    lines.append(f"interruptions: {ends or 'none'}{mean}")
+    if told.all_hours.least is not None:
+        money = f", {_span(told.money)} of money" if told.money.least is not None else ""
+        lines.append(f"accelerator-hours: {_span(told.all_hours)}{money}")
+    delays = told.delays
+    lines += [
+        f"{name}: {_delay(delay)}"
+        for name, delay in (
+            ("detection", delays.detection),
+            ("relaunch", delays.relaunch),
+            ("human", delays.human),
+        )
+    ]
+    return [*lines, *(f"note: {note}" for note in told.notes)]
+
+
+def _percent(told: Range) -> str:
+    if told.least is None or told.most is None:
+        return "unknown"
+    if round(told.least, 3) == round(told.most, 3):
+        return f"{told.least:.1%}"
+    return f"{told.least:.1%} to {told.most:.1%}, because a part is unknown"
+
+
+def _span(told: Range) -> str:
+    assert told.least is not None and told.most is not None
+    least, most = f"{told.least:,.1f}", f"{told.most:,.1f}"
+    return least if least == most else f"{least} to {most}"
+
+
+def _delay(told: Delay) -> str:
+    parts = []
+    if told.count and told.median is not None and told.most is not None:
+        parts.append(f"{say_span(told.median)} in the median, {say_span(told.most)} at most, of {told.count}")
+    if told.unknown:
+        parts.append(f"{told.unknown} unknown")
+    if told.open:
+        parts.append(f"{told.open} still open")
+    return ", ".join(parts) or "none"

@@ -1,0 +1,198 @@
+"""A report as one HTML page that needs no network: text is escaped, and only our own scripts may run on it."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from herorun.core.finding import count, few
+from herorun.core.goodput.states import State
+from herorun.core.render import MARK
+from herorun.core.report.text import readable_tree
+from herorun.core.report.thin import Strand, Stretch, longest, table
+from herorun.operations.metrics.charts import MOST_STRETCHES, Chart, Series
+from herorun.operations.report.report import Report
+from herorun.workspace import template
+
+MOST_LOGBOOK = 400_000  # characters, the newest
+KINDS = (
+    ("launch", "launches and attempts", "│"),
+    ("checkpoint", "checkpoints", "◆"),
+    ("alert", "alerts", "▼"),
+    ("phase", "phases", "┆"),
+    ("bad", "not finite", "✕"),
+)
+
+
+def page_of(report: Report) -> str:
+    """The whole page. Its policy names each script and the style by digest: nothing else runs or is fetched."""
+    from jinja2 import Environment, StrictUndefined
+
+    library = f"/* {template('report/uplot/LICENSE')} */\n{template('report/uplot/uPlot.iife.min.js')}"
+    script = template("report/page.js")
+    style = template("report/uplot/uPlot.min.css") + template("report/page.css")
+    logbook, cut = _newest(report.logbook)
+    told = report.told
+    step, final = told["progress"]["step"], told["progress"]["final_step"]
+    shares = list(_shares(told["goodput"]))
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["moment"] = _moment
+    return environment.from_string(template("report/page.html")).render(
+        told=told,
+        policy=_policy([library, script], style),
+        style=style,
+        library=library,
+        script=script,
+        data=_data(report),
+        share=f"{step / final:.1%}" if final and step is not None else None,
+        cards=list(_cards(told)),
+        kinds=KINDS,
+        charts=[_chart(chart) for chart in report.charts],
+        shares=shares,
+        bar="; ".join(words for *_, words in shares),
+        account=report.account,
+        logbook=_html(logbook),
+        cut=cut,
+        blind=report.blind,
+    )
+
+
+def _policy(scripts: Sequence[str], style: str) -> str:
+    named = " ".join(_named(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {named}; style-src {_named(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _named(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _moment(at: str | None) -> str:
+    """`2026-11-21 00:02 UTC`"""
+    return f"{at[:10]} {at[11:16]} UTC" if at else ""
+
+
+def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for chart in told["charts"]:
+        newest = chart["newest"]
+        if newest is not None:
+            yield chart["title"], newest if isinstance(newest, str) else f"{newest:.5g}", chart["metrics"][0]
+    saved = told["checkpoint"]
+    note = _moment(saved["at"]) if saved and saved["at"] else ""
+    yield "Newest checkpoint", f"{saved['step']:,}" if saved else "none seen", note
+    firing = sum(alert["resolved"] is None for alert in told["alerts"])
+    yield "Alerts", f"{firing} open", f"{len(told['alerts'])} in all"
+    yield "Instances", str(len(told["instances"])), f"{told['goodput']['lost']:,} steps lost to restarts"
+    effective = told["goodput"]["effective"]
+    least, most = effective["least"], effective["most"]
+    if least is not None and most is not None:
+        low, high = f"{least:.0%}", f"{most:.0%}"
+        span = (
+            f"{least:.1%}"
+            if round(least, 3) == round(most, 3)
+            else low
+            if low == high
+            else f"{low} to {high}"
+        )
+        yield "Effective time", span, "of wall time was productive"
+
+
+def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """State, where its part of the bar begins, how wide it is, in percent, and in words."""
+    at, wall = 0.0, goodput["wall"]
+    for state in State:
+        share = 100 * goodput["states"][state] / wall if wall else 0.0
+        if share:
+            yield state.value, f"{at:.3f}", f"{share:.3f}", f"{state} {share:.1f}%"
+        at += share
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    rows = [
+        (_name(one, strand), row) for one in chart.series for strand in one.strands for row in table(strand)
+    ]
+    first, last = (
+        min((row.first for _, row in rows), default=0),
+        max((row.last for _, row in rows), default=0),
+    )
+    newest = f", the newest value is {chart.newest_words}" if chart.newest_words else ""
+    words = f"{chart.title} from step {first:,} to {last:,}{newest}{_lost(chart)}."
+    shown: dict[str, Any] = readable_tree(
+        {"id": chart.id, "title": chart.title, "unit": chart.unit, "why": chart.why, "words": words}
+    )
+    return {**shown, "series": chart.series, "rows": [(readable_tree(name), row) for name, row in rows]}
+
+
+def _lost(chart: Chart) -> str:
+    """`, 494 values are not finite (loss: steps 121 to 614)`; empty where all are."""
+    rows = sum(each.rows for one in chart.series for each in one.not_finite)
+    places = [f"{one.metric}: {_steps(each)}" for one in chart.series for each in one.not_finite]
+    if not rows:
+        return ""
+    return f", {count(rows, 'value')} {'is' if rows == 1 else 'are'} not finite ({few(places)})"
+
+
+def _steps(stretch: Stretch) -> str:
+    return (
+        f"step {stretch.first:,}"
+        if stretch.first == stretch.last
+        else f"steps {stretch.first:,} to {stretch.last:,}"
+    )
+
+
+def _name(one: Series, strand: Strand) -> str:
+    return f"{one.metric} (done again later)" if strand.lane else one.metric
+
+
+def _data(report: Report) -> str:
+    """What the script draws, harmless inside of a page."""
+    charts = [
+        {
+            "id": chart.id,
+            "series": [
+                {
+                    "metric": readable_tree(one.metric),
+                    "lines": [
+                        {"lane": s.lane, "x": s.steps, "y": [float(f"{v:.6g}") for v in s.values]}
+                        for s in one.strands
+                    ],
+                    "bad": [[s.first, s.last] for s in longest(one.not_finite, MOST_STRETCHES)],
+                }
+                for one in chart.series
+            ],
+        }
+        for chart in report.charts
+    ]
+    text = json.dumps(
+        {"charts": charts, "marks": report.told["marks"]}, separators=(",", ":"), allow_nan=False
+    )
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _newest(logbook: str) -> tuple[str, int]:
+    """Its end, from the beginning of an entry on, and how much is left out."""
+    text = MARK.sub("", logbook)
+    if len(text) <= MOST_LOGBOOK:
+        return text, 0
+    at = text.find("\n### ", len(text) - MOST_LOGBOOK)
+    at = at if at >= 0 else len(text) - MOST_LOGBOOK
+    return text[at:], at
+
+
+def _html(markdown: str) -> str:
+    """Markdown as HTML: what is HTML in it is shown and not obeyed, links lead to web pages alone, no pictures."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.validateLink = lambda url: url.startswith(("https://", "http://"))  # type: ignore[method-assign]
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("rel", "noreferrer noopener")
+    return str(parser.renderer.render(tokens, parser.options, {}))

@@ -1,0 +1,230 @@
+"""A glance at runs: what their babysitters keep on this machine, and what the scheduler says of the job now.
+
+No tracker, no store and no remote is asked.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.alert import Alert
+from herorun.core.check import Gate
+from herorun.core.codec import read
+from herorun.core.condition import BY_STATE, RunHealth
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
+from herorun.core.glance import Glance, OpenAlert, Pace, pace_of, sparkline
+from herorun.core.health.training import Awaited
+from herorun.core.journal import Memory
+from herorun.core.lineage import given_up
+from herorun.core.ports import Scheduler
+from herorun.core.scrub import scrub
+from herorun.gather import gather
+from herorun.operations.babysit.batch import each
+from herorun.operations.health.rules import evidence_file
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.record.heartbeat import last_heartbeat, next_due
+from herorun.operations.seal.facts import at_the_end
+from herorun.sources.metrics import COLUMNS, names_of
+from herorun.system.clock import now
+from herorun.system.columns import Fetched, fetched
+from herorun.workspace import Run, open_run
+
+READ_DEADLINE = 10.0  # seconds for the scheduler's answer
+MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from
+KEPT: Mapping[str, Any] = {"Metrics": Metrics, "FinalStep": FinalStep, "Checkpoints": Checkpoints}
+LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
+
+
+def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
+    """One run as its babysitter saw it last, unless its job says something else by now."""
+    run = open_run(name, start)
+    memory = run.record.memory()
+    told = memory.last_decided
+    if told is None or not memory.instances:
+        bare = Glance(run.slug, stage_of(run))
+        return at_the_end(run, memory, bare) if memory.sealed else bare
+    stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in ("finished", "down")
+    standing = ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
+    if not memory.sealed:
+        standing = _as_scheduled(job_now(run, memory, looks or Looks()), standing)
+    alerts = (*memory.alerts.values(), *memory.unacknowledged)
+    seen = last_evidence(run, told.at)
+    awaited = told.awaited if standing[0] == told.run else ()  # what became of the job answers the rest
+    glance = glance_of(run, memory, seen, standing, told.at, alerts, awaited)
+    return at_the_end(run, memory, glance) if memory.sealed else glance
+
+
+def job_now(run: Run, memory: Memory, looks: Looks) -> Job | Unavailable:
+    """What the scheduler says of the current instance's job; the runs of one cluster share one question."""
+    given = {**run.given(memory), Now: Now(now())}
+    try:
+        given[Scheduler] = looks.of(run, memory)
+        found = gather([Job], discover.sources(), given, READ_DEADLINE).get(Job)
+    except (HerorunError, OSError) as error:
+        return Unavailable(in_words(error))
+    return found if isinstance(found, Job | Unavailable) else Unavailable("nothing was launched yet")
+
+
+def _as_scheduled(job: Job | Unavailable, kept: tuple[str, str]) -> tuple[str, str]:
+    """The run and its monitor. An end that no tick has judged yet is never good news, and nor is a job out of sight."""
+    health, monitor = kept
+    if not isinstance(job, Job):
+        return RunHealth.UNKNOWN.value, monitor if monitor == "stale" else "partial"
+    if job.state.live:
+        begins = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
+        return (RunHealth.STARTING.value if begins else health), monitor
+    said = BY_STATE[job.state]
+    judged = said is RunHealth.FINISHED and health in (RunHealth.FINISHED, RunHealth.DOWN, RunHealth.DEGRADED)
+    return health if judged else (RunHealth.UNKNOWN if said is RunHealth.FINISHED else said).value, monitor
+
+
+def stage_of(run: Run) -> str:
+    """How far it has come: not initialised, initialised, launched or sealed."""
+    memory = run.record.memory()
+    if memory.sealed:
+        return "sealed"
+    if memory.instances:
+        return "launched"
+    return "initialised" if memory.initialised else "not initialised"
+
+
+def glances(names: list[str], start: Path, looks: Looks | None = None) -> list[Glance]:
+    """Each of them; one that cannot be read says why. `looks` are those of a process that looks again and again."""
+    shared = (looks or Looks()).expect(names, start)
+    return [
+        answer.value or Glance(answer.slug, "unknown", error=answer.error, monitor="stale")
+        for answer in each(names, lambda name: glance_at(name, start, shared))
+    ]
+
+
+def glance_of(
+    run: Run,
+    memory: Memory,
+    evidence: Evidence,
+    standing: tuple[str, str],
+    seen: datetime,
+    alerts: Iterable[Alert],
+    awaited: tuple[Awaited, ...] = (),
+) -> Glance:
+    """From the evidence of any look, how the run and its monitor stood then, and the rows that are kept."""
+    health, monitor = standing
+    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
+    loss, curve, pace = _curve(run)
+    step = metrics.step if isinstance(metrics, Metrics) else None
+    saved_at, saved = _newest(evidence, memory)
+    last = metrics.last or {} if isinstance(metrics, Metrics) else {}
+    named = next((name for name in names_of(run.contract).loss if name in last), "")
+    over = bool(memory.sealed) or health == RunHealth.FINISHED
+    return Glance(
+        slug=run.slug,
+        stage=stage_of(run),
+        run=health,
+        monitor=monitor,
+        step=step,
+        final_step=final.value if isinstance(final, FinalStep) else None,
+        loss=last.get(named, loss),
+        curve=curve,
+        pace=pace,
+        checkpoint_step=saved,
+        checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
+        alerts=_alerts(alerts),
+        awaited=awaited,
+        next_tick=None if over or last_heartbeat(run) is None else next_due(run),
+        quiet=(now() - metrics.advanced_at).total_seconds() if isinstance(metrics, Metrics) else None,
+        seen=seen,
+    )
+
+
+def _alerts(alerts: Iterable[Alert]) -> tuple[OpenAlert, ...]:
+    severity = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
+    found = (
+        OpenAlert(a.check, severity.get(a.check, "warn"), a.state.value, scrub(a.message)) for a in alerts
+    )
+    return tuple(sorted(found, key=lambda a: (a.severity != "critical", a.state != "firing", a.check)))
+
+
+def _newest(evidence: Evidence, memory: Memory) -> tuple[datetime | None, int | None]:
+    """Of the present lineage: a look from before a rollback knows nothing of it yet."""
+    found, back = evidence.get(Checkpoints), memory.history.given_up
+    kept = found.candidates if isinstance(found, Checkpoints) else ()
+    newest = Checkpoints(tuple(each for each in kept if given_up(each, back) is None)).newest
+    return (newest.modified, newest.step) if newest else (None, None)
+
+
+# --- what a tick kept -----------------------------------------------------------------------------
+
+
+def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
+    """What the newest tick saw, as far as a glance needs it; what cannot be read is left out."""
+    try:
+        line = _last_line(evidence_file(run, at.astimezone(UTC)))
+        told = json.loads(line)["evidence"]
+        return {kind: read(kind, told[name]["value"]) for name, kind in KEPT.items() if _has(told, name)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _has(told: Mapping[str, Any], name: str) -> bool:
+    return isinstance(told.get(name), dict) and "value" in told[name]
+
+
+def _last_line(path: Path) -> bytes:
+    """The last whole line, read from the end."""
+    with path.open("rb") as file:
+        size, block, held = file.seek(0, os.SEEK_END), 1 << 16, b""
+        while len(held) < min(size, LONGEST):
+            block = min(2 * block, size)
+            file.seek(size - block)
+            held = file.read(block)
+            lines = held[: held.rfind(b"\n")].rsplit(b"\n", 1)
+            if len(lines) == 2 or block == size:
+                return lines[-1]
+    raise ValueError("no whole line")
+
+
+def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
+    """The newest loss, its curve and the pace, from the rows that are kept; nothing where there are none."""
+    try:
+        kept = fetched(run.state / COLUMNS)
+        if kept is None or not kept.attempts:
+            return None, "", None
+        names = names_of(run.contract)
+        return _drawn(_Kept(kept), names.loss, names.speed)
+    except (CouldNotLook, OSError):
+        return None, "", None
+
+
+class _Kept:
+    """Equal as long as nothing was added: what was drawn of it is drawn once."""
+
+    def __init__(self, kept: Fetched) -> None:
+        self.kept = kept
+        self.key = (str(kept.folder), kept.rows, kept.fetched_at)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kept) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@lru_cache(2048)
+def _drawn(
+    held: _Kept, losses: tuple[str, ...], speeds: tuple[str, ...]
+) -> tuple[float | None, str, Pace | None]:
+    kept = held.kept
+    attempt = kept.attempts[-1]
+    first = max(attempt.first_step, attempt.last_step - MOST_STEPS)
+    loss = next((name for name in losses if name in kept.names), None)
+    speed = next((name for name in speeds if name in kept.names), "")
+    points = list(kept.points(loss, first, attempt=attempt.number)) if loss else []
+    told = [p.value for p in kept.points(speed, first, attempt=attempt.number)] if speed else []
+    times = [(p.step, p.at.timestamp()) for p in points if p.at is not None]
+    values = [p.value for p in points]
+    return (values[-1] if values else None), sparkline(values), pace_of(speed, told, times)

@@ -1,0 +1,345 @@
+"""All that a report shows of one run: from its record, its rows and one fresh look. Nothing outside is changed."""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isnan
+from typing import Any
+
+from herorun import __version__, discover
+from herorun.core.alert import State
+from herorun.core.canonical import plain, timestamp
+from herorun.core.check import Gate
+from herorun.core.config.diff import diff_launches
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.event import Event, Launching
+from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
+from herorun.core.finding import count
+from herorun.core.goodput.lives import STALLS
+from herorun.core.goodput.sums import goodput
+from herorun.core.goodput.timeline import Beat
+from herorun.core.journal import Memory
+from herorun.core.news import progress
+from herorun.core.plan import moved
+from herorun.core.render import turn_of
+from herorun.core.report.eta import Eta, eta
+from herorun.core.report.marks import Incident, Kind, Mark, alerts, incidents, launches, restarts, seals
+from herorun.core.report.text import readable, readable_tree
+from herorun.gather import gather
+from herorun.operations.health.evaluate import READ_DEADLINE
+from herorun.operations.metrics.charts import Chart, begun_of, charts_of
+from herorun.operations.metrics.series import beats_of, curves_of, names_for
+from herorun.operations.report.compare import TRAINS
+from herorun.operations.report.goodput import Account
+from herorun.operations.report.status import standing_of
+from herorun.system.clock import now
+from herorun.workspace import Run, final_step
+
+MOST_MARKS = 400  # of one kind, the newest
+MOST_CHANGES = 200  # of one launch against the one before
+LEVELS = {
+    "starting": "unknown",
+    "healthy": "good",
+    "finished": "good",
+    "degraded": "warn",
+    "down": "bad",
+    "unknown": "unknown",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """`told` is the JSON document; the rest is what the page shows beside it."""
+
+    told: dict[str, Any]
+    charts: tuple[Chart, ...]
+    account: tuple[str, ...]  # the goodput for people, line by line
+    logbook: str
+    blind: bool = False  # there are rows, and they could not be read
+
+    @property
+    def code(self) -> int:
+        return 3 if self.blind else 0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What the tracker's rows give."""
+
+    charts: tuple[Chart, ...] = ()
+    beats: tuple[Beat, ...] = ()
+    restarts: tuple[Mark, ...] = ()
+    notes: tuple[str, ...] = ()
+    blind: bool = False
+
+
+def report_of(run: Run, drift: str = "") -> Report:
+    """Look once, and put it together. What cannot be read is said on the page, and the rest of it stands."""
+    at, memory = now(), run.record.memory()
+    standing, evidence, glance = standing_of(run, drift)
+    if memory.sealed and not run.shut:
+        evidence = _look(run, memory)
+    events = [line.event for line in run.record.lines()]
+    rows = _rows(run, events, _none_yet(evidence, memory))
+    resolved = final_step(memory)
+    final = resolved.value if isinstance(resolved, FinalStep) else None
+    step = _step(evidence, rows.beats, memory)
+    if memory.sealed:
+        step, final = glance.step if glance.step is not None else step, glance.final_step
+    done = eta(rows.beats, final, at, _idle(standing))
+    found = incidents(events)
+    account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
+    marks = _marks(run, evidence, events, rows, found, final, step)
+    told = {
+        "run": run.slug,
+        "verdict": _verdict(run.slug, standing, progress(step, final)),
+        "level": _level(standing),
+        "state": standing["run"],
+        "stage": standing["stage"],
+        "monitor": standing["monitor"],
+        "made": timestamp(at.replace(microsecond=0)),
+        "version": __version__,
+        "goal": run.contract.goal,
+        "dri": run.dri,
+        "progress": {"step": step, "final_step": final, "words": progress(step, final)},
+        "eta": _eta_json(done),
+        "checkpoint": _newest(evidence),
+        "charts": [_chart_json(chart) for chart in rows.charts],
+        "marks": [plain(mark) for mark in marks],
+        "alerts": [_alert_json(one, memory.acked) for one in found],
+        "instances": _instances(run, memory),
+        "goodput": account.as_json(),
+        "babysitter": standing["babysitter"],
+        "record": {"commit": run.record.tip, "pushed": standing["pushed"]},
+        "next": standing["next"],
+        "notes": [*rows.notes, *standing["doubts"]],
+    }
+    lines = tuple(readable(line) for line in account.lines())
+    return Report(readable_tree(told), rows.charts, lines, _logbook(run), rows.blind)
+
+
+def _look(run: Run, memory: Memory) -> Evidence:
+    """A sealed run is judged no more: only what lies there is looked at."""
+    given = {**run.given(memory), Now: Now(now())}
+    return gather([Checkpoints, Metrics], discover.sources(), given, READ_DEADLINE)
+
+
+def _none_yet(evidence: Evidence, memory: Memory) -> bool:
+    """The tracker was read and has no row, and nobody has ever seen one: that is no failure to look."""
+    reached = memory.last_decided is not None and not memory.last_decided.progress.startswith("~unknown")
+    ended = any(end.step for end in memory.ends.values())
+    return isinstance(evidence.get(Metrics), Nothing) and not reached and not ended
+
+
+def _rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
+    names = names_for(run)
+    try:
+        curves, source = curves_of(run)
+        beats, untimed = beats_of(curves, run)
+        charts = charts_of(curves, names)
+        begun = begun_of(curves, names)
+    except (HerorunError, OSError) as error:
+        why = in_words(error)
+        if none_yet:
+            return _Rows(notes=("no rows yet",))
+        return _Rows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))
+    notes = [f"rows {source}"]
+    if untimed:
+        notes.append(f"{count(untimed, 'row')} without a time")
+    return _Rows(tuple(charts), tuple(beats), tuple(restarts(begun, events)), tuple(notes))
+
+
+def _step(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:
+    """Completed updates: as seen now, else as the rows or the ends tell."""
+    metrics = evidence.get(Metrics)
+    if isinstance(metrics, Metrics):
+        return metrics.step
+    told = [beat.step for beat in beats[-1:]] + [
+        end.step for end in list(memory.ends.values())[-1:] if end.step
+    ]
+    return max(told, default=None)
+
+
+def _idle(standing: dict[str, Any]) -> str:
+    """Why there is no estimate, whatever the rows say; empty while it is productive."""
+    firing = {alert["check"] for alert in standing["alerts"] if alert["state"] == "firing"}
+    if standing["stage"] in ("not initialised", "initialised"):
+        return "none: nothing was launched yet"
+    if standing["run"] in ("down", "finished"):
+        return f"none: the run is {standing['run']}"
+    if stalled := sorted(STALLS & firing):
+        return f"none: no steps are made, {stalled[0]} fires"
+    if standing["run"] == "starting":
+        return "unknown: the run is starting"
+    if standing["run"] == "unknown":
+        return "unknown: nobody could see how the run is"
+    return ""
+
+
+def _eta_json(done: Eta) -> dict[str, Any]:
+    return {
+        "earliest": plain(done.earliest),
+        "latest": plain(done.latest),
+        "words": done.words,
+        "why": done.why,
+    }
+
+
+def _level(standing: dict[str, Any]) -> str:
+    """`good`, `warn`, `bad` or `unknown`: what a colour stands for."""
+    firing = {alert["severity"] for alert in standing["alerts"] if alert["state"] == "firing"}
+    level = LEVELS[standing["run"]]
+    if level == "bad" or "critical" in firing:
+        return "bad"
+    if standing["monitor"] != "fresh" or (standing["awaited"] and level == "good"):
+        return "unknown"
+    return "warn" if level == "good" and "warn" in firing else level
+
+
+def _verdict(slug: str, standing: dict[str, Any], progress: str) -> str:
+    if standing["sealed"]:
+        return f"{slug} is sealed as {standing['sealed']}, at {progress} steps."
+    if standing["stage"] != "launched":
+        return f"{slug} is {standing['stage']} and was not launched yet."
+    ranks = {"critical": 0, "warn": 1, "info": 2}
+    firing = sorted(
+        (alert for alert in standing["alerts"] if alert["state"] == "firing"),
+        key=lambda alert: (ranks[alert["severity"]], alert["check"]),
+    )
+    names = list(dict.fromkeys(alert["check"] for alert in firing))
+    said = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+    told = f"{said} fire{'s' if len(names) == 1 else ''}" if names else "nothing fires"
+    seen = "" if standing["monitor"] == "fresh" else f"; the monitor is {standing['monitor']}"
+    asked = "; a decision is asked for" if standing["questions"] else ""
+    missing = "".join(f"; missing: {each['message']}" for each in standing["awaited"])
+    return f"{slug} is {standing['run']} at {progress} steps; {told}{missing}{seen}{asked}."
+
+
+def _marks(
+    run: Run,
+    evidence: Evidence,
+    events: Sequence[Event],
+    rows: _Rows,
+    found: Sequence[Incident],
+    final: int | None,
+    step: int | None,
+) -> list[Mark]:
+    phases = [Mark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase]
+    told = [
+        launches(events)[-MOST_MARKS:],
+        list(rows.restarts)[-MOST_MARKS:],
+        _checkpoints(evidence)[-MOST_MARKS:],
+        alerts(found)[-MOST_MARKS:],
+        phases,
+        [Mark(Kind.FINAL, final, "final step")] if final is not None else [],
+        seals(events, step or 0),
+    ]
+    return sorted((mark for some in told for mark in some), key=lambda mark: (mark.step, mark.kind))
+
+
+def _checkpoints(evidence: Evidence) -> list[Mark]:
+    found = evidence.get(Checkpoints)
+    listed = found.candidates if isinstance(found, Checkpoints) else ()
+    return [
+        Mark(Kind.CHECKPOINT, one.step, f"checkpoint {one.step}", _state(one), one.modified)
+        for one in sorted(listed, key=lambda one: one.step)
+        if not one.alike
+    ]
+
+
+def _state(one: Candidate) -> str:
+    kind = "temporary, " if one.temporary else ""
+    if one.complete:
+        return f"{kind}complete"
+    return f"{kind}{'incomplete: ' + one.problem if one.incomplete else 'listed only'}"
+
+
+def _newest(evidence: Evidence) -> dict[str, Any] | None:
+    found = evidence.get(Checkpoints)
+    newest = found.newest if isinstance(found, Checkpoints) else None
+    return {"step": newest.step, "path": newest.path, "at": plain(newest.modified)} if newest else None
+
+
+def _chart_json(chart: Chart) -> dict[str, Any]:
+    return {
+        "title": chart.title,
+        "metrics": [one.metric for one in chart.series],
+        "newest": chart.newest_words if chart.newest is not None and isnan(chart.newest) else chart.newest,
+        "points": sum(len(strand.steps) for one in chart.series for strand in one.strands),
+        "not_finite": sum(each.rows for one in chart.series for each in one.not_finite),
+        "why": chart.why,
+    }
+
+
+def _state_of(one: Incident) -> str:
+    if one.superseded:
+        return "superseded"
+    return State.RESOLVED.value if one.resolved else one.alert.state.value
+
+
+def _alert_json(one: Incident, acked: Container[str]) -> dict[str, Any]:
+    alert, over, happened = one.alert, one.resolved, one.steps
+    severities = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
+    return {
+        "check": alert.check,
+        "subject": alert.subject,
+        "severity": severities.get(alert.check, "unknown"),
+        "step": happened[0],
+        "last_step": happened[1],
+        "noticed_step": alert.first_step,
+        "since": plain(alert.since),
+        "state": _state_of(one),
+        "acknowledged": alert.key in acked,
+        "resolved": plain(over),
+        "message": alert.message,
+    }
+
+
+def _instances(run: Run, memory: Memory) -> list[dict[str, Any]]:
+    told, before = [], None
+    for instance in memory.instances:
+        launching = memory.launchings.get(instance.name)
+        end, ending = memory.ends.get(instance.name), memory.endings.get(instance.name)
+        told.append(
+            {
+                "name": instance.name,
+                "turn": turn_of(launching) if launching else "launch",
+                "why": launching.why if launching else "",
+                "job": instance.job,
+                "commit": instance.commit,
+                "started": timestamp(instance.started.replace(microsecond=0)),
+                "ended": _moment(end.ended or end.at if end else None),
+                "end": f"{end.state.value}{f': {ending.cause.value}' if ending else ''}" if end else "",
+                "diagnosis": ending.why if ending else "",
+                "steps": end.step if end else None,
+                "changes": _changes(run, before, launching),
+            }
+        )
+        before = launching or before
+    return told
+
+
+def _moment(at: datetime | None) -> str | None:
+    return timestamp(at.replace(microsecond=0)) if at else None
+
+
+def _changes(run: Run, before: Launching | None, after: Launching | None) -> list[str] | None:
+    """Against the instance before it; None where there is nothing to compare with."""
+    if before is None or after is None:
+        return None
+    one, other = _values(before), _values(after)
+    changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
+    names = ("commit", *TRAINS, "start")
+    changes += moved({name: one.get(name) for name in names}, {name: other.get(name) for name in names})
+    return changes[:MOST_CHANGES]
+
+
+def _values(launching: Launching) -> dict[str, Any]:
+    return {name: told["value"] for name, told in launching.plan.items()}
+
+
+def _logbook(run: Run) -> str:
+    return readable(run.record.logbook()) if run.record.tip else ""
+
+
+__all__ = ("Chart", "Report", "report_of")

@@ -1,0 +1,275 @@
+"""How a run stands, from its record and one fresh look. Nothing is written."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from herorun import discover
+from herorun.core.alert import Alert, State
+from herorun.core.asking import Way
+from herorun.core.canonical import timestamp
+from herorun.core.check import Check, Gate
+from herorun.core.decide import trouble_began
+from herorun.core.deciding import decided
+from herorun.core.durations import say_span
+from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics
+from herorun.core.glance import Glance
+from herorun.core.journal import Memory, fold
+from herorun.core.news import progress_of
+from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
+from herorun.core.watchdog import Watched as Silence
+from herorun.core.watchdog import watchdog
+from herorun.gates import findings_json
+from herorun.operations.babysit.batch import Answer, each
+from herorun.operations.babysit.tick import Turn
+from herorun.operations.babysit.tick_json import (
+    alert_json,
+    awaited_json,
+    other_json,
+    severity_of,
+    shown_alerts,
+)
+from herorun.operations.health.evaluate import judge
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.launch.propose import Proposer
+from herorun.operations.orders.acknowledge import open_questions, ways_on
+from herorun.operations.record.heartbeat import is_lost, last_heartbeat
+from herorun.operations.report.overview import glance_of, stage_of
+from herorun.operations.seal.facts import at_the_end, progress_at_seal
+from herorun.system.clock import now
+from herorun.system.files import is_locked
+from herorun.workspace import Run, Watched, log_of, watched_run
+
+STALE = "stale"  # the monitor's word for a babysitter that is gone
+DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `operations.babysit.tick` words it
+
+
+def all_looked_at(
+    names: Sequence[str], start: Path, whole: bool = True
+) -> list[Answer[tuple[dict[str, Any], Glance]]]:
+    """The standing of every run, and its glance as it is drawn; without `whole` the findings are left out.
+
+    Each run is opened once. What it will ask of its scheduler is taken down before the first look, which then answers
+    for all of a cluster.
+    """
+    looks = Looks()
+
+    def opened(name: str) -> tuple[Run, str]:
+        run, drift = watched_run(name, start)
+        looks.expect_of(run)
+        return run, drift
+
+    asked = list(each(names, opened, "opening runs"))
+    runs = {answer.slug: answer.value for answer in asked if answer.value}
+
+    def look(slug: str) -> tuple[dict[str, Any], Glance]:
+        told, _, glance = standing_of(*runs.pop(slug), looks, whole)
+        return told, glance
+
+    unopened = [Answer[Any](a.slug, None, a.error, a.code) for a in asked if not a.value]
+    return [*each(list(runs), look), *unopened]
+
+
+def standing_of(
+    run: Run, drift: str, looks: Looks | None = None, whole: bool = True
+) -> tuple[dict[str, Any], Evidence, Glance]:
+    """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was seen; the glance.
+
+    Nothing is looked at before the launch and after the seal.
+    """
+    memory, shut = run.record.memory(), run.shut
+    facts: dict[str, Any] = {
+        "slug": run.slug,
+        "stage": stage_of(run),
+        "instances": [
+            {"name": i.name, "job": i.job, "started": timestamp(i.started)} for i in memory.instances
+        ],
+        "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
+        "sealed": memory.sealed.tag if memory.sealed else None,
+        "record": run.record.tip,
+        "babysitter": babysitter_words(run, over=bool(memory.sealed)),
+        **_standing(run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]),
+        "unfinished": list(memory.unfinished.actions),
+        **_people(memory),
+    }
+    if shut or not memory.instances or memory.sealed:
+        return _at_rest(run, memory, facts)
+    seen, evidence = judge(run, memory=memory, looks=looks)
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    over = seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled)
+    if over:
+        facts["babysitter"] = babysitter_words(run, over=True)
+    alerts = [*shown_alerts(seen, memory), *_silence(run, memory, evidence, checks)]
+    monitor = STALE if not over and monitor_is_stale(run) else seen.monitor.value
+    glance = glance_of(run, memory, evidence, (seen.run.value, monitor), now(), alerts, seen.awaited)
+    told = {
+        "run": seen.run.value,
+        "monitor": monitor,
+        "progress": progress_of(evidence),
+        "awaited": [awaited_json(each) for each in seen.awaited],
+        "findings": findings_json(seen.findings, checks, run.slug) if whole else [],
+        "alerts": [alert_json(a, severity_of(a, checks)) for a in alerts],
+        "actions": [],
+        "other": other_json(evidence),
+        **facts,
+        "next": _next(run, seen, fold([decided(seen, evidence, memory, ())], memory), evidence),
+        "glance": glance.as_json(),
+    }
+    return told, evidence, glance
+
+
+def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]) -> list[Alert]:
+    """That nobody looks at a run whose lease this clone holds: only then is its record here the whole story."""
+    lease = evidence.get(LeaseSeen)
+    if not isinstance(lease, LeaseSeen) or not lease.mine:
+        return []
+    found = watchdog(run.slug, memory, run.contract, checks, now())
+    if found.monitor is not Silence.STALE or found.due is None:
+        return []
+    message = f"nobody watches: {found.why}; `herorun babysit {run.slug}`"
+    return [Alert("stale-monitor", "nobody", found.due, now(), State.FIRING, message)]
+
+
+def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, Glance]:
+    """Before the launch, after the seal, and where nothing that the contract names may be used."""
+    monitor = "stale" if run.shut else "fresh"
+    glance = Glance(run.slug, stage_of(run), monitor=monitor)
+    if memory.sealed:
+        glance = at_the_end(run, memory, glance)
+    quiet = {"run": glance.run, "monitor": monitor, "progress": progress_at_seal(memory, glance)}
+    empty: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
+    told = {**quiet, **empty, **facts, "next": _next(run, None, memory, {}), "glance": glance.as_json()}
+    return told, {}, glance
+
+
+def _disbelieved(run: Run) -> list[str]:
+    """What of the record does not count, and why nothing but the record was looked at."""
+    doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
+    return [*(f"from the record alone: {run.shut}" for _ in filter(None, [run.shut])), *doubts]
+
+
+def _people(memory: Memory) -> dict[str, Any]:
+    """What people ordered, as far as it still holds."""
+    held = memory.pause if memory.ledger.paused(now()) else None
+    current = memory.current.name if memory.current else ""
+    answered = memory.answers.get(current)
+    noted = [
+        (key, memory.acked[key])
+        for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
+        if key in memory.acked
+    ]
+    return {
+        "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason} if held else None,
+        "questions": [*_judge_question(memory), *open_questions(memory)],
+        "answer": answered.words if answered else None,
+        "acked": [{"alert": key, "by": said.by, "reason": said.reason} for key, said in noted],
+        "stopped": memory.stopped.get(current),
+    }
+
+
+def _judge_question(memory: Memory) -> list[str]:
+    return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
+
+
+def turn_json(turn: Turn) -> dict[str, Any]:
+    """The shape of `babysit --once --json`."""
+    drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
+    drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
+    return {**turn.as_json(), **_standing(turn.run, drift, turn.doubts)}
+
+
+def _standing(run: Watched, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
+    """What people must know beside the run's health."""
+    record = run.record
+    return {
+        "doubts": scrub_tree(list(doubts)),
+        "contract": scrub(drift) or "as admitted",
+        "pushed": record.tip is not None and record.tip == record.pushed,
+    }
+
+
+def _next(run: Run, look: Tick | None, ahead: Memory, seen: Evidence) -> str:
+    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the memory with what
+    this look has seen."""
+    health = look.run.value if look else ""
+    proposer = Proposer(run, ahead, {Metrics: seen[Metrics]} if Metrics in seen else {})
+    if health == RunHealth.DOWN:
+        return _up_again(run, proposer)
+    if ahead.ledger.taints and not ahead.sealed:
+        way = Way.ROLLBACK if health == RunHealth.FINISHED else Way.STOP_AND_ROLLBACK
+        return proposer.proposals((way,))[0].command
+    if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
+        return f"herorun ack {run.slug}"  # the seal gate waits for it
+    if health == RunHealth.FINISHED and look and any(each.evidence == "receipt" for each in look.awaited):
+        return f"herorun waive {RECEIPT} {run.slug}"  # and for this: nothing else makes up for a check-in
+    commands = {
+        "not initialised": f"herorun init {run.slug}",
+        "initialised": f"herorun preflight {run.slug}",
+        "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else _watched_again(run),
+    }
+    return commands.get(stage_of(run), "")
+
+
+def _is_lost(run: Run) -> bool:
+    """Nobody looks for a babysitter here whose run was given to somebody elsewhere."""
+    handed = run.record.memory().handed
+    return is_lost(run) and (handed is None or handed.to == run.launcher.owner)
+
+
+def _watched_again(run: Run) -> str:
+    return f"herorun babysit {run.slug}" if _is_lost(run) else ""
+
+
+def _up_again(run: Run, proposer: Proposer) -> str:
+    """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
+    memory = proposer.memory
+    name = memory.current.name if memory.current else ""
+    answer = memory.answers.get(name)
+    settled = name in memory.stopped or (
+        answer is not None and not answer.yes
+    )  # a person's word: it stays down
+    watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
+    waits = watched and not settled and not memory.ledger.paused(now()) and not memory.ledger.taints
+    if waits and not open_questions(memory):
+        return ""
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    first = trouble_began(memory.alerts.values(), checks)
+    return proposer.proposals(ways_on(run, memory, checks), before=first)[0].command
+
+
+def status_code(told: Mapping[str, Any]) -> int:
+    """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not see it."""
+    if told["stage"] != "launched":
+        return 0
+    firing = (alert["check"] for alert in told["alerts"] if alert["state"] == "firing")
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if told["alerts"] else {}
+    return exit_code(told["run"], told["monitor"], critical_topics(firing, checks), told["awaited"])
+
+
+def babysitter_words(run: Run, over: bool = False) -> str:
+    """Whether somebody watches: apart from how the run itself is. One that has nothing left to watch has gone."""
+    if run.contract.babysit.declined:
+        return f"declined: {run.contract.babysit.declined}"
+    seen = last_heartbeat(run)
+    if seen is None:
+        return "none was seen on this machine"
+    age = (now() - seen).total_seconds()
+    if over and not is_locked(run.lock("babysitter")):
+        return f"gone, with nothing left to watch (last heartbeat {timestamp(seen.replace(microsecond=0))})"
+    if _is_lost(run):
+        return f"gone, last heartbeat {say_span(age)} ago: `herorun babysit {run.slug}` goes on"
+    return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
+
+
+def monitor_is_stale(run: Run) -> bool:
+    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed elsewhere is not ours.
+
+    This look itself may be fresh: it does not watch.
+    """
+    seen, handed = last_heartbeat(run), run.record.memory().handed
+    if seen is None or run.contract.babysit.declined or (handed and handed.to != run.launcher.owner):
+        return False
+    late = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
+    return is_lost(run) or now() - seen > late

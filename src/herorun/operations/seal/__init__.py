@@ -1,0 +1,1 @@
+"""Finishing a run for good, and proving it again later."""

@@ -1,0 +1,55 @@
+"""What a sealed run came to, as its seal states it. Nothing outside the record is looked at."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from herorun.core.evidence import FinalStep
+from herorun.core.glance import Glance
+from herorun.core.journal import Memory
+from herorun.core.news import progress
+from herorun.core.sealing.reading import parse_statement
+from herorun.core.sealing.statement import facts_of
+from herorun.operations.metrics.series import names_for
+from herorun.record import LARGEST
+from herorun.workspace import Run, final_step
+
+_stated: dict[str, Mapping[str, Any]] = {}  # by the statement's digest: it never says anything else
+
+
+def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
+    """Herorun's part of the statement; empty where the run is not sealed, or the record has none that can be read."""
+    if memory.sealed is None or run.record.tip is None:
+        return {}
+    named = memory.sealed.statement_digest
+    if named not in _stated:
+        path = f"{run.record.files_path}/seal-{named[7:19]}.json"
+        kept = run.repository.read(run.record.tip, [path], LARGEST)[path]
+        try:
+            _stated[named] = facts_of(parse_statement(kept)) if kept else {}
+        except ValueError:  # of a form that this herorun does not know
+            return {}
+    return _stated[named]
+
+
+def at_the_end(run: Run, memory: Memory, glance: Glance) -> Glance:
+    """The glance at a sealed run: how far it came, how far it was to go, and its last loss."""
+    facts = facts_at_seal(run, memory)
+    planned = final_step(memory)
+    metrics = facts.get("final_metrics", {})
+    losses = [metrics[name] for name in names_for(run).loss if isinstance(metrics.get(name), float)]
+    return replace(
+        glance,
+        run="finished",
+        awaited=(),
+        step=facts.get("reached_step", glance.step),
+        final_step=facts.get("final_step") or (planned.value if isinstance(planned, FinalStep) else None),
+        loss=losses[0] if losses else glance.loss,
+    )
+
+
+def progress_at_seal(memory: Memory, glance: Glance) -> str:
+    """`~900/900`; where the seal tells no step, what was seen last."""
+    if glance.step is None and memory.last_decided:
+        return memory.last_decided.progress
+    return progress(glance.step, glance.final_step)

@@ -1,0 +1,80 @@
+"""The seal commit of a run from a dirty tree: its edits as a commit with a tag of its own, so that no clone lacks them.
+
+It is the snapshot that was approved, proven again; where that is lost, it is made again from the diff in the record,
+in an index of its own. The same content gives the same commit.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.codec import read
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.evidence import Instance
+from herorun.core.journal import Memory
+from herorun.core.plan import Patch
+from herorun.operations.launch.snapshot import admitted_snapshot
+from herorun.operations.seal.tag import tag_here, tag_there
+from herorun.record import LARGEST
+from herorun.system.plumbing import annotated_tag, push
+from herorun.system.snapshot import from_diff
+from herorun.workspace import Run
+
+
+def keep_edits(run: Run, memory: Memory) -> dict[str, str]:
+    """The seal commits by instance, each under its tag here and on the remote. Doing it twice is doing it once."""
+    patches = memory.edits.patches
+    found = {
+        each.name: _commit(run, each, patches[each.name]) for each in memory.instances if each.name in patches
+    }
+    kept = {name: commit for name, commit in found.items() if commit}
+    for name, commit in kept.items():
+        _tag(run, name, str(patches[name]["tree"]), commit)
+    return kept
+
+
+def _commit(run: Run, instance: Instance, told: Mapping[str, Any]) -> str | None:
+    """None where they are lost: the gate has asked, and a person has accepted it."""
+    try:
+        admitted_snapshot(run, instance.commit, {"patch": {"value": told}})
+        return str(told["commit"])
+    except Blocked:
+        return _made_again(run, instance, read(Patch, told))
+
+
+def _made_again(run: Run, instance: Instance, patch: Patch) -> str | None:
+    path = f"{run.record.files_path}/patch-{patch.diff[7:19]}.diff"
+    tip = run.record.tip
+    data = run.repository.read(tip, [path], LARGEST)[path] if tip else None
+    if data is None:
+        return None
+    commit = from_diff(run.repository, instance.commit, data)
+    if commit != patch.commit:
+        raise Blocked(
+            f"The diff of {instance.name} in the record makes commit {commit[:9]} and not the approved {patch.commit[:9]}."
+        )
+    return commit
+
+
+def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
+    """Create-only: one tag for all instances that ran the same edits."""
+    tag, remote = f"herorun/{run.slug}/edits-{tree[:12]}", run.contract.code.remote
+    message = f"The work tree of hero run {run.slug}, as it was approved and run (first as {instance})\n"
+    oid = annotated_tag(run.repository, tag, commit, message)
+    if run.repository.resolve(f"refs/tags/{tag}") != commit:
+        raise Blocked(f"There is another tag {tag} in this clone: it is never moved. A person must look.")
+    if remote not in run.repository.remotes():
+        return
+    there = tag_there(run, tag)
+    if there is None:
+        push(run.repository, remote, oid, f"refs/tags/{tag}", None)
+    elif there != tag_here(run, tag) and not _same_commit(run, tag, commit):
+        raise Blocked(f"{remote} has another tag {tag} already: it is never moved. A person must look.")
+
+
+def _same_commit(run: Run, tag: str, commit: str) -> bool:
+    """Whether another clone tagged the very same edits: whose tag object it is does not matter."""
+    ref = f"refs/tags/{tag}^{{}}"
+    found = run.repository.remote_tips(run.contract.code.remote, ref).get(ref)
+    if found is None:
+        raise CouldNotLook(f"{run.contract.code.remote} does not say what its tag {tag} points at.")
+    return found == commit

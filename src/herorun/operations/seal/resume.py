@@ -1,0 +1,86 @@
+"""A seal that was begun and did not come to its end: what it stated, and what of it is in the world."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.errors import Blocked, HerorunError
+from herorun.core.event import Failed
+from herorun.core.evidence import Sealing
+from herorun.core.journal import Memory
+from herorun.core.sealing.reading import parse_statement, statement_of
+from herorun.core.sealing.statement import facts_of
+from herorun.operations.seal.statement import remembered
+from herorun.operations.seal.tag import tag_here, tag_there
+from herorun.record import LARGEST
+from herorun.system.clock import now
+from herorun.system.plumbing import tag_text
+from herorun.workspace import Run
+
+
+def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:
+    """The statement of a seal that was begun: it is finished as it was meant, while it still states the run."""
+    if tagged := tag_text(run.repository, tag):
+        return _stated(run, memory, tag, tagged, sealing)
+    intended = memory.intended.get(f"tag/{tag}")
+    if intended is None or run.record.tip is None:
+        return None
+    if tag_there(run, tag):
+        fetch = f"git fetch {run.contract.code.remote} tag {tag}"
+        raise Blocked(
+            f"The tag of this seal is on the remote and not in this clone: `{fetch}`, then seal again."
+        )
+    path = f"{run.record.files_path}/{intended.what}"
+    data = run.repository.read(run.record.tip, [path], LARGEST)[path]
+    if data is None:
+        raise HerorunError(f"The statement {path} of the interrupted seal is not in the record.")
+    try:
+        statement = parse_statement(data)
+    except ValueError as error:
+        raise HerorunError(
+            f"The statement {path} of the interrupted seal is damaged: {error}. A person must look."
+        ) from None
+    if _is_asked(statement, sealing) and _states(statement, memory):
+        return statement
+    why = "never tagged, and out of date: stated anew"
+    run.record.append(Failed(now(), intended.key, intended.attempt, why))
+    run.record.push()
+    return None
+
+
+def _is_asked(statement: Mapping[str, Any], sealing: Sealing) -> bool:
+    facts = facts_of(statement)
+    return (facts["kind"], facts["name"]) == (sealing.kind.value, sealing.name)
+
+
+def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
+    facts = facts_of(statement)
+    record = remembered(memory)
+    noted = record.pop("caveats")
+    same = all(facts.get(name) == value for name, value in record.items())
+    return same and set(noted) <= set(facts["caveats"])
+
+
+def _stated(run: Run, memory: Memory, tag: str, text: str, sealing: Sealing) -> dict[str, Any]:
+    """What the tag of a seal says that did not go through to its end; the tag is never made anew."""
+    remote = run.contract.code.remote
+    statement = statement_of(text)
+    if statement and _states(statement, memory) and _is_asked(statement, sealing):
+        return statement
+    there = tag_there(run, tag)
+    if there is None:
+        raise Blocked(
+            f"There is a tag {tag} that was never pushed, and it does not state this run as it is now. `git tag -d {tag}`, then seal again."
+        )
+    if statement and there == tag_here(run, tag) and _same_instances(statement, memory):
+        if _is_asked(statement, sealing):
+            return statement  # what was noted since cannot get into it any more: `_tag` says so
+        facts = facts_of(statement)
+        other = f"{facts['kind']} {facts['name']}".strip()
+        raise Blocked(f"{tag} is on {remote} as the seal of another kind ({other}): finish that one first.")
+    raise Blocked(
+        f"The tag {tag} is on {remote} already, where it is never moved, and it does not state this run as it is now. A person must look."
+    )
+
+
+def _same_instances(statement: Mapping[str, Any], memory: Memory) -> bool:
+    return [i["name"] for i in facts_of(statement)["instances"]] == [i.name for i in memory.instances]

@@ -1,0 +1,220 @@
+"""The seal: one statement, one annotated tag, pushed create-only; sealing twice is one seal."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from herorun.core.canonical import canonical, digest
+from herorun.core.check import GateVerdict
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.event import Done, Failed, Intended, Sealed
+from herorun.core.evidence import (
+    Checkpoints,
+    FinalStep,
+    Instance,
+    Job,
+    Metrics,
+    MilestoneCheckpoint,
+    Receipt,
+    Sealing,
+)
+from herorun.core.journal import Memory
+from herorun.core.render import quoted
+from herorun.core.scrub import scrub
+from herorun.core.sealing.kinds import SealKind
+from herorun.core.sealing.manifest import Manifest
+from herorun.core.sealing.statement import facts_of
+from herorun.core.sealing.words import as_list, seal_lines, tag_message
+from herorun.gates import Report, ask_seal
+from herorun.operations.checkpoints.content import NotDigested, digest_ahead
+from herorun.operations.checkpoints.digest_log import DigestLog
+from herorun.operations.record.post import say
+from herorun.operations.seal.health import look
+from herorun.operations.seal.patch_commit import keep_edits
+from herorun.operations.seal.resume import begun
+from herorun.operations.seal.statement import make_statement, remembered
+from herorun.operations.seal.tag import make_tag, push_tag, tag_here, tag_name
+from herorun.operations.seal.teardown import wind_down
+from herorun.record import Pushed
+from herorun.system.clock import now
+from herorun.system.files import locked
+from herorun.workspace import Run, known_slugs
+
+FINAL = Sealing()
+WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
+
+
+@dataclass(frozen=True)
+class Seal:
+    """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was sealed before."""
+
+    report: Report | None
+    tag: str | None  # its name
+    commit: str | None  # that the tag is on
+    statement: dict[str, Any] | None  # the in-toto statement in the tag
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> GateVerdict:
+        """Clear also where it was sealed before."""
+        return self.report.verdict if self.report else GateVerdict.CLEAR
+
+    def as_json(self) -> dict[str, Any]:
+        """The promised shape."""
+        return {
+            "verdict": self.verdict.value,
+            "tag": self.tag,
+            "commit": self.commit,
+            "findings": self.report.as_json() if self.report else [],
+            "statement": self.statement,
+        }
+
+
+def seal(run: Run, sealing: Sealing = FINAL) -> Seal:
+    """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops what watches it."""
+    run.prepare()
+    try:
+        done = _sealed_alone(run, sealing)
+    except NotDigested as large:  # the gate is clear; while it is read, the babysitter may act
+        digest_ahead(run, large.path)
+        done = _sealed_alone(run, sealing)
+    if done.tag and sealing.kind.ends:
+        done = replace(done, warnings=(*done.warnings, *wind_down(run)))
+    return done
+
+
+def _sealed_alone(run: Run, sealing: Sealing) -> Seal:
+    with locked(run.lock("act")):
+        run.record.fetch()
+        run.record.must_understand()
+        run.must_be_proven()
+        return _sealed(run, sealing)
+
+
+def _sealed(run: Run, sealing: Sealing) -> Seal:
+    memory = run.record.memory()
+    if before := _before(run, memory, sealing):
+        return _again(run, before)
+    if sealing.kind is SealKind.SUPERSEDED:
+        _must_be_another(run, sealing.name)
+    pushed = run.record.push()  # the gate asks whether the record is on the remote
+    tag, report, manifest = tag_name(run, memory), None, None
+    statement = begun(run, memory, tag, sealing)
+    if statement is None:
+        report = ask_seal(run, sealing, WANTED, look(run))
+        if report.verdict is not GateVerdict.CLEAR:
+            return Seal(report, None, None, None, _unpushed(run, pushed))
+        statement, manifest = _stated(run, memory, sealing, report)
+    return _tag(run, report, tag, statement, manifest)
+
+
+def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
+    """Why the record is not on its remote, which the gate only sees from outside."""
+    return () if pushed or run.record.remote is None else (f"the record is not pushed: {pushed.why}",)
+
+
+def _stated(
+    run: Run, memory: Memory, sealing: Sealing, report: Report
+) -> tuple[dict[str, Any], Manifest | None]:
+    current: Instance | None = memory.current
+    if current is None:
+        raise Blocked(f"{run.slug} was never launched: there is nothing to seal.")
+    return make_statement(run, memory, current, sealing, report, keep_edits(run, memory))
+
+
+def _before(run: Run, memory: Memory, sealing: Sealing) -> Sealed | None:
+    """The very seal that is asked for, made before; another one that ended the run is in the way."""
+    if sealing.kind is SealKind.MILESTONE:
+        found = next((each for each in memory.milestones if each.name == sealing.name), None)
+        if found:
+            return found
+    if memory.sealed is None:
+        return None
+    if (memory.sealed.ending, memory.sealed.name) != (sealing.kind.value, sealing.name):
+        how = f"{memory.sealed.ending} {memory.sealed.name}".strip()
+        raise Blocked(f"{run.slug} is sealed as {memory.sealed.tag} ({how}): a seal is never taken back.")
+    return memory.sealed
+
+
+def _must_be_another(run: Run, slug: str) -> None:
+    if slug == run.slug or slug not in set(known_slugs(run.repository)):
+        raise WrongUse(f"{slug!r} is no other run of this repository, so it cannot supersede {run.slug}.")
+
+
+def _tag(
+    run: Run, report: Report | None, tag: str, statement: dict[str, Any], manifest: Manifest | None
+) -> Seal:
+    memory, key = run.record.memory(), f"tag/{tag}"
+    facts = facts_of(statement)
+    commit = str(facts["commit"])
+    if key not in memory.intended:
+        name = f"seal-{digest(statement)[7:19]}.json"
+        files = {name: (canonical(statement) + "\n").encode()}
+        if manifest:
+            files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
+        run.record.append(Intended(now(), key, memory.attempt(key), name), files=files)
+        if manifest:
+            DigestLog(run.state, manifest.path).remove()
+    _must_push(run, key)
+    attempt = run.record.memory().intended[key].attempt
+    try:
+        oid, unsigned = make_tag(run, tag, commit, tag_message(statement, tag))
+        push_tag(run, tag, oid)
+    except HerorunError as error:
+        run.record.append(Failed(now(), key, attempt, scrub(in_words(error))))
+        raise
+    lines = seal_lines(statement, tag)
+    checkpoint = str(facts["final_checkpoint"] or "")
+    told = Sealed(now(), tag, commit, digest(statement), lines, facts["kind"], facts["name"], checkpoint)
+    run.record.append(Done(now(), key, attempt, result=oid), told)
+    pushed = run.record.push()
+    warnings = [] if pushed else [f"the record is not pushed: {pushed.why}"]
+    late = [caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]]
+    warnings += [f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late]
+    warnings += [*unsigned, *_tell(run, told)]
+    run.record.push()
+    return Seal(report, tag, commit, statement, tuple(warnings))
+
+
+def _tell(run: Run, sealed: Sealed) -> list[str]:
+    title = (
+        f"Sealed as {sealed.tag}"
+        if sealed.ending == SealKind.FINAL
+        else sealed.lines["Status"].partition(" at ")[0]
+    )
+    try:
+        say(
+            run,
+            f"post/{sealed.tag}",
+            title,
+            as_list({name: quoted(told) for name, told in sealed.lines.items()}),
+            {},
+        )
+    except (HerorunError, OSError) as error:
+        return [f"the issue was not told: {in_words(error)}"]
+    return []
+
+
+def _must_push(run: Run, key: str) -> None:
+    """A tag cannot be taken back: what it names must be on the remote before it."""
+    pushed = run.record.push()
+    if not pushed and run.record.remote:
+        run.record.append(Failed(now(), key, run.record.memory().attempt(key), pushed.why))
+        raise CouldNotLook(f"Nothing was tagged: the record could not be pushed: {pushed.why}")
+
+
+def _again(run: Run, sealed: Sealed) -> Seal:
+    """Sealed before: whatever of it did not reach the world yet goes out now."""
+    oid = tag_here(run, sealed.tag)
+    warnings = []
+    if oid is not None:
+        try:
+            push_tag(run, sealed.tag, oid)
+        except CouldNotLook as error:
+            warnings.append(f"the tag is not pushed: {in_words(error)}")
+    else:
+        warnings.append(f"the tag {sealed.tag} is not in this clone: fetch it")
+    warnings += _tell(run, sealed)
+    pushed = run.record.push()
+    if not pushed:
+        warnings.append(f"the record is not pushed: {pushed.why}")
+    return Seal(None, sealed.tag, sealed.commit, None, tuple(warnings))

@@ -1,0 +1,187 @@
+"""What a seal states: only what was found, said apart from what was planned."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from herorun import __version__
+from herorun.core.canonical import canonical, plain, timestamp
+from herorun.core.errors import CouldNotLook, in_words, sentence
+from herorun.core.event import CheckedIn
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    Instance,
+    Judged,
+    Metrics,
+    MilestoneCheckpoint,
+    Receipt,
+    Sealing,
+)
+from herorun.core.identity.links import tracker_links
+from herorun.core.journal import Memory
+from herorun.core.scrub import scrub_tree
+from herorun.core.sealing.caveats import caveats
+from herorun.core.sealing.kinds import SealKind
+from herorun.core.sealing.manifest import Manifest
+from herorun.core.sealing.statement import Found, facts_of, statement
+from herorun.gates import Report
+from herorun.operations.checkpoints.content import sealed_content
+from herorun.system.clock import now
+from herorun.workspace import Run
+
+
+def make_statement(
+    run: Run, memory: Memory, current: Instance, sealing: Sealing, report: Report, edits: Mapping[str, str]
+) -> tuple[dict[str, Any], Manifest | None]:
+    """What was trained, from what, how it ended, and what people want remembered about it.
+
+    `edits` are the seal commits of the instances that ran from a dirty tree.
+    """
+    plan = {name: told["value"] for name, told in memory.launchings[current.name].plan.items()}
+    checkpoint = _checkpoint(report.evidence, sealing)
+    manifest = _manifest(run, checkpoint)
+    at, commit = timestamp(now()), edits.get(current.name, current.commit)
+    facts = {
+        "kind": sealing.kind.value,
+        "name": sealing.name,
+        "sealed_at": at,
+        "herorun": __version__,
+        "commit": commit,
+        "launch_commit": current.commit,
+        "edits": dict(edits),
+        **_of_launch(run, memory, current, plan),
+        **found_at_end(report.evidence, checkpoint),
+        "manifest": manifest.facts if manifest else None,
+        "waivers": [plain(f.waiver) for f in report.findings if f.waiver],
+        "open_alerts": _open_alerts(report.evidence, sealing),
+        "receipts": receipts(run),
+        "record": run.record.tip,
+    }
+    found = Found(
+        facts,
+        plan,
+        commit,
+        run.repository.remotes().get(run.contract.code.remote, ""),
+        manifest,
+        str(run.record.tip),
+        (timestamp(memory.instances[0].started), at),
+        tuple(
+            {"name": f"edits of {name}", "digest": {"gitCommit": oid}} for name, oid in sorted(edits.items())
+        ),
+    )
+    told = _as_read(statement(found))
+    facts_of(told)  # it is one of ours
+    doubts = _doubts(run, memory, report, manifest)
+    told["predicate"]["herorun_seal"] |= {**remembered(memory), **_as_read({"caveats": doubts})}
+    return told, manifest
+
+
+def _doubts(run: Run, memory: Memory, report: Report, manifest: Manifest | None) -> list[str]:
+    """Every caveat of the seal; see `core.sealing.caveats`."""
+    judged, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
+    seen = {receipt.instance} if isinstance(receipt, Receipt) else set()
+    return caveats(
+        memory,
+        (line.event for line in run.record.lines()),
+        judged if isinstance(judged, Judged) else Judged(),
+        run.waivers,
+        manifest,
+        memory.checked_in | seen,
+        run.contract.babysit.cadence,
+        now(),
+    )
+
+
+def _of_launch(run: Run, memory: Memory, current: Instance, plan: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "run": run.slug,
+        "goal": run.contract.goal,
+        "dri": run.dri,
+        "dirty_tree": memory.launchings[current.name].dirty,
+        "patch": plan["patch"],
+        "plan_digest": current.plan_digest,
+        "launch_command": plan["argv"],
+        "output_root": current.output_root,
+        "tracker": plan["tracker"],
+        "tracker_links": list(tracker_links(run.contract)),
+        **remembered(memory),
+    }
+
+
+def remembered(memory: Memory) -> dict[str, Any]:
+    """The part that comes from the record: a statement that says something else is out of date."""
+    instances = [
+        {
+            "name": i.name,
+            "job": i.job,
+            "started": timestamp(i.started),
+            "plan_digest": i.plan_digest,
+            "checked_in": i.name in memory.checked_in,
+        }
+        for i in memory.instances
+    ]
+    return _as_read({"instances": instances, "caveats": list(memory.caveats)})
+
+
+def receipts(run: Run) -> list[dict[str, Any]]:
+    """What check-in found inside each job, as the journal has it."""
+    found = (line.event for line in run.record.lines())
+    return [
+        {"instance": e.instance, "attempt": e.attempt, "outcome": e.outcome, "loaded": e.loaded}
+        for e in found
+        if isinstance(e, CheckedIn)
+    ]
+
+
+def found_at_end(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, Any]:
+    """The checkpoint and the step that were found, null where there are none; `final_step` is what was planned."""
+    final, metrics = evidence.get(FinalStep), evidence.get(Metrics)
+    steps = [metrics.step] if isinstance(metrics, Metrics) else []
+    steps += [checkpoint.step] if checkpoint else []
+    return {
+        "final_checkpoint": checkpoint.path if checkpoint else None,
+        "final_checkpoint_temporary": checkpoint.temporary if checkpoint else None,
+        "reached_step": max(steps, default=None),
+        "final_step": final.value if isinstance(final, FinalStep) else None,
+        "final_metrics": dict(metrics.last or {}) if isinstance(metrics, Metrics) else {},
+    }
+
+
+def _checkpoint(evidence: Evidence, sealing: Sealing) -> Candidate | None:
+    """The milestone's; else the complete permanent one of the final step; without it the newest complete one."""
+    if sealing.kind is SealKind.MILESTONE:
+        milestone = evidence.get(MilestoneCheckpoint)
+        return milestone.candidate if isinstance(milestone, MilestoneCheckpoint) else None
+    found, final = evidence.get(Checkpoints), evidence.get(FinalStep)
+    if not isinstance(found, Checkpoints):
+        return None
+    planned = final.value if isinstance(final, FinalStep) else None
+    good = (c for c in found.candidates if c.step == planned and c.complete and not c.temporary)
+    return next(good, found.newest)
+
+
+def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
+    if checkpoint is None:
+        return None
+    try:
+        return sealed_content(run, checkpoint.path)
+    except OSError as error:
+        raise CouldNotLook(
+            sentence(f"Nothing was tagged: {checkpoint.path} could not be read: {in_words(error)}")
+        ) from None
+
+
+def _open_alerts(evidence: Evidence, sealing: Sealing) -> list[str]:
+    """Of a run that was given up they are said and do not stand in the way."""
+    judged = evidence.get(Judged)
+    if sealing.kind is SealKind.FINAL or not isinstance(judged, Judged):
+        return []
+    return [f"{which}: {said}" for which, said in (*judged.alerts, *judged.unseen)]
+
+
+def _as_read(told: dict[str, Any]) -> dict[str, Any]:
+    """As whoever reads the tag will see it: secrets masked, in JSON's types."""
+    return dict(json.loads(canonical(scrub_tree(told))))

@@ -1,0 +1,96 @@
+"""What ends with a run that is sealed: its babysitter on this machine, and its lease. Timers of others are named."""
+
+import re
+import time
+from pathlib import Path
+
+from herorun.core.durations import say_span
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.lease import PATH, may_take, read_lease
+from herorun.core.scrub import scrub
+from herorun.operations.record.heartbeat import ring
+from herorun.system.files import is_locked
+from herorun.system.process import run as call
+from herorun.workspace import Run
+
+ENDING = (
+    20.0  # seconds that the babysitter may take to hear of it: it listens every second, between two turns
+)
+ASKING = 10.0  # seconds for `crontab -l`
+_COMMAND = re.compile(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
+
+
+def wind_down(run: Run, wait: float = ENDING) -> tuple[str, ...]:
+    """Stop what the run started itself; what is left, in words. It is called when nobody holds the act lock."""
+    warnings = [*_stop_babysitter(run, wait), *_release_lease(run)]
+    return (*warnings, *_timers(run))
+
+
+def _stop_babysitter(run: Run, wait: float) -> list[str]:
+    """It reads the record at each turn, and ends by itself once that is sealed: it is only woken."""
+    lock = run.lock("babysitter")
+    if not is_locked(lock):
+        return []
+    ring(run)
+    until = time.monotonic() + wait
+    while is_locked(lock):
+        if time.monotonic() >= until:
+            return [
+                f"the babysitter of this machine has not ended within {say_span(wait)}: it does so after its present turn"
+            ]
+        time.sleep(0.05)
+    return []
+
+
+def _release_lease(run: Run) -> list[str]:
+    """Only our own, for this run. One in the record is over with the seal itself."""
+    path = f"{run.place.output_root}/{PATH}"
+    try:
+        lease = read_lease(run.store.read(path))
+        if lease and may_take(lease, run.launcher.owner, run.slug, run.launcher.clone):
+            run.store.delete(path)
+    except FileNotFoundError:
+        return []
+    except (HerorunError, OSError) as error:
+        return [f"the lease {path} is still there: {scrub(in_words(error))}"]
+    return []
+
+
+def _timers(run: Run) -> list[str]:
+    """What others set up to look at this run, where we can see it."""
+    named = re.compile(
+        rf"(?<![\w-]){re.escape(run.slug)}(?![\w-])"
+    )  # what watches `--all` is quiet about a sealed one
+    found = [f"`crontab -e` and remove: {scrub(line)}" for line in _crontab() if _is_ours(line, named)]
+    workflows = sorted((run.repository.top / ".github" / "workflows").glob("*.y*ml"))
+    units = sorted((Path.home() / ".config" / "systemd" / "user").glob("*.service"))
+    for path in (*workflows, *units):
+        if any(_is_ours(line, named) for line in _lines(path)):
+            found.append(_removal(path, run, path in workflows))
+    return [f"a timer that herorun did not start still looks at {run.slug}: {words}" for words in found]
+
+
+def _removal(path: Path, run: Run, is_workflow: bool) -> str:
+    if is_workflow:
+        return f"take it out of {path.relative_to(run.repository.top)}, and push"
+    return f"`systemctl --user disable --now {path.stem}.timer`"
+
+
+def _is_ours(line: str, named: re.Pattern[str]) -> bool:
+    words = line.strip()
+    return not words.startswith("#") and bool(_COMMAND.search(words) and named.search(words))
+
+
+def _crontab() -> list[str]:
+    try:
+        answer = call(("crontab", "-l"), ASKING)
+    except (HerorunError, OSError):
+        return []  # there is no crontab here
+    return answer.text.splitlines() if answer.code == 0 else []
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,62 @@
+"""Proving a seal again, from a clone: what holds, what does not, and what nobody here can tell."""
+
+from herorun.core.errors import WrongUse
+from herorun.core.scrub import scrub
+from herorun.core.sealing.proof import Proof
+from herorun.core.sealing.reading import OtherForm, statement_in
+from herorun.core.sealing.words import split_tag
+from herorun.operations.seal.verify_checkpoint import ask_checkpoint
+from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
+from herorun.operations.seal.verify_tag import SealedTag, ask_commit, ask_remote, ask_signature, ask_words
+from herorun.system.git import Repository
+from herorun.system.plumbing import tag_text
+
+OFFLINE = (
+    "the remote: not asked (--offline), so nobody knows whether it has this very tag",
+    "the checkpoint: not looked at (--offline), so nobody knows whether its files are still what they were",
+)
+
+
+def _instead(repository: Repository, name: str) -> str:
+    """What to type: the seals of a run that was named by its slug, or the one whose name is near."""
+    from difflib import get_close_matches
+
+    told = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags/herorun/").text.split()
+    near = [tag for tag in told if tag.startswith(f"herorun/{name}/")] or get_close_matches(name, told, 1)
+    if near:
+        return f"did you mean {' or '.join(near)}? If not, `git fetch --tags`"
+    return "`git fetch --tags`, or correct the name"
+
+
+def verify_seal(repository: Repository, name: str, offline: bool = False) -> Proof:
+    """`WrongUse` where there is no such tag in this clone. Whatever is in the tag, the answer is a proof."""
+    tag = name.removeprefix("refs/tags/")
+    text = tag_text(repository, tag)
+    if text is None:
+        raise WrongUse(f"There is no annotated tag {tag} in this clone: {_instead(repository, tag)}.")
+    proof = Proof(tag)
+    try:
+        statement = statement_in(text)
+    except OtherForm as why:
+        proof.unproven.append(f"{tag}: {scrub(str(why))}")
+        return proof
+    except ValueError as why:
+        proof.faults.append(f"{tag}: {scrub(str(why))}")
+        return proof
+    _ask(SealedTag(repository, tag, *split_tag(text), statement), proof, offline)
+    return proof
+
+
+def _ask(seal: SealedTag, proof: Proof, offline: bool) -> None:
+    ask_words(seal, proof)
+    proof.ask("the signature", lambda: ask_signature(seal, proof))
+    proof.ask("the commit", lambda: ask_commit(seal, proof))
+    record = record_of(seal)
+    proof.ask("the record", lambda: ask_record(seal, record, proof))
+    if offline:
+        kept_manifest(seal, record, proof)
+        proof.unproven += OFFLINE if seal.facts["manifest"] else OFFLINE[:1]
+        return
+    proof.ask("the remote", lambda: ask_remote(seal, proof))
+    if then := kept_manifest(seal, record, proof):
+        proof.ask("the checkpoint", lambda: ask_checkpoint(seal, then, proof))

@@ -1,0 +1,58 @@
+"""Whether a sealed checkpoint still has the content that it had, file by file."""
+
+from herorun import discover
+from herorun.core.finding import count as count_of
+from herorun.core.ports import Place, Store
+from herorun.core.sealing.manifest import Comparison, Manifest, compare
+from herorun.core.sealing.proof import Proof
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest
+from herorun.operations.seal.verify_tag import SealedTag, contract_of
+from herorun.routed import RoutedStore
+
+
+def ask_checkpoint(seal: SealedTag, then: Manifest, proof: Proof) -> None:
+    """Against the manifest that the record keeps. What this machine cannot reach is no fault."""
+    try:
+        now = _as_it_is(_store(seal), then)
+    except FileNotFoundError:
+        if "://" in then.path:
+            proof.faults.append(f"the checkpoint {then.path} is gone")
+        else:
+            proof.unproven.append(
+                f"the checkpoint {then.path} is not on this machine: ask again where it lies"
+            )
+        return
+    _tell(then, compare(then, now), proof)
+
+
+def _as_it_is(store: Store, then: Manifest) -> Manifest:
+    """Read as the seal read it: digests that nothing can be held against are not made."""
+    listed = read_manifest(store, then.path)
+    return listed if len(then.by_size_alone) == len(then.files) else read_contents(store, listed)
+
+
+def _tell(then: Manifest, found: Comparison, proof: Proof) -> None:
+    proof.faults += [f"the checkpoint: {change}" for change in found.changed]
+    if found.unproven:
+        several, some = len(found.unproven) > 1, ", ".join(found.unproven[:3])
+        proof.unproven.append(
+            f"the checkpoint {then.path}: {len(found.unproven)} of {count_of(len(then.files), 'file')} ({some}{', ...' if len(found.unproven) > 3 else ''}) "
+            f"{'have their' if several else 'has its'} sealed size, and the seal has no digest of the content "
+            "that could be compared"
+        )
+    elif not found.changed:
+        proof.proven.append(f"the checkpoint {then.path} has the content that it had, by {then.proof}")
+    if found.rewritten:
+        count, first = len(found.rewritten), found.rewritten[0]
+        proof.notes.append(
+            f"the checkpoint: {first}{f' and {count - 1} more' if count > 1 else ''} was written again "
+            "with the same content"
+        )
+
+
+def _store(seal: SealedTag) -> RoutedStore:
+    """By the scheduler of the launch: a path without a scheme is one of the machine where the job ran."""
+    facts, contract = seal.facts, contract_of(seal)
+    told = contract.scheduler if contract else None
+    reach = discover.reach(told.kind, told.options) if told else None
+    return RoutedStore(Place(facts["run"], "", facts["output_root"], str(seal.repository.top), reach))

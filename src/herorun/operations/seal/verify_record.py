@@ -1,0 +1,98 @@
+"""What the record of a run proves of its seal: the statement and the checkpoint's manifest, as it keeps them."""
+
+from typing import Any
+
+from herorun.core.canonical import digest
+from herorun.core.errors import HerorunError
+from herorun.core.event import Sealed
+from herorun.core.finding import count
+from herorun.core.outside import read_strict_json
+from herorun.core.sealing.manifest import Manifest, manifest_from
+from herorun.core.sealing.proof import Proof
+from herorun.core.verify import judge
+from herorun.operations.record.history import read_history
+from herorun.operations.seal.verify_tag import SealedTag, contract_of
+from herorun.record import LARGEST, Record
+
+
+def record_of(seal: SealedTag) -> Record:
+    """On the branch that the contract of the launch names."""
+    slug = str(seal.facts["run"])
+    remote = "origin" if "origin" in seal.repository.remotes() else None
+    try:
+        contract = contract_of(seal)
+    except HerorunError:
+        contract = None
+    branch = contract.record_branch if contract else ""
+    return Record.found(seal.repository, slug, branch, remote)
+
+
+def _tip(seal: SealedTag, record: Record) -> str | None:
+    """The record as this clone has it: its own, else as a plain `git clone` brought it."""
+    if record.tip:
+        return record.tip
+    names = seal.repository.git("for-each-ref", "--format=%(refname)", "refs/remotes/").text.split()
+    there = (name for name in names if name.split("/", 3)[3:] == [record.branch])
+    return next((tip for name in there if (tip := seal.repository.resolve(name))), None)
+
+
+def ask_record(seal: SealedTag, record: Record, proof: Proof) -> None:
+    facts, told = seal.facts, str(seal.facts["record"])
+    tip = _tip(seal, record)
+    if tip is None or not seal.repository.has(told):
+        where = f"refs/heads/{record.branch}:{record.ref}"
+        proof.unproven.append(f"the record is not in this clone: `git fetch origin {where}`")
+        return
+    if not seal.repository.is_ancestor(told, tip):
+        proof.faults.append(f"the record that it names ({told[:9]}) is no part of {record.branch}")
+        return
+    judged = judge(read_history(record, tip))
+    proof.faults += [f"the record: {fault}" for fault in judged.faults]
+    if judged.newer:
+        proof.unproven.append(f"the record: {count(judged.newer, 'line')} of a newer herorun")
+    name = f"{record.files_path}/seal-{digest(seal.statement)[7:19]}.json"
+    kept = seal.repository.read(tip, [name], LARGEST)[name]
+    if kept is None or _read(kept) != seal.statement:
+        proof.faults.append("the record keeps another statement than the tag, or none")
+        return
+    proof.proven.append(f"the record keeps the very statement, after {told[:9]} on {record.branch}")
+    sealed = [line.event for line in record.lines() if isinstance(line.event, Sealed)] if record.tip else []
+    if record.tip and (seal.tag, digest(seal.statement)) not in {(e.tag, e.statement_digest) for e in sealed}:
+        proof.faults.append(f"the journal of {facts['run']} does not know of this seal")
+
+
+def _read(data: bytes) -> Any:
+    """None for what is no JSON, or has two readings: then it is not what was kept."""
+    try:
+        return read_strict_json(data)
+    except ValueError:
+        return None
+
+
+def kept_manifest(seal: SealedTag, record: Record, proof: Proof) -> Manifest | None:
+    """The checkpoint's, as the record keeps it: it must have the digest that the statement names."""
+    told = seal.facts["manifest"]
+    if told is None:
+        proof.notes.append("it states no checkpoint")
+        return None
+    tip = _tip(seal, record)
+    path = f"{record.files_path}/manifest-{told['digest'][7:19]}.json"
+    data = seal.repository.read(tip, [path], LARGEST)[path] if tip else None
+    if data is None:
+        proof.unproven.append("the checkpoint's manifest is not in this clone's record")
+        return None
+    found = _manifest(data)
+    if found is None or found.digest != told["digest"]:
+        proof.faults.append(f"{path} in the record is not the manifest that the seal names: it was changed")
+        return None
+    proof.proven.append(
+        f"the record keeps the manifest of {found.path}: {count(len(found.files), 'file')}, {count(found.bytes, 'byte')}"
+    )
+    return found
+
+
+def _manifest(data: bytes) -> Manifest | None:
+    try:
+        return manifest_from(_read(data))
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,195 @@
+"""Several runs at once, and the documents that programs read."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from commands.answers import ask
+from herorun.cli import herorun
+from herorun.gates import findings_json
+from herorun.operations.babysit.batch import worst
+from herorun.system.clock import now
+from herorun.system.plumbing import commit_files
+from herorun.workspace import watched_run
+from stories import SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+BROKEN = "aaa"  # comes before the other one
+
+
+@pytest.fixture
+def two(story: Story) -> Story:
+    """A run that has ended well, and the record of another that cannot be read."""
+    story.finished()
+    journal = {f".agents/logbooks/{BROKEN}.journal/20260101.jsonl": b"nonsense\n"}
+    commit_files(story.run.repository, f"refs/herorun/record/{BROKEN}", None, journal, "x", now())
+    (story.work / "runs" / f"{BROKEN}.toml").write_text(
+        (story.work / "runs" / "tiny.toml").read_text().replace('slug = "tiny"', f'slug = "{BROKEN}"')
+    )
+    return story
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("which", [("--all",), (BROKEN, SLUG)])
+def test_a_broken_run_does_not_blind_a_tick_of_the_others(
+    two: Story, capsys: CAPTURE, which: tuple[str, ...]
+) -> None:
+    ticks = len(two.events("Decided"))
+    answer = ask(two, capsys, "babysit", *which, "--once", "--json")
+    broken, fine = answer.document["runs"]
+    assert broken["slug"] == BROKEN and "is damaged" in broken["error"]
+    assert (fine["slug"], fine["run"], fine["monitor"]) == (SLUG, "finished", "fresh")
+    assert answer.code == 1 and f"herorun: {BROKEN}: The record of {BROKEN} is damaged" in answer.err
+    assert len(two.events("Decided")) == ticks + 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", [("status", "--all", "--json"), ("status", "--json")])
+def test_a_broken_run_does_not_blind_a_status(two: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
+    answer = ask(two, capsys, *words)
+    broken, fine = answer.document["runs"]
+    assert broken.keys() == {"slug", "error"} and fine["run"] == "finished"
+    assert answer.code == 1 and BROKEN in answer.err
+    assert "tiny: launched" in ask(two, capsys, "status").out
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", [("status", "--all"), ("status", "--all", "--json")])
+def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_are_shown(
+    two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    opened, told = [], []
+
+    def watched(name: str, start: Path) -> Any:
+        opened.append(name)
+        return watched_run(name, start)
+
+    def as_json(*finding: Any) -> Any:
+        told.append(finding)
+        return findings_json(*finding)
+
+    monkeypatch.setattr("herorun.operations.report.status.watched_run", watched)
+    monkeypatch.setattr("herorun.operations.health.shared_polls.watched_run", watched)
+    monkeypatch.setattr("herorun.operations.report.status.findings_json", as_json)
+    ask(two, capsys, *words)
+    assert sorted(opened) == [BROKEN, SLUG]
+    assert bool(told) == ("--json" in words)
+
+
+@pytest.mark.thorough
+def test_people_see_both_too(two: Story, capsys: CAPTURE) -> None:
+    answer = ask(two, capsys, "babysit", BROKEN, SLUG, "--once")
+    assert "tiny: finished" in answer.out and f"herorun: {BROKEN}: " in answer.err
+
+
+@pytest.mark.parametrize(("codes", "one"), [([0, 2], 2), ([2, 3], 3), ([3, 1, 0], 1), ([0, 0], 0), ([], 0)])
+def test_the_worst_code_counts(codes: list[int], one: int) -> None:
+    assert worst(codes) == one
+
+
+# --- documents ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    told = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
+    promised = ["schema", "run", "monitor", "progress", "findings", "alerts", "actions"]
+    assert list(told)[: len(promised)] == promised
+    assert (told["doubts"], told["contract"], told["pushed"]) == ([], "as admitted", True)
+
+
+def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAPTURE) -> None:
+    assert ask(story, capsys, "status", SLUG, "--json").document["log"] == ""
+    story.launched()
+    log = str(story.jobs / "tiny-1" / "job.log")
+    assert ask(story, capsys, "status", SLUG, "--json").document["log"] == log
+    told = ask(story, capsys, "status", SLUG).out
+    assert "  log        /" in told and "job.log" in told
+
+
+@pytest.mark.thorough
+def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    story.sign(checkpoints={"keep": 3})
+    story.refuse_pushes()
+    capsys.readouterr()
+    story.herorun("babysit", SLUG, "--once", "--json")
+    tick = json.loads(capsys.readouterr().out)  # what it tells besides stands on the other stream
+    status = ask(story, capsys, "status", SLUG, "--json").document
+    for told in (tick, status):
+        assert told["contract"] == "runs/tiny.toml was changed since the launch"
+        assert told["doubts"] == [f"contract-drift: {told['contract']}; the admitted contract stands"]
+        assert told["pushed"] is False
+
+
+@pytest.mark.thorough
+def test_the_loop_prints_one_line_a_tick(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    story.launched()
+    capsys.readouterr()
+    assert story.herorun("babysit", SLUG, "--json") == 0
+    ticks = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [told["run"] for told in ticks] == ["finished", "finished"]
+    assert {told["schema"] for told in ticks} == {1}
+
+
+# --- what comes next --------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_status_says_what_comes_next(story: Story, capsys: CAPTURE) -> None:
+    assert "next       herorun init tiny\n" in ask(story, capsys, "status", SLUG).out
+    story.init()
+    assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun preflight tiny"
+    story.launch()
+    story.ended()
+    assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun seal tiny"
+
+
+@pytest.mark.thorough
+def test_the_line_that_watches_can_be_pasted(story: Story, capsys: CAPTURE) -> None:
+    other = story.clone("a b")
+    other.init()
+    path = str(other.work / "runs" / "tiny.toml")
+    out = ask(other, capsys, "launch", path, "--no-babysit").out
+    other.ended()
+    line = out.partition("Watch it with:\n")[2].splitlines()[0]
+    assert shlex.split(line) == ["herorun", "-C", str(other.work), "babysit", path]
+
+
+# --- help -------------------------------------------------------------------------------------------------
+
+
+def leaves(command: click.Command, name: str) -> list[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        return [(name, command)]
+    context = click.Context(command)
+    found = [(child, command.get_command(context, child)) for child in command.list_commands(context)]
+    return [leaf for child, it in found if it for leaf in leaves(it, f"{name} {child}")]
+
+
+@pytest.mark.parametrize(("name", "command"), leaves(herorun, "herorun"), ids=lambda it: str(it))
+def test_every_commands_help_has_an_example_of_itself(name: str, command: click.Command) -> None:
+    said = command.help or ""
+    assert "Example:" in said and f"{name}" in said.partition("Example:")[2]
+
+
+@pytest.mark.parametrize("option", ["--status", "--evidence", "--decision", "--next"])
+def test_a_note_wants_all_four(story: Story, capsys: CAPTURE, option: str) -> None:
+    words = {"--status": "s", "--evidence": "e", "--decision": "d", "--next": "n"}
+    del words[option]
+    capsys.readouterr()
+    assert story.herorun("note", SLUG, *(w for pair in words.items() for w in pair)) == 2
+    assert option in capsys.readouterr().err
+
+
+def test_an_unknown_check_suggests_the_near_one(story: Story, capsys: CAPTURE) -> None:
+    answer = ask(story, capsys, "explain", "dirty-trees")
+    assert answer.code == 2 and "Did you mean dirty-tree?" in answer.err

@@ -1,0 +1,130 @@
+"""Several runs in one process: each in its own time, and none ends or delays another."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.until import Until
+from herorun.operations.babysit import fleet, supervise
+from herorun.operations.babysit.tick import Turn, take_turn
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.record import push
+from herorun.record import Pushed, Record
+from herorun.system.files import is_locked
+from herorun.workspace import Run, open_run
+from stories import SLUG, WAIT, Story, eventually
+
+CAPTURE = pytest.CaptureFixture[str]
+OTHER = "other"
+
+
+@pytest.fixture
+def two(story: Story) -> Story:
+    """Two runs of one repository that have ended well."""
+    text = (story.work / "runs" / "tiny.toml").read_text()
+    for old, new in (('slug = "tiny"', f'slug = "{OTHER}"'), (str(story.data), f"{story.data}-{OTHER}")):
+        assert old in text
+        text = text.replace(old, new)
+    Path(f"{story.data}-{OTHER}").mkdir()
+    (story.work / "runs" / f"{OTHER}.toml").write_text(text)
+    story.publish()
+    for slug in (SLUG, OTHER):
+        assert story.herorun("init", slug) == 0
+        assert story.herorun("launch", slug, "--no-babysit") == 0
+    for slug in (SLUG, OTHER):
+        eventually(lambda slug=slug: not is_locked(story.state.parent / slug / "jobs" / f"{slug}-1.lock"))
+    return story
+
+
+def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
+    two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capsys.readouterr()
+    codes: list[int] = []
+    runner = threading.Thread(target=lambda: codes.append(two.herorun("babysit", "--all", "--json")))
+    monkeypatch.setattr(fleet.signal, "signal", lambda *_: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    runner.start()
+    runner.join(60)
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    out = [each["slug"] for each in told if each["run"] == "finished"]
+    assert codes == [0] and sorted(set(out)) == [OTHER, SLUG]
+
+
+@pytest.mark.thorough
+def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    pushed: list[int] = []
+    real = push.push_many
+
+    def counted(*given: Any) -> dict[str, str]:
+        pushed.append(len(given[2]))
+        return real(*given)
+
+    monkeypatch.setattr(push, "push_many", counted)
+    away = two.home / "away"
+    two.origin.rename(away)
+    assert two.herorun("babysit", SLUG, OTHER, "--once") == 0
+    away.rename(two.origin)
+    assert two.herorun("babysit", SLUG, OTHER, "--once") == 0
+    assert pushed == [2, 2]
+    for slug in (SLUG, OTHER):
+        record = open_run(slug, two.work).record
+        assert record.pushed == record.tip
+
+
+@pytest.mark.thorough
+def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    seen: list[str] = []
+    done = threading.Event()
+
+    def slow(run: Run, drift: str, looks: Looks, push: Callable[[Record], Pushed]) -> Turn:
+        if run.slug == OTHER and not done.is_set():
+            assert done.wait(60)
+        return take_turn(run, drift, looks, push)
+
+    def report(run: Run, turn: Turn) -> None:
+        seen.append(run.slug)
+        if run.slug == SLUG and turn.over:
+            done.set()
+
+    monkeypatch.setattr(supervise, "take_turn", slow)
+    codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, Until())
+    assert codes == [0, 0]
+    assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)
+
+
+@pytest.mark.thorough
+def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
+    two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    (two.work / "runs" / f"{OTHER}.toml").write_text("nonsense")
+    capsys.readouterr()
+    assert two.herorun("babysit", "nowhere", SLUG) == 2
+    said = capsys.readouterr()
+    assert "herorun: nowhere: There is no contract" in said.err and "tiny: finished" in said.out
+
+
+@pytest.mark.thorough
+def test_what_ends_us_ends_the_loops(story: Story) -> None:
+    story.launched(WAIT)
+    argv = [sys.executable, "-m", "herorun", "babysit", SLUG, "nowhere"]
+    process = subprocess.Popen(argv, cwd=story.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        eventually(lambda: (story.state / "heartbeat.json").exists() and len(story.events("Decided")) > 0, 60)
+        assert is_locked(story.run.lock("babysitter"))
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(30) == 130
+        assert not is_locked(story.run.lock("babysitter"))
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,209 @@
+"""The babysitter's own process: detached, alone, hard to kill by a bad tick, and gone when there is nothing left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from herorun.operations.babysit import loop
+from herorun.operations.launch import start_babysitter
+from herorun.operations.record.heartbeat import last_heartbeat
+from herorun.system.files import is_locked
+from stories import CRASH, SLUG, WAIT, Story, eventually, git
+
+SOURCES = str(Path(__file__).parents[3] / "src")
+
+
+@pytest.fixture(autouse=True)
+def paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", SOURCES)
+
+
+def lock(story: Story) -> Path:
+    return story.work / ".git" / "herorun" / "tiny.babysitter.lock"
+
+
+def log(story: Story) -> str:
+    return (story.work / ".herorun" / SLUG / "babysit.log").read_text()
+
+
+@pytest.mark.thorough
+def test_a_launch_starts_one_that_relaunches_tells_and_ends_with_the_run(story: Story) -> None:
+    story.sign(babysit={"cadence": "1s"})
+    story.order("tiny-1", f"{WAIT}; {CRASH}")
+    story.init()
+    assert story.herorun("launch", SLUG) == 0
+    assert is_locked(lock(story)) and last_heartbeat(story.run) is not None
+    (story.data / "go").touch()
+    eventually(lambda: not is_locked(lock(story)))
+    assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
+    assert "post/submit/tiny-2" in story.comments and "tell/tiny-2/finished" in story.comments
+    assert "tiny: finished" in log(story)
+    assert story.herorun("logbook", "verify", SLUG) == 0
+
+
+def test_there_is_one_at_a_time_and_a_signal_ends_it(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched(WAIT)
+    run = story.run
+    told = start_babysitter.start_babysitter(run)
+    pid = json.loads((run.state / "heartbeat.json").read_text())["pid"]
+    assert f"process {pid}" in told
+    assert "is running already" in start_babysitter.start_babysitter(run)
+    os.kill(pid, signal.SIGTERM)
+    eventually(lambda: not is_locked(lock(story)))
+    eventually(lambda: "herorun: interrupted." in log(story))
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it was: a full disk, a locked file, a fault of ours."""
+    story.launched()
+    failures = iter([OSError(28, "No space left on device", "/state"), RuntimeError("\x1b[31mx")])
+    real = loop.take_turn
+
+    def flaky(*given: object) -> object:
+        for failure in failures:
+            raise failure
+        return real(*given)
+
+    monkeypatch.setattr(loop, "take_turn", flaky)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    assert story.herorun("babysit", SLUG) == 0
+    said = capsys.readouterr().err
+    assert "this tick failed: /state: No space left on device" in said
+    assert "this tick failed: RuntimeError: �[31mx" in said
+    assert "tell/tiny-1/finished" in story.comments
+
+
+@pytest.mark.thorough
+def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(WAIT)
+    capsys.readouterr()
+    story.herorun("status", SLUG, "--json")
+    assert json.loads(capsys.readouterr().out)["babysitter"] == "none was seen on this machine"
+    story.tick()
+    heart = story.work / ".herorun" / SLUG / "heartbeat.json"
+    told = json.loads(heart.read_text())
+    heart.write_text(json.dumps({**told, "at": "2026-01-01T00:00:00Z"}))
+    seen = ask(story, capsys, "status", SLUG, "--json")
+    assert seen.document["babysitter"].startswith("monitor stale: ")
+    assert (seen.code, seen.document["monitor"], seen.document["run"]) == (3, "stale", "healthy")
+    heart.write_text(
+        json.dumps({**told, "next": told["at"]})
+    )  # a loop was to look again, and none holds the lock
+    seen = ask(story, capsys, "status", SLUG, "--json").document
+    assert seen["babysitter"].startswith("gone, last heartbeat ")
+    assert seen["next"] == f"herorun babysit {SLUG}"
+    assert seen["monitor"] == "stale"
+    heart.write_text("{torn")
+    assert last_heartbeat(story.run) is None
+
+
+@pytest.mark.thorough
+def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.finished()
+    heart = story.work / ".herorun" / SLUG / "heartbeat.json"
+    heart.write_text(json.dumps({**json.loads(heart.read_text()), "at": "2026-01-01T00:00:00Z"}))
+    said = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    assert said == "gone, with nothing left to watch (last heartbeat 2026-01-01T00:00:00Z)"
+
+
+# --- when it looks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_loop_that_is_started_again_goes_on_when_the_one_before_meant_to(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rest is cut short by nothing but an order."""
+    story.finished()
+    rests: list[float] = []
+    monkeypatch.setattr(time, "sleep", rests.append)
+    heart = story.work / ".herorun" / SLUG / "heartbeat.json"
+    due = datetime.now(UTC) + timedelta(seconds=100)
+    heart.write_text(json.dumps({**json.loads(heart.read_text()), "next": due.isoformat()}))
+    assert story.herorun("babysit", SLUG) == 0
+    assert 90 < sum(rest for rest in rests if rest > 0.5) <= 100  # shorter ones are not ours
+
+    rests.clear()
+    assert "next" not in json.loads(heart.read_text())  # that one ended for good
+    assert story.herorun("babysit", SLUG) == 0 and max(rests, default=0) < 0.5
+
+
+@pytest.mark.thorough
+def test_an_order_wakes_the_loop(story: Story) -> None:
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    story.tick()
+    start_babysitter.start_babysitter(story.run)
+    eventually(lambda: "next" in json.loads((story.state / "heartbeat.json").read_text()))
+    assert story.herorun("approve", SLUG) == 0
+    story.ended("tiny-2")
+    assert len(story.starts) == 2
+
+
+@pytest.mark.thorough
+def test_a_watch_ends_where_it_is_told_to_with_a_summary(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0  # tells what it reached so far
+    for until in ("step=2", "time=1s"):
+        answer = ask(story, capsys, "babysit", SLUG, "--until", until)
+        assert answer.code == 0 and "tiny: watched until " in answer.out and "instance   tiny-1" in answer.out
+    assert ask(story, capsys, "babysit", SLUG, "--until", "soon").code == 2
+    (story.data / "go").touch()
+    story.ended()
+
+
+@pytest.mark.thorough
+def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -> None:
+    story.sign(babysit={"recovery": "observe", "cadence": "1s"})
+    story.launched(CRASH)
+    start_babysitter.start_babysitter(story.run)
+    eventually(lambda: "escalate/relaunch/tiny-1/recovery" in story.comments)
+    assert is_locked(lock(story))
+    assert story.herorun("ack", SLUG) == 0
+    eventually(lambda: not is_locked(lock(story)))
+
+
+@pytest.mark.thorough
+def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.finished()
+    (story.work / "runs" / "other.toml").write_text("nonsense")
+    done = subprocess.run(
+        [sys.executable, "-m", "herorun", "-C", str(story.work), "babysit", "other", SLUG, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2 and "other" in done.stderr
+    told = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
+    assert told[SLUG]["run"] == "finished" and "not valid TOML" in told["other"]["error"]
+
+
+@pytest.mark.thorough
+def test_a_run_in_another_clone_is_watched_from_its_record(story: Story) -> None:
+    """The record comes with the first look; whose job this machine cannot see is left alone."""
+    story.launched(CRASH)
+    other = story.clone("elsewhere")
+    assert other.tick() == 3
+    assert len(story.starts) == 1
+    assert git(other.work, "rev-parse", "refs/herorun/record/tiny")

@@ -1,0 +1,193 @@
+"""`herorun replay` of a run that was recorded for real, by the real commands."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from commands.answers import Answer, ask
+from herorun.core.canonical import canonical
+from herorun.core.replay import past_ticks
+from herorun.operations.babysit import tick
+from herorun.operations.health.rules import evidence_file
+from herorun.system.clock import now
+from stories import CRASH, SLUG, Story, git, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Iterator[Story]:
+    """A run that crashed, was relaunched, logged what is no number, and ended; an hour lies between two ticks."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        told = Story(Path(folder).resolve())
+        told.begin(final_step=20)
+        told.launched(CRASH)
+        told.tick()
+        told.ended("tiny-2")
+        with (told.root / "metrics.jsonl").open("a") as file:
+            file.write(NAN)
+        with pytest.MonkeyPatch.context() as patch:
+            for hours in (1, 2, 6):
+                patch.setattr(tick, "now", lambda hours=hours: now() + timedelta(hours=hours))
+                told.tick()
+        yield told
+        told.end()
+
+
+@pytest.fixture
+def story(recorded: Story) -> Iterator[Story]:
+    """The same, put back afterwards: a test may change its contract, its evidence and its record."""
+    kept = {path: path.read_bytes() for path in (recorded.state / "evidence").iterdir()}
+    code, record = git(recorded.work, "rev-parse", "HEAD", "refs/herorun/record/tiny").split()
+    yield recorded
+    git(recorded.work, "reset", "-q", "--hard", code)
+    git(recorded.work, "update-ref", "refs/herorun/record/tiny", record)
+    git(recorded.origin, "update-ref", "refs/heads/main", code)
+    git(recorded.origin, "update-ref", "refs/heads/herorun/tiny", record)
+    for path, data in kept.items():
+        path.write_bytes(data)
+
+
+def replay(story: Story, capsys: CAPTURE, *words: str) -> Answer:
+    return ask(story, capsys, "replay", SLUG, "--json", *words)
+
+
+def results(answer: Answer) -> list[str]:
+    return [tick["result"] for tick in answer.document["ticks"]]
+
+
+def evidence(story: Story) -> Path:
+    """The file of the first tick's day."""
+    return evidence_file(story.run, story.events("Observed")[0].at)
+
+
+@pytest.mark.thorough
+def test_under_the_same_rules_everything_is_the_same(recorded: Story, capsys: CAPTURE) -> None:
+    answer = replay(recorded, capsys)
+    assert (answer.code, results(answer)) == (0, ["same"] * 4)
+    assert all(tick["same_rules"] for tick in answer.document["ticks"])
+    decided = recorded.events("Decided")
+    assert any("relaunch/tiny-1" in each.actions for each in decided)  # there was something to compare
+    assert any(alert.check == "not-finite" for each in decided for alert in each.alerts)
+
+
+def test_nothing_is_written(recorded: Story, capsys: CAPTURE) -> None:
+    before = recorded.run.record.tip, evidence(recorded).read_bytes()
+    assert ask(recorded, capsys, "replay", SLUG).code == 0
+    assert (recorded.run.record.tip, evidence(recorded).read_bytes()) == before
+
+
+@pytest.mark.thorough
+def test_another_process_under_another_hash_seed_and_another_clock_says_the_same_bytes(
+    recorded: Story,
+) -> None:
+    def start(seed: str, days: int) -> subprocess.Popen[str]:
+        script = (
+            "import sys, datetime, herorun.system.clock as clock\n"
+            "real = clock.now\n"
+            f"clock.now = lambda: real() + datetime.timedelta(days={days})\n"
+            "from herorun import cli\n"
+            f"sys.exit(cli.run(['-C', {str(recorded.work)!r}, 'replay', {SLUG!r}, '--json']))\n"
+        )
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        return subprocess.Popen([sys.executable, "-c", script], env=env, stdout=subprocess.PIPE, text=True)
+
+    both = [start("0", 0), start("4711", 400)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert said[0] == said[1] and '"same": 4' in said[0]
+
+
+def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys: CAPTURE) -> None:
+    story.sign(final_step=20, babysit={"thresholds": {"not-finite": {"loss_rows": 9}}})
+    answer = replay(story, capsys)
+    assert answer.code == 1 and "differs" in results(answer) and "same" in results(answer)
+    (first, *_) = [tick for tick in answer.document["ticks"] if tick["result"] == "differs"]
+    assert not first["same_rules"]
+    assert any("not-finite" in words for words in first["differences"])
+    people = ask(story, capsys, "replay", SLUG)
+    assert people.code == 1 and "not-finite" in people.out and "4 were judged by other rules" in people.out
+
+
+def test_a_contract_that_is_not_followed_is_said(story: Story, capsys: CAPTURE) -> None:
+    story.sign(final_step=20, babysit={"thresholds": {"not-finite": {"rows": 9}}})
+    answer = ask(story, capsys, "replay", SLUG)
+    assert answer.code == 0 and "the admitted contract is asked" in answer.err
+
+
+def test_a_waiver_that_was_granted_since_differs_too(story: Story, capsys: CAPTURE) -> None:
+    later = now() + timedelta(days=9)
+    waiver = {"check": "crashed", "reason": "r", "approved_by": "@dri", "expires": later}
+    story.sign(final_step=20, waiver=[waiver])
+    answer = replay(story, capsys)
+    assert answer.code == 1
+    assert "relaunch/tiny-1: only then" in answer.document["ticks"][0]["interventions"]
+
+
+@pytest.mark.parametrize("kind", ["gone", "torn", "changed"])
+def test_evidence_that_is_not_what_was_seen_is_unknown(story: Story, capsys: CAPTURE, kind: str) -> None:
+    path = evidence(story)
+    lines = path.read_text().splitlines(keepends=True)
+    if kind == "gone":
+        path.unlink()
+    elif kind == "torn":
+        path.write_text("".join([lines[0][: len(lines[0]) // 2] + "\n", *lines[1:]]))
+    else:
+        path.write_text("".join([lines[0].replace("SIGKILL", "SIGSEGV"), *lines[1:]]))
+        assert path.read_text() != "".join(lines)
+    answer = replay(story, capsys)
+    first = answer.document["ticks"][0]
+    assert (answer.code, first["result"]) == (3, "unknown") and first["why"]
+    assert "differs" not in results(answer)
+
+
+def test_only_the_ticks_since_then(recorded: Story, capsys: CAPTURE) -> None:
+    after = recorded.events("Observed")[0].at + timedelta(milliseconds=1)
+    assert results(replay(recorded, capsys, "--since", after.isoformat())) == ["same"] * 3
+    assert len(results(replay(recorded, capsys, "--since", "2h"))) == 4
+
+
+def test_a_time_without_ticks_is_no_answer(story: Story, capsys: CAPTURE) -> None:
+    git(story.work, "update-ref", "-d", "refs/herorun/record/tiny")
+    git(story.origin, "update-ref", "-d", "refs/heads/herorun/tiny")
+    answer = ask(story, capsys, "replay", SLUG)
+    assert answer.code == 3 and "no tick is recorded" in answer.out
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-01-01T00:00:00", "-3h", "2999-01-01T00:00:00Z"])
+def test_a_time_that_is_none_is_wrong_use(recorded: Story, capsys: CAPTURE, since: str) -> None:
+    assert ask(recorded, capsys, "replay", SLUG, f"--since={since}").code == 2
+
+
+def test_a_tick_whose_memory_was_written_over_is_unknown(recorded: Story) -> None:
+    """Another clone's lines were put before those that it knew: nobody can say what it went by."""
+    lines = recorded.lines
+    assert [each.memory is None for each in past_ticks(lines)] == [False] * 4
+    assert [each.memory is None for each in past_ticks([lines[0], *lines])] == [True] * 4
+
+
+def test_the_record_names_the_evidence_as_it_is_kept(recorded: Story) -> None:
+    """Also where a secret was masked in it: the digest is that of the masked words."""
+    (line, *_) = evidence(recorded).read_text().splitlines()
+    kept = json.loads(line)
+    assert canonical(kept) == line
+    assert {
+        "Job",
+        "Metrics",
+        "Checkpoints",
+        "History",
+        "Now",
+        "Gaps",
+        "Unfinished",
+        "Contract",
+        "Waivers",
+        "Hands",
+    } <= set(kept["evidence"])

@@ -1,0 +1,178 @@
+"""A fleet never loses a run: whatever ends a loop, the run is taken up again, and a silence is an alert."""
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from commands.answers import ask
+from herorun.core.errors import CouldNotLook
+from herorun.core.until import Until
+from herorun.operations.babysit import supervise, watchdog
+from herorun.operations.babysit.supervise import Fleet
+from herorun.operations.health.shared_polls import Looks
+from herorun.operations.report import status
+from herorun.system import clock
+from herorun.system.files import hold
+from stories import SLUG, WAIT, Story, eventually
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "LOOK_AROUND"):
+        monkeypatch.setattr(supervise, name, 0.05)
+
+
+class Watched:
+    """A fleet of one story's runs, in a thread of its own."""
+
+    def __init__(self, story: Story, names: list[str], every: bool = True) -> None:
+        self.said: list[str] = []
+        self.ticks: list[str] = []
+        self.fleet = Fleet(
+            story.work,
+            lambda run, turn: self.ticks.append(run.slug),
+            lambda slug, words: self.said.append(f"{slug}: {words}"),
+            Until(),
+            Looks(),
+            every,
+        )
+        for name in names:
+            self.fleet.begin(name)
+        self._thread = threading.Thread(target=self._go)
+        self._thread.start()
+
+    def _go(self) -> None:
+        while self.fleet.lives(0.02):
+            self.fleet.look_around()
+
+    def end(self) -> None:
+        self.fleet.end()
+        self._thread.join(30)
+
+
+@pytest.fixture
+def watched() -> Any:
+    all_of_them: list[Watched] = []
+
+    def begin(*given: Any, **named: Any) -> Watched:
+        all_of_them.append(Watched(*given, **named))
+        return all_of_them[-1]
+
+    yield begin
+    for each in all_of_them:
+        each.end()
+
+
+Begin = Callable[..., Watched]
+
+
+def test_a_run_whose_own_babysitter_is_killed_is_taken_up(story: Story, watched: Begin) -> None:
+    story.sign(babysit={"cadence": "1s"})
+    story.launched(WAIT)
+    run = story.run
+    own = threading.Event()
+    kept = hold(run.lock("babysitter"), 0.0, "its own babysitter")
+    fleet = watched(story, [SLUG])
+    eventually(lambda: fleet.said)
+    assert "another babysitter of tiny is at work" in fleet.said[0]
+    own.wait(0.3)
+    assert len(fleet.said) == 1 and not fleet.ticks
+
+    os.close(kept)  # as the kernel does when it is killed
+    eventually(lambda: fleet.ticks)
+
+
+def test_a_state_folder_that_cannot_be_written_for_a_while_costs_no_run(
+    story: Story, watched: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    mended = threading.Event()
+    real = type(story.run).prepare
+
+    def refused(run: Any) -> None:
+        if not mended.is_set():
+            raise PermissionError(13, "Permission denied", str(run.state))
+        real(run)
+
+    monkeypatch.setattr(type(story.run), "prepare", refused)
+    fleet = watched(story, [SLUG])
+    eventually(lambda: fleet.said)
+    mended.set()
+    eventually(lambda: fleet.ticks)
+
+
+def test_a_run_that_is_relaunched_after_its_watch_ended_is_taken_up_again(
+    story: Story, watched: Begin
+) -> None:
+    """Its loop ended with a person's word; the fleet lives on for another run."""
+    story.sign(babysit={"cadence": "1s"})
+    story.launched(WAIT)
+    assert story.herorun("stop", SLUG, "--reason", "it stays down", "--wait", "20s") == 0
+    fleet = watched(story, [SLUG])
+    idle = threading.Event()
+    other = threading.Thread(target=idle.wait)
+    other.start()
+    fleet.fleet._tasks["other"] = supervise._Task("other", other)  # a run that is watched on and on
+    eventually(lambda: fleet.ticks and not fleet.fleet._tasks[SLUG].lives, 30)
+    before = len(fleet.ticks)
+    story.order("tiny-2", WAIT)
+    assert story.herorun("relaunch", SLUG, "--reason", "mended", "--no-babysit") == 0
+    eventually(lambda: len(fleet.ticks) > before, 30)
+    idle.set()
+    (story.data / "go").touch()
+    story.ended("tiny-2")
+
+
+def test_a_name_that_is_no_run_is_told_of_and_left(story: Story, watched: Begin) -> None:
+    fleet = watched(story, ["nowhere"], every=False)
+    eventually(lambda: not fleet.fleet.lives(0.01))
+    assert "There is no contract" in fleet.said[0] and fleet.fleet.codes == [2]
+
+
+def test_a_run_that_nobody_looks_at_is_told_once_and_paged(
+    story: Story, watched: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its own issue, by its own record: whoever is responsible for it reads that."""
+    story.launched(WAIT)
+    story.tick()
+
+    def fails(*_: Any) -> None:
+        raise CouldNotLook("this tick cannot be taken")
+
+    monkeypatch.setattr(supervise, "watch", fails)
+    monkeypatch.setattr(watchdog, "now", lambda: clock.now() + timedelta(hours=2))
+    fleet = watched(story, [SLUG])
+    fleet.fleet._tasks[SLUG].silence = 0.0
+    fleet.fleet._tasks[SLUG].alarmed = -1000.0
+    eventually(lambda: [key for key in story.comments if key.startswith("watchdog/tiny-1/")])
+    (told,) = {
+        event.key: event for event in story.events("Intended") if event.key.startswith("watchdog/")
+    }.values()
+    assert told.page == "must" and "Monitor stale" in told.what
+    eventually(lambda: any("nobody is seen to watch tiny" in words for words in fleet.said))
+
+
+def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    story.tick()
+    assert story.herorun("status", "--all") == 0
+    monkeypatch.setattr(status, "now", lambda: clock.now() + timedelta(hours=2))
+    seen = ask(story, capsys, "status", "--all", "--json")
+    (told,) = seen.document["runs"]
+    (alert,) = [each for each in told["alerts"] if each["subject"] == "nobody"]
+    assert (alert["check"], alert["severity"], alert["state"]) == ("stale-monitor", "critical", "firing")
+    assert "`herorun babysit tiny`" in alert["message"]
+    assert story.herorun("status", "--all") == story.herorun("status", SLUG) == 3
+    elsewhere = story.clone("elsewhere")  # whose record is older: it cannot tell
+    seen = ask(elsewhere, capsys, "status", SLUG, "--json")
+    assert not [each for each in seen.document["alerts"] if each["subject"] == "nobody"]
+    (story.data / "go").touch()
+    story.ended()

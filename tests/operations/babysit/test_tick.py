@@ -1,0 +1,392 @@
+"""One turn of the babysitter: what it sees, says and does, and what it must not do."""
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import CouldNotLook
+from herorun.operations.babysit import tick
+from herorun.operations.babysit.loop import tick_once
+from herorun.record import Pushed, Record
+from herorun.schedulers.local import Local
+from herorun.system.files import is_locked
+from stories import CRASH, REFUSE, SLUG, STOPPED, WAIT, Story, forget
+
+NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
+
+
+def log(story: Story, lines: str) -> None:
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write(lines)
+
+
+def save(root: Path, step: int, metadata: bool = True) -> str:
+    """A checkpoint folder, complete or not."""
+    folder = root / f"step-{step}"
+    folder.mkdir(parents=True)
+    (folder / "weights").write_text("weights")
+    told = {"step": step, "timestamp": "2026-01-01T00:00:00", "is_temporary": False}
+    if metadata:
+        (folder / "metadata.json").write_text(json.dumps(told))
+    return str(folder)
+
+
+def keys(story: Story, word: str) -> list[str]:
+    """The issue's entries that begin with a word."""
+    return [key for key in story.comments if key.startswith(word)]
+
+
+# --- what is seen -----------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
+    """A non-finite stretch that has ended is reported by the first tick after it, whoever looked before."""
+    story.launched()
+    log(story, NAN)
+    assert story.herorun("status", "tiny") == 1
+    assert story.tick() == 1
+    assert len(keys(story, "tell/not-finite")) == 1
+
+
+@pytest.mark.thorough
+def test_what_an_interrupted_tick_saw_is_told_by_the_next(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched()
+    log(story, NAN)
+    with monkeypatch.context() as patch:
+        patch.setattr(Record, "append", _interrupt)
+        assert story.tick() == 130
+    story.tick()
+    assert len(keys(story, "tell/not-finite")) == 1
+
+
+def _interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.thorough
+def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_push(story: Story) -> None:
+    story.launched(WAIT)
+    before = story.comments
+
+    def slow(record: Record) -> Pushed:
+        assert not is_locked(story.run.lock("act"))
+        return record.push()
+
+    run, seen = tick_once(SLUG, story.work, push=slow)
+    assert tick.turn_code(seen) == 0 and run.record.pushed == run.record.tip
+    assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
+    (story.data / "go").touch()
+    story.ended()
+
+
+@pytest.mark.thorough
+def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
+    (story.data / "no-receipt").touch()
+    story.launched()
+    receipts = story.root / "_herorun" / "receipts"
+    receipts.mkdir(parents=True)
+    item = {"item": "argv", "outcome": "pass", "message": "as admitted"}
+    told = {"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": [item], "loaded": None}
+    (receipts / "tiny-1.1.json").write_text(json.dumps(told))
+    story.tick()
+    story.tick()
+    (event,) = story.events("CheckedIn")
+    assert event.items == (("argv", "pass", "as admitted"),)
+    (receipts / "tiny-1.7.json").write_text(json.dumps({**told, "attempt": 7}))
+    story.tick()
+    story.tick()
+    assert [attempt for _, attempt in story.run.record.memory().history.starts] == [1, 7]
+
+
+# --- relaunch ---------------------------------------------------------------------------------------
+
+
+def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: Story) -> None:
+    """Newest by number over both roots: step-10 is after step-9, and what is not complete does not count."""
+    story.sign(final_step=20)
+    story.launched(CRASH)
+    save(story.root, 9)
+    wanted = save(story.data / "tiny-temporary", 10)
+    save(story.root, 100, metadata=False)
+    story.tick()
+    story.ended("tiny-2")
+    story.tick()
+    story.tick()
+    assert story.starts == ["tiny-1 scratch", f"tiny-2 {wanted}"]
+    assert [e.relaunch_of for e in story.events("Launched")] == ["", "tiny-1"]
+    assert (len(keys(story, "tell/crashed")), len(keys(story, "post/submit/tiny-2"))) == (1, 1)
+
+
+@pytest.mark.thorough
+def test_a_rejected_lineage_is_never_gone_on_from(story: Story) -> None:
+    story.sign(final_step=20, start={"rejected": [str(story.root / "step-9")]})
+    story.launched(CRASH)
+    save(story.root, 9)
+    story.tick()
+    story.ended("tiny-2")
+    assert story.starts[1] == f"tiny-2 {story.root / 'step-2'}"
+
+
+@pytest.mark.thorough
+def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
+    story.launched(CRASH)
+    (story.root / "step-2" / "metadata.json").unlink()
+    assert story.tick() == 1
+    story.tick()
+    assert len(story.starts) == 1
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/gate"]
+    (asked,) = [e for e in story.events("Done") if e.key == "escalate/relaunch/tiny-1/gate"]
+    assert "no complete checkpoint" in asked.lines["Evidence"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("recovery", ["ask", "observe"])
+def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str) -> None:
+    story.sign(babysit={"recovery": recovery})
+    story.launched(CRASH)
+    assert (story.tick(), story.tick(), len(story.starts)) == (1, 1, 1)
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/recovery"]
+
+
+@pytest.mark.thorough
+def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
+    story.sign(babysit={"budgets": {"relaunches": 1}})
+    story.order("tiny-2", f"save 3; {CRASH}")
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    for _ in range(3):
+        assert story.tick() == 1
+    assert len(story.starts) == 2
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-2/budget"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("words", "check"), [(STOPPED, "stopped-by-hand"), (REFUSE, "refused-at-check-in")], ids=["stop", "78"]
+)
+def test_what_a_person_or_check_in_ended_is_not_relaunched(story: Story, words: str, check: str) -> None:
+    story.launched(words)
+    for _ in range(3):
+        assert story.tick() == 1
+    assert len(story.starts) == 1
+    assert [key.partition("%5B")[0] for key in keys(story, "escalate/")] == [f"escalate/{check}"]
+
+
+@pytest.mark.thorough
+def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(CRASH)
+    (story.jobs / "tiny-1" / "exit.json").write_text("{nope")
+    capsys.readouterr()
+    for _ in range(3):
+        assert story.tick("--json") == 3
+    told = json.loads(capsys.readouterr().out.rpartition('{\n  "schema"')[2].join(('{"schema"', "")))
+    assert (told["run"], told["monitor"], told["actions"]) == ("unknown", "partial", [])
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_says(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is changed, then gone, and the code is edited: the admitted commit is run."""
+    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})  # both end after step 3
+    story.order("tiny-2", "exit 7")
+    story.launched(CRASH)
+    contract = story.work / "runs" / "tiny.toml"
+    contract.write_text(contract.read_text().replace('"train.sh"', '"other.sh"'))
+    (story.work / "train.sh").write_text("exit 1\n")
+    story.tick()
+    story.ended("tiny-2")
+    signed = contract.read_text()
+    contract.unlink()
+    story.tick()
+    later = datetime.now(UTC) + timedelta(minutes=2)  # its back-off is over
+    monkeypatch.setattr(tick, "now", lambda: later)
+    story.tick()
+    story.ended("tiny-3")
+    contract.write_text(signed)
+    assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2", "tiny-3"]
+    assert len({event.plan_digest for event in story.events("Launched")[1:]}) == 1
+
+
+@pytest.mark.thorough
+def test_a_contract_that_moved_is_said_in_every_turn(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched(WAIT)
+    contract = story.work / "runs" / "tiny.toml"
+    contract.write_text(contract.read_text().replace("keep = 10", "keep = 1"))
+    capsys.readouterr()
+    assert story.tick() == 0
+    assert "contract-drift: runs/tiny.toml was changed since the launch" in capsys.readouterr().out
+
+
+@pytest.mark.thorough
+def test_what_the_plan_does_not_hold_is_followed_from_the_file(story: Story) -> None:
+    story.launched(CRASH)
+    contract = story.work / "runs" / "tiny.toml"
+    contract.write_text(contract.read_text().replace("[babysit]", '[babysit]\nrecovery = "ask"'))
+    story.tick()
+    assert len(story.starts) == 1
+
+
+# --- who may act ------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_whoever_lost_the_lease_does_not_act(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(CRASH)
+    lease = story.root / "_herorun" / "lease.json"
+    lease.write_text('{"beat":0,"fence":2,"owner":"bob@mars","slug":"tiny"}')
+    assert story.tick() == 1
+    assert "held by bob@mars" in capsys.readouterr().err
+    assert len(story.starts) == 1
+    assert json.loads(lease.read_text())["owner"] == "bob@mars"
+
+
+@pytest.mark.thorough
+def test_a_lease_that_cannot_be_written_stops_no_telling(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from herorun.stores.local import LocalStore
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    story.sign(babysit={"recovery": "observe"})
+    story.launched(CRASH)
+    monkeypatch.setattr(LocalStore, "create", full)
+    monkeypatch.setattr(LocalStore, "swap", full)
+    story.tick()
+    assert len(keys(story, "tell/crashed")) == 1
+
+
+# --- a submission whose fate is not known -------------------------------------------------------------
+
+
+def lost(real: Callable[..., object]) -> Callable[..., object]:
+    """A submission that goes through, and whose answer is lost on the way."""
+
+    def submit(*args: object, **named: object) -> object:
+        real(*args, **named)
+        raise CouldNotLook("no answer")
+
+    return submit
+
+
+@pytest.mark.thorough
+def test_a_lost_answer_to_a_launch_is_no_second_submission(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    monkeypatch.setattr(Local, "submit", lost(Local.submit))
+    assert story.launch() == 0
+    story.ended()
+    assert story.starts == ["tiny-1 scratch"]
+    assert [event.instance for event in story.events("Launched")] == ["tiny-1"]
+
+
+@pytest.mark.thorough
+def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from herorun.core.ports import Unsure
+    from herorun.operations.launch import start_instance
+
+    story.init()
+    monkeypatch.setattr(start_instance, "SETTLING", 0.0)
+    with monkeypatch.context() as blind:
+        blind.setattr(Local, "submit", lost(Local.submit))
+        blind.setattr(Local, "find", lambda *_: Unsure("no answer"))
+        assert [story.launch(), story.launch()] == [3, 3]
+    story.ended()
+    assert story.launch() == 0
+    assert story.starts == ["tiny-1 scratch"]
+    assert [event.instance for event in story.events("Launching", "Launched")] == ["tiny-1", "tiny-1"]
+
+
+@pytest.mark.thorough
+def test_a_turn_settles_a_launch_that_nobody_finished(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    from herorun.core.ports import Unsure
+    from herorun.operations.launch import start_instance
+
+    story.init()
+    monkeypatch.setattr(start_instance, "SETTLING", 0.0)
+    with monkeypatch.context() as blind:
+        blind.setattr(Local, "submit", lost(Local.submit))
+        blind.setattr(Local, "find", lambda *_: Unsure("no answer"))
+        story.launch()
+    story.ended()
+    story.tick()
+    assert [event.instance for event in story.events("Launched")] == ["tiny-1"]
+
+
+# --- news -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from herorun.notifiers.local import LocalIssue
+
+    def down(*_: object) -> None:
+        raise OSError(110, "Connection timed out")
+
+    story.sign(babysit={"cadence": "1s"})
+    story.launched()
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalIssue, "post", down)
+        story.tick()
+        assert keys(story, "tell/") == []
+    time.sleep(1)
+    story.tick()
+    assert keys(story, "tell/") == ["tell/tiny-1/finished"]
+    done = [event.key for event in story.events("Done")]
+    assert done.count("tell/tiny-1/finished") == 1
+
+
+@pytest.mark.thorough
+def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.launched(WAIT)
+    day_two = datetime.now(UTC) + timedelta(hours=30)
+    monkeypatch.setattr(tick, "now", lambda: day_two)
+    story.tick()
+    story.tick()
+    assert keys(story, "tell/tiny-1/day") == ["tell/tiny-1/day-1"]
+
+
+@pytest.mark.thorough
+def test_the_digest_shows_the_curves_that_are_kept_here(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GitHub draws them; the page to the DRI and the logbook do without."""
+    story.launched(WAIT)
+    story.tick()
+    monkeypatch.setattr(tick, "now", lambda: datetime.now(UTC) + timedelta(hours=30))
+    story.tick()
+    (digest,) = [e for e in story.events("Intended") if e.key == "tell/tiny-1/day-1"]
+    assert "```mermaid" in digest.body and 'x-axis "step" 1 --> 3' in digest.body
+    assert "line [2.5, 2.5, 2.5]" in digest.body
+    assert "```mermaid" in (story.state / "issue.md").read_text()
+    assert "mermaid" not in story.run.record.logbook()
+
+
+@pytest.mark.thorough
+def test_what_a_process_remembers_is_only_the_journal(story: Story) -> None:
+    """A tick after everything was forgotten decides as the one before would have."""
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    run = story.run
+    first = run.record.memory()
+    forget()
+    assert story.run.record.memory() == first

@@ -1,0 +1,35 @@
+"""A job that was submitted is told of, also when nobody watches it; and a babysitter ends with its last verdict."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from herorun.operations.babysit import loop
+from stories import SLUG, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@pytest.mark.thorough
+def test_a_babysitter_that_does_not_start_hides_no_launch(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "sys", SimpleNamespace(executable="/bin/false"))
+    story.init()
+    capsys.readouterr()
+    assert story.herorun("launch", SLUG, "--json") == 3
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    assert (told["instance"], told["job"], told["babysitter"]) == ("tiny-1", "tiny-1", "not started")
+    assert "its babysitter ended at once (exit code 1)" in told["warnings"][0]
+    assert told["warnings"][0] in said.err
+
+
+@pytest.mark.thorough
+def test_a_babysitter_ends_with_what_fires(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    story.launched()
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "train/loss": NaN}\n')
+    assert story.herorun("babysit", SLUG) == 1

@@ -1,0 +1,133 @@
+"""The dead man's switch, as somebody with nothing but a clone sees it."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from herorun.operations.babysit import watchdog
+from herorun.system import clock
+from stories import SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def bark(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = story.herorun("watchdog", SLUG, "--json", *words)
+    (told,) = json.loads(capsys.readouterr().out)["runs"]
+    return code, told
+
+
+def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:
+    at = clock.now() + timedelta(**passed)
+    monkeypatch.setattr(watchdog, "now", lambda: at)
+
+
+@pytest.mark.thorough
+def test_a_run_that_was_looked_at_is_watched(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    later(monkeypatch, minutes=29)
+    code, told = bark(story, capsys)
+    assert (code, told["monitor"], told["run"]) == (0, "fresh", "healthy")
+
+
+def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    later(monkeypatch, minutes=31)
+    code, told = bark(story, capsys, "--comment")
+    assert (code, told["monitor"], told["run"]) == (1, "stale", "healthy")
+    bark(story, capsys, "--comment")
+    said = [key for key in story.comments if key.startswith("watchdog/")]
+    assert len(said) == 1
+    lines = len(story.lines)
+    assert story.tick() == 0  # it is watched again, and falls silent once more
+    later(monkeypatch, hours=2)
+    bark(story, capsys, "--comment")
+    assert len([key for key in story.comments if key.startswith("watchdog/")]) == 2
+    assert len(story.lines) > lines
+
+
+@pytest.mark.thorough
+def test_an_outsider_sees_what_is_published_and_not_what_its_clone_has(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    outside = story.clone("outside")
+    assert story.tick() == 0
+    assert bark(outside, capsys)[1]["last_seen"] is not None
+    before = bark(outside, capsys)[1]["last_seen"]
+    assert story.tick() == 0
+    assert bark(outside, capsys)[1]["last_seen"] > before
+    story.refuse_pushes()
+    assert story.tick() == 0
+    seen = bark(outside, capsys)[1]["last_seen"]
+    assert bark(outside, capsys)[1]["last_seen"] == seen
+
+
+@pytest.mark.thorough
+def test_a_tick_that_could_not_see_is_no_sign_of_life(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    before = bark(story, capsys)[1]["last_seen"]
+    (story.root / "metrics.jsonl").unlink(missing_ok=True)
+    (story.root / "metrics.jsonl").mkdir()
+    (story.jobs / "tiny-1").chmod(0)
+    story.jobs.rename(story.jobs.with_name("away"))
+    story.jobs.write_text("no folder")
+    try:
+        assert story.tick() == 3
+        assert bark(story, capsys)[1]["last_seen"] == before
+    finally:
+        story.jobs.unlink()
+        story.jobs.with_name("away").rename(story.jobs)
+        (story.jobs / "tiny-1").chmod(0o700)
+
+
+@pytest.mark.thorough
+def test_what_nobody_needs_to_watch_is_quiet(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    later(monkeypatch, days=9)
+    assert bark(story, capsys)[0] == 0
+    story.finished()
+    later(monkeypatch, days=9)
+    code, told = bark(story, capsys, "--comment")
+    assert (code, told["monitor"]) == (0, "not-watched")
+    assert story.seal() == 0
+    code, told = bark(story, capsys, "--comment")
+    assert (code, told["monitor"]) == (0, "not-watched")
+    assert not [key for key in story.comments if key.startswith("watchdog/")]
+
+
+@pytest.mark.thorough
+def test_a_remote_that_does_not_answer_is_not_fresh(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    story.origin.rename(story.origin.with_name("gone"))
+    code, told = bark(story, capsys)
+    assert (code, told["monitor"]) == (3, "unknown")
+
+
+def test_the_schedule_for_actions_runs_it() -> None:
+    text = (Path(__file__).parents[3] / "templates" / "watchdog.yml").read_text()
+    told = yaml.safe_load(text)
+    steps = told["jobs"]["watchdog"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [
+        "pip install herorun",
+        "herorun watchdog --all --comment",
+    ]
+    assert told["permissions"] == {"contents": "read", "issues": "write"}
+    assert told[True]["schedule"]  # YAML 1.1 reads `on` as true

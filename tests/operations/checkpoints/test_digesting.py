@@ -1,0 +1,160 @@
+"""Reading a checkpoint's content: all cores, progress, and a kill that costs the files that were being read."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from herorun.core.ports import FileDigest, Place
+from herorun.operations.checkpoints.digest_log import DigestLog
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest
+from herorun.stores.local import LocalStore, Options, connect
+from herorun.system import _file_digests, voice
+
+FILES = {"a": b"1" * 3_000_000, "inside/b": b"2", "empty": b""}
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    for name, data in FILES.items():
+        path = tmp_path / "step-4" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return tmp_path / "step-4"
+
+
+class Counting(LocalStore):
+    """A store that counts the bytes that it reads, and may be cut off after the first digest."""
+
+    def __init__(self, cut: bool = False) -> None:
+        self.read_bytes, self.cut = 0, cut
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        for event in super().digests(folder, names, known):
+            self.read_bytes += event if isinstance(event, int) else 0
+            yield event
+            if self.cut and isinstance(event, FileDigest):
+                raise KeyboardInterrupt
+
+
+def test_every_file_has_its_sha256_as_sha256sum_prints_it(checkpoint: Path) -> None:
+    store = connect(Options(), Place("tiny", "state", str(checkpoint), "."))
+    found = read_contents(store, read_manifest(store, str(checkpoint)))
+    assert {file.name: file.checksum for file in found.files} == {
+        name: f"sha256:{hashlib.sha256(data).hexdigest()}" for name, data in FILES.items()
+    }
+    assert found.by_size_alone == ()
+
+
+def test_a_checkpoint_that_is_one_file_is_digested_too(tmp_path: Path) -> None:
+    (tmp_path / "last.ckpt").write_bytes(b"weights")
+    store = LocalStore()
+    found = read_contents(store, read_manifest(store, f"{tmp_path}/last.ckpt"))
+    (file,) = found.files
+    assert (file.name, file.checksum) == ("", f"sha256:{hashlib.sha256(b'weights').hexdigest()}")
+
+
+def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(checkpoint: Path) -> None:
+    (checkpoint / "nowhere").symlink_to("gone")
+    (checkpoint / "folder").symlink_to(checkpoint.parent)
+    (checkpoint / "to-a").symlink_to("a")
+    store = LocalStore()
+    found = read_contents(store, read_manifest(store, str(checkpoint)))
+    assert found.by_size_alone == ("folder", "nowhere")
+
+
+def test_what_was_read_before_an_interruption_is_not_read_again(checkpoint: Path, tmp_path: Path) -> None:
+    first, listed = Counting(cut=True), read_manifest(LocalStore(), str(checkpoint))
+    with pytest.raises(KeyboardInterrupt):
+        read_contents(first, listed, DigestLog(tmp_path, str(checkpoint)))
+    (kept,) = DigestLog(tmp_path, str(checkpoint)).known.values()
+    second = Counting()
+    found = read_contents(second, listed, DigestLog(tmp_path, str(checkpoint)))
+    assert second.read_bytes == sum(map(len, FILES.values())) - kept.size
+    assert found == read_contents(LocalStore(), listed)
+    again = Counting()
+    assert read_contents(again, listed, DigestLog(tmp_path, str(checkpoint))) == found
+    assert again.read_bytes == 0
+
+
+def test_a_file_that_was_written_since_is_read_again_though_its_times_were_set_back(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    listed, log = read_manifest(LocalStore(), str(checkpoint)), DigestLog(tmp_path, str(checkpoint))
+    before = read_contents(LocalStore(), listed, log)
+    facts = (checkpoint / "inside/b").stat()
+    (checkpoint / "inside/b").write_bytes(b"3")
+    os.utime(checkpoint / "inside/b", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    after = read_contents(LocalStore(), listed, DigestLog(tmp_path, str(checkpoint)))
+    assert [file.name for file in after.files if file not in before.files] == ["inside/b"]
+
+
+def test_a_line_that_was_cut_off_costs_one_file(checkpoint: Path, tmp_path: Path) -> None:
+    listed = read_manifest(LocalStore(), str(checkpoint))
+    read_contents(LocalStore(), listed, DigestLog(tmp_path, str(checkpoint)))
+    (log,) = (tmp_path / "digests").iterdir()
+    log.write_bytes(log.read_bytes()[:-20])
+    assert len(DigestLog(tmp_path, str(checkpoint)).known) == len(FILES) - 1
+
+
+def test_a_file_that_changes_while_it_is_read_is_said(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamps = iter(range(100))
+    monkeypatch.setattr(_file_digests, "stamp", lambda facts: str(next(stamps)))
+    with pytest.raises(OSError, match="changed while it was read: wait until nothing writes to it"):
+        list(LocalStore().digests(str(checkpoint), ["a"], {}))
+
+
+def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_file_digests, "STALLED", 0.05)
+    work = _file_digests._Work(str(tmp_path), _file_digests._largest_first(str(tmp_path), []), {})
+    with pytest.raises(TimeoutError, match=r"could be read for 0\.05s: its disk may hang"):
+        work.next()
+
+
+def test_progress_is_told_in_bytes_and_ends(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    monkeypatch.setattr(voice, "_show", lambda *words: told.append(words))
+    read_contents(LocalStore(), read_manifest(LocalStore(), str(checkpoint)))
+    total = sum(map(len, FILES.values()))
+    assert told[-1] == (f"digest of {checkpoint}", total, total)
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from herorun.operations.checkpoints.digest_log import DigestLog
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest
+from herorun.stores.local import LocalStore
+store, path = LocalStore(), sys.argv[1]
+read_contents(store, read_manifest(store, path), DigestLog(Path(sys.argv[2]), path))
+"""
+
+
+@pytest.mark.thorough
+def test_a_kill_costs_the_files_that_were_being_read(tmp_path: Path) -> None:
+    folder = tmp_path / "step-4"
+    folder.mkdir()
+    for number in range(40):
+        with (folder / f"{number:02}").open("wb") as file:
+            file.truncate(64 << 20)  # holes: they take no room, and reading them takes time
+    state = tmp_path / "state"
+    killed = subprocess.Popen([sys.executable, "-c", KILLED, str(folder), str(state)])
+    log = DigestLog(state, str(folder))
+    while not (state / "digests").exists() or len(DigestLog(state, str(folder)).known) < 5:
+        assert killed.poll() is None, "it was through before it could be killed"
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    kept, second = len(log.known), Counting()
+    assert 5 <= kept < 40
+    read_contents(second, read_manifest(second, str(folder)), log)
+    assert second.read_bytes == (40 - kept) * (64 << 20)

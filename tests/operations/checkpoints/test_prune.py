@@ -1,0 +1,273 @@
+"""Retention: what is listed, what may go, and deleting exactly that and nothing else."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from builders import a_checkpoint
+from herorun.core.retention import PrunePlan, Sized
+from herorun.operations.checkpoints import list as checkpoints
+from herorun.operations.checkpoints import prune as pruning
+from stories import SLUG, Story, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def save(story: Story, step: int, root: str = "tiny-temporary", temporary: bool = True) -> Path:
+    """A complete checkpoint, as the trainer leaves it."""
+    folder = story.data / root / f"step-{step}"
+    (folder / "model" / "layer").mkdir(parents=True)
+    (folder / "model" / "layer" / "0").write_text("weights" * step)
+    (folder / "metadata.json").write_text(
+        json.dumps({"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": temporary})
+    )
+    return folder
+
+
+@pytest.fixture
+def ended(story: Story) -> Story:
+    """Permanent steps 2 and 4 by the contract, and temporary 1 and 3; one is kept."""
+    story.sign(checkpoints={"keep": 1})
+    story.launched()
+    save(story, 1)
+    save(story, 3)
+    return story
+
+
+def told(story: Story, capsys: CAPTURE, *words: str, code: int = 0) -> dict[str, Any]:
+    capsys.readouterr()
+    assert story.herorun("checkpoints", *words, "--json") == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def planned(story: Story, capsys: CAPTURE) -> tuple[str, str]:
+    """The plan's file, and its digest."""
+    file = story.home / "prune.json"
+    file.unlink(missing_ok=True)
+    digest = told(story, capsys, "plan", SLUG, "--out", str(file))["digest"]
+    return str(file), str(digest)
+
+
+def prune(story: Story, monkeypatch: pytest.MonkeyPatch, file: str, typed: str) -> int:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{typed}\n"))
+    return story.herorun("checkpoints", "prune", SLUG, "--plan", file)
+
+
+def there(story: Story) -> list[str]:
+    return sorted(str(p.relative_to(story.data)) for p in story.data.glob("tiny*/step-*"))
+
+
+ALL = ["tiny-temporary/step-1", "tiny-temporary/step-3", "tiny/step-2", "tiny/step-4"]
+PERMANENT = ["tiny/step-2", "tiny/step-4"]
+
+
+@pytest.mark.thorough
+def test_they_are_listed_in_number_order_with_kind_size_and_age(ended: Story, capsys: CAPTURE) -> None:
+    rows = told(ended, capsys, "list", SLUG)["checkpoints"]
+    assert [(row["step"], row["state"], row["temporary"]) for row in rows] == [
+        *((1, "complete", True), (2, "complete", False), (3, "complete", True), (4, "complete", False))
+    ]
+    assert rows[0]["files"] == 2 and rows[0]["bytes"] > 7 and rows[0]["age_seconds"] >= 0
+
+
+@pytest.mark.thorough
+def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys: CAPTURE) -> None:
+    plan = told(ended, capsys, "plan", SLUG)
+    assert [Path(v["path"]).name for v in plan["victims"]] == ["step-1", "step-3"]
+    kept = {Path(k["path"]).name: "; ".join(k["why"]) for k in plan["kept"]}
+    assert "permanent by the contract: one every 2 steps" in kept["step-2"]
+    for why in ("latest 1", "recovery source", "of the final step"):
+        assert why in kept["step-4"]
+    assert there(ended) == ALL
+
+
+def test_exactly_the_plan_is_deleted_and_doing_it_twice_is_doing_it_once(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    late = save(ended, 0)
+    assert prune(ended, monkeypatch, file, digest[7:19]) == 0
+    assert there(ended) == ["tiny-temporary/step-0", *PERMANENT]
+    assert late.exists()
+    done = [e for e in ended.events("Done") if e.key.startswith("prune/")]
+    assert [event.title for event in done] == ["step 1 deleted", "step 3 deleted"]
+    before = len(ended.lines)
+    assert prune(ended, monkeypatch, file, digest) == 0
+    assert len(ended.lines) == before
+    assert ended.herorun("logbook", "verify", SLUG) == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("typed", ["", "yes", "3f2a", "0" * 64])
+def test_anything_but_the_digest_deletes_nothing(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    file, _ = planned(ended, capsys)
+    assert prune(ended, monkeypatch, file, typed) == 1
+    assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_a_plan_that_was_edited_is_refused(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    Path(file).write_text(Path(file).read_text().replace("step-1", "step-4"))
+    assert prune(ended, monkeypatch, file, digest) == 2
+    assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_a_victim_that_changed_since_stops_it(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    (ended.data / "tiny-temporary/step-3/model/more").write_text("new")
+    assert prune(ended, monkeypatch, file, digest) == 1
+    assert "changed since the plan was printed" in capsys.readouterr().err
+    assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_a_contract_that_names_a_victim_since_stops_it(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    text = (ended.work / "runs/tiny.toml").read_text().replace('"tiny"', '"fork"')
+    text = (
+        text.replace("data/tiny", "data/fork") + f'\n[start]\nfrom = "{ended.data}/tiny-temporary/step-1"\n'
+    )
+    (ended.work / "runs/fork.toml").write_text(text)
+    assert prune(ended, monkeypatch, file, digest) == 1
+    assert "fork starts from it, by its contract" in capsys.readouterr().err
+    assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_a_root_that_cannot_be_read_stops_it(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    (ended.work / "runs/other.toml").write_text("slug = ")
+    assert prune(ended, monkeypatch, file, digest) == 3
+    (ended.work / "runs/other.toml").unlink()
+    ended.origin.rename(ended.home / "elsewhere")
+    assert prune(ended, monkeypatch, file, digest) == 3
+    assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_without_a_complete_one_that_stays_nothing_goes(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else deleted what the plan keeps, between the last question and the deletion."""
+    file, digest = planned(ended, capsys)
+    real = pruning.make_plan
+
+    def then_lost(*words: Any) -> PrunePlan:
+        plan = real(*words)
+        for step in (2, 4):
+            (ended.root / f"step-{step}/metadata.json").unlink()
+        return plan
+
+    monkeypatch.setattr(pruning, "make_plan", then_lost)
+    assert prune(ended, monkeypatch, file, digest) == 1
+    assert "no complete checkpoint that the plan keeps is there any more" in capsys.readouterr().out
+    assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_a_link_is_never_followed(ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = save(ended, 2, "archive")
+    (ended.data / "tiny-temporary/step-1/linked").symlink_to(elsewhere)
+    (ended.data / "tiny-temporary/step-0").symlink_to(elsewhere)
+    file, digest = planned(ended, capsys)
+    assert prune(ended, monkeypatch, file, digest) == 0
+    assert there(ended) == ["tiny-temporary/step-0", *PERMANENT]
+    assert (elsewhere / "model/layer/0").exists()
+
+
+KILLED = """\
+import os, signal, sys
+from herorun import cli
+from herorun.stores.local import LocalStore
+real, calls = LocalStore.delete, []
+def delete(self, path):
+    calls.append(path)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(self, path)
+LocalStore.delete = delete
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.thorough
+def test_a_killed_one_is_finished_by_the_same_plan(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    words = ("-C", str(ended.work), "checkpoints", "prune", SLUG, "--plan", file)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], input=f"{digest}\n", text=True, check=False, env=os.environ
+    )
+    assert killed.returncode == -signal.SIGKILL
+    half = ended.data / "tiny-temporary/step-1"
+    assert not (half / "metadata.json").exists() and (half / "model/layer/0").exists()
+    assert ended.run.record.memory().history.deleting == {str(half)}
+    assert prune(ended, monkeypatch, file, digest) == 0
+    assert there(ended) == PERMANENT
+    assert ended.run.record.memory().history.deleting == frozenset()
+    assert git(ended.work, "status", "--porcelain") == ""
+
+
+class Counted:
+    """A store whose deletions are counted; of some names they fail."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.asked: list[str] = []
+        self._refused = refused
+
+    def delete(self, path: str) -> None:
+        self.asked.append(path)
+        if self._refused and self._refused in path:
+            raise PermissionError(13, "Permission denied", path)
+        if path.endswith("gone"):
+            raise FileNotFoundError(path)
+
+
+def test_after_files_that_could_not_be_deleted_no_others_are_begun_and_each_is_named() -> None:
+    paths = [f"/data/step-1/{number:03}" for number in range(100)]
+    whole = Counted()
+    pruning._all(whole.delete, [*paths, "/data/step-1/gone"])
+    assert sorted(whole.asked) == [*paths, "/data/step-1/gone"]
+    one, many = Counted("/033"), Counted("/04")
+    with pytest.raises(PermissionError, match="033"):
+        pruning._all(one.delete, paths)
+    with pytest.raises(OSError, match=r"step-1/040.*step-1/041.*step-1/042.*; and 7 more"):
+        pruning._all(many.delete, paths)
+    assert sorted(one.asked) == sorted(many.asked) == paths[: 2 * pruning.AT_ONCE]
+
+
+def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over ssh each costs round trips, which they share."""
+    together = Barrier(4)
+
+    def sized(run: object, one: checkpoints.Listed) -> Sized | None:
+        together.wait(20)
+        return None if one.candidate.step == 3 else Sized(one.candidate)
+
+    there = {str(step): checkpoints.Listed(a_checkpoint(step), False) for step in (4, 3, 2, 1)}
+    monkeypatch.setattr(checkpoints, "listed", lambda run: there)
+    monkeypatch.setattr(checkpoints, "sized", sized)
+    found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]  # who lists them is replaced
+    assert [each.candidate.step for each in found] == [1, 2, 4]

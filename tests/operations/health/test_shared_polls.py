@@ -1,0 +1,199 @@
+"""Runs that are watched together share a look at their scheduler, and no run is told of it less than before."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Unsure
+from herorun.operations.health.shared_polls import Looks
+from herorun.schedulers import local, slurm
+from herorun.schedulers._slurm_rows import Tag
+from schedulers.test_slurm_answers import sacct, squeue
+from schedulers.test_slurm_stand_ins import Slurm
+from stories import SLUG, Story
+
+AT_ONCE = 8  # runs that ask at the same time
+LONG_AGO = datetime.now(UTC) - timedelta(days=2)
+HALF = timedelta(minutes=7)
+MANY = 1000
+
+
+@dataclass
+class Cluster:
+    """A scheduler that counts its looks."""
+
+    cluster: str = "one"
+    looks: list[set[str]] = field(default_factory=list)
+    down: bool = False
+
+    def look(self, wanted: Mapping[str, datetime]) -> int:
+        self.looks.append(set(wanted))
+        if self.down:
+            raise CouldNotLook("the cluster does not answer")
+        return len(self.looks)
+
+    def by(self, look: int) -> "Seen":
+        return Seen(look)
+
+
+@dataclass
+class Seen:
+    look: int
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return Found(Job(str(self.look), instance, JobState.RUNNING))
+
+
+def ask(looks: Looks, cluster: Cluster, name: str, at: datetime = LONG_AGO, oldest: timedelta = HALF) -> Any:
+    return looks.shared(name, cluster, (f"{name}-1", at), oldest)
+
+
+def test_a_round_is_one_look_and_the_next_round_another() -> None:
+    looks, cluster = Looks(), Cluster()
+    rounds = [[ask(looks, cluster, name).look for name in "abc"] for _ in range(3)]
+    assert rounds == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+    assert cluster.looks[1] == {"a-1", "b-1", "c-1"}
+
+
+def test_what_is_expected_is_in_the_first_look() -> None:
+    looks, cluster = Looks(), Cluster()
+    for name in "abc":
+        looks.take_down(name, cluster, (f"{name}-1", LONG_AGO))
+    ask(looks, cluster, "b")
+    assert cluster.looks == [{"a-1", "b-1", "c-1"}]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"at": datetime.now(UTC) + timedelta(hours=1)},  # it was launched after the look
+        {"oldest": timedelta(0)},
+        {"cluster": Cluster("another")},
+    ],
+)
+def test_a_look_that_is_too_old_or_of_elsewhere_serves_nobody(changed: dict[str, Any]) -> None:
+    looks, cluster = Looks(), Cluster()
+    ask(looks, cluster, "a")
+    ask(looks, **{"cluster": cluster, "name": "b", **changed})
+    assert len(cluster.looks) + len(changed.get("cluster", Cluster()).looks) == 2
+
+
+def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -> None:
+    looks, cluster = Looks(), Cluster(down=True)
+    answers = [ask(looks, cluster, name).find(f"{name}-1", LONG_AGO) for name in "abc"]
+    assert answers == [Unsure("the cluster does not answer")] * 3 and len(cluster.looks) == 1
+    with pytest.raises(CouldNotLook, match="does not answer"):
+        ask(looks, cluster, "a").live("a")
+
+
+def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:
+    looks, given = Looks(), []
+    cluster = Cluster()
+    cluster.look = given.append
+    cluster.by = Seen
+    looks.take_down("here", cluster, ("tiny-1", LONG_AGO))
+    looks.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
+    assert given == [{"tiny-1": LONG_AGO}]
+
+
+# --- a thousand jobs on Slurm ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Slurm:
+    return Slurm(tmp_path)
+
+
+def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_round(stand_in: Slurm) -> None:
+    """Each is a run of its own: every tenth has ended, and every hundredth is known to nobody."""
+    runs = {f"run{n}-1": _slurm(stand_in, n) for n in range(MANY)}
+    queue, books = [], []
+    for n, (name, scheduler) in enumerate(runs.items()):
+        tag = Tag(scheduler._run, "b" * 12, int(datetime.now(UTC).timestamp()))
+        if n % 10:
+            queue.append(squeue("RUNNING", str(n), name=name, submitted=tag.at, comment=tag.comment))
+        elif n % 100:
+            books.append(sacct("FAILED", str(n), name=name, code="3:0", submitted=tag.at, line=tag.comment))
+    stand_in.says("squeue", "\n".join(queue))
+    stand_in.says("sacct", "\n".join(books))
+    looks = Looks()
+    for name, scheduler in runs.items():
+        looks.take_down(name, scheduler, (name, LONG_AGO))
+
+    def tick(name: str) -> str:
+        seen = looks.shared(name, runs[name], (name, LONG_AGO), HALF)
+        found, live = seen.find(name, LONG_AGO), seen.live(name.removesuffix("-1"))
+        state = found.job.state if isinstance(found, Found) else None
+        assert [job.instance for job in live] == ([name] if state is JobState.RUNNING else [])
+        return str(state or found)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        rounds = [sorted(pool.map(tick, runs)) for _ in range(2)]
+    assert rounds[0] == rounds[1] == [str(Absent())] * 10 + ["failed"] * 90 + ["running"] * 900
+    assert (stand_in.asked("squeue"), stand_in.asked("sacct")) == (2, 2)
+
+
+def _slurm(stand_in: Slurm, number: int) -> slurm.Slurm:
+    options = slurm.Options(programs=str(stand_in.folder / "bin"))
+    state = str(stand_in.folder / "state" / str(number))
+    return slurm.connect(options, Place(f"run{number}", state, f"/out/{number}", "/repository"))
+
+
+def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slurm) -> None:
+    """The look takes the name for live; the run whose job it is not asks accounting itself."""
+    scheduler = _slurm(stand_in, 1)
+    tag = Tag(scheduler._run, "b" * 12, int(datetime.now(UTC).timestamp()))
+    stand_in.says("squeue", squeue("RUNNING", "72", name="run1-1", submitted=tag.at))
+    stand_in.says("sacct", sacct("COMPLETED", "71", name="run1-1", submitted=tag.at, line=tag.comment))
+    seen = Looks().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
+    found = seen.find("run1-1", LONG_AGO)
+    assert isinstance(found, Found) and (found.job.id, found.job.state) == ("71", JobState.SUCCEEDED)
+
+
+# --- the commands --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_babysit_and_status_of_all_look_once(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched("exit 0")
+    text = (story.work / "runs" / "tiny.toml").read_text()
+    text = text.replace('slug = "tiny"', 'slug = "other"').replace(str(story.root), f"{story.root}-other")
+    (story.work / "runs" / "other.toml").write_text(text)
+    story.publish()
+    assert story.herorun("init", "other") == 0 and story.herorun("launch", "other", "--no-babysit") == 0
+    asked: list[set[str]] = []
+
+    def look(self: Scheduler, wanted: Mapping[str, datetime]) -> str:
+        asked.append(set(wanted))
+        return "seen"
+
+    def told(self: Scheduler, seen: str) -> Scheduler:
+        return self
+
+    monkeypatch.setattr(local.Local, "look", look, raising=False)
+    monkeypatch.setattr(local.Local, "by", told, raising=False)
+    monkeypatch.setattr(local.Local, "cluster", "here", raising=False)
+    capsys.readouterr()
+    story.herorun("babysit", "--all", "--once", "--json")
+    before = {run["slug"]: run["other"] for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert before == {"other": [], SLUG: []}
+    assert asked == [{"other-1", "tiny-1"}]
+    probe = Job("72", "tiny-probe", JobState.RUNNING)
+    monkeypatch.setattr(local.Local, "beside", lambda self, slug: (probe,), raising=False)
+    story.herorun("status", "--all", "--json")
+    assert asked == [{"other-1", "tiny-1"}] * 2
+    told = json.loads(capsys.readouterr().out)["runs"]
+    listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
+    assert [run["other"] for run in told] == [listed] * 2
+    story.herorun("status", SLUG)
+    assert "other      tiny-probe, job 72, running: diagnostic, not judged" in capsys.readouterr().out

@@ -1,0 +1,444 @@
+"""Jobs without a contract, by the command line: real processes, real failures, one state folder a test."""
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import Answer
+from herorun import cli
+from herorun.core.errors import CouldNotLook
+from herorun.core.event import Done, Failed, Intended, Launched
+from herorun.core.evidence import Nothing, Unavailable
+from herorun.core.jobs.facts import Facts
+from herorun.operations.jobs.file_journal import Journal
+from herorun.operations.jobs.run import JobRun, contract_for, jobs_home
+from jobs_alone import Alone
+from services.channel_servers import web_service
+from stories import eventually, forget, note
+
+PREEMPTED = "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+BUG = "printf 'Traceback (most recent call last):\\n  File \"train.py\", line 3, in <module>\\n    go()\\nNameError: name x is not defined\\n'; exit 1"
+GOES = "echo step 9/20; until [ -e go ]; do sleep 0.05; done"
+
+
+@pytest.fixture
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    (home / "w").mkdir()
+    told = Alone(home / "w")
+    yield told
+    told.end()
+    forget()
+
+
+def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    return asked(alone, capsys, "babysit", *words)
+
+
+def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    capsys.readouterr()
+    code = cli.run(["-C", str(alone.folder), *words])
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    return Answer(code, told.out, told.err)
+
+
+def state(alone: Alone) -> Any:
+    (path,) = (alone.folder / "scratch").iterdir()
+    return json.loads(path.read_text())
+
+
+def events(*kinds: type) -> list[Any]:
+    (folder,) = jobs_home().iterdir()
+    found = [line.event for line in Journal(folder / "journal.jsonl", folder.name).lines()]
+    return [event for event in found if isinstance(event, kinds)]
+
+
+def ended(alone: Alone, name: str) -> None:
+    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.ended)
+
+
+def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start("echo step 9/20; echo 'wandb: View run at https://wandb.ai/a/b/runs/ab12'; exit 0")
+    ended(alone, job.instance)
+    answer = babysit(alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s")
+    assert answer.code == 0, answer
+    assert "finished, monitor fresh, ~9/20" in answer.out
+    assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
+    told = state(alone)
+    assert (told["job_id"], told["restart_count"]) == (alone.place(job), 0)
+    assert (told["progress"], told["wandb_runs"]) == ("~9/20", ["ab12"])
+    assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= told.keys()
+
+    again = babysit(alone, capsys, "--once")  # with no arguments it goes on from the newest state file
+    assert (again.code, "ab12" in again.err) == (0, False)
+
+
+def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_followed(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(PREEMPTED)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES), "--once")
+    assert babysit(alone, capsys, *words).code == 1
+    assert alone.all == ["loose-1", "loose-2"]
+    told = state(alone)
+    assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
+    kinds = [
+        e.kind
+        for e in events(Intended, Launched, Done)
+        if getattr(e, "key", "resubmit/").startswith("resubmit/")
+    ]
+    assert kinds == ["Launched", "Intended", "Launched", "Done"]  # recorded before it was done
+
+    answer = babysit(alone, capsys, "--once")
+    assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"])
+    assert "healthy" in answer.out
+    by_the_new_id = babysit(alone, capsys, "--job", alone.place("loose-2"), "--scheduler", "local", "--once")
+    assert by_the_new_id.code == 0
+    assert len(list(jobs_home().iterdir())) == 1
+
+
+def test_without_a_command_a_failure_is_told_and_the_watch_ends(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(PREEMPTED)
+    ended(alone, job.instance)
+    answer = babysit(alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s")
+    assert (answer.code, alone.all) == (1, ["loose-1"])
+    page = next(jobs_home().glob("*/issue.md")).read_text()
+    assert "submit it again yourself" in page
+    assert "herorun approve" not in page
+
+
+def test_a_bug_in_the_code_is_not_submitted_again(alone: Alone, capsys: pytest.CaptureFixture[str]) -> None:
+    job = alone.start(BUG)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES))
+    answer = babysit(alone, capsys, *words, "--every", "1s")
+    assert (answer.code, alone.all) == (1, ["loose-1"])
+    assert "train.py:3" in next(jobs_home().glob("*/issue.md")).read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("echo no id; touch ran; exit 0", "named no local job"), ("touch ran; exit 3", "failed")],
+)
+def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
+    alone: Alone, capsys: pytest.CaptureFixture[str], command: str, said: str
+) -> None:
+    job = alone.start(PREEMPTED)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", f"sh -c '{command}'", "--once")
+    assert babysit(alone, capsys, *words).code == 1
+    ran = alone.folder / "ran"
+    ran.unlink()
+    for _ in range(2):
+        assert babysit(alone, capsys, *words).code == 1
+    assert not ran.exists()
+    (failed,) = [event for event in events(Failed) if event.key.startswith("resubmit/")]
+    assert said in failed.why
+
+
+@pytest.mark.thorough
+def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crash = "echo step 7/20; exit 41"
+    job = alone.start(crash)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(crash), "--once")
+    babysit(alone, capsys, *words)
+    ended(alone, "loose-2")
+    assert babysit(alone, capsys, "--once").code == 1
+    assert alone.all == ["loose-1", "loose-2"]
+
+
+def test_a_tracker_run_of_a_living_job_is_told_once(alone: Alone, capsys: pytest.CaptureFixture[str]) -> None:
+    job = alone.start(f"echo 'wandb: 🚀 View run x at: https://wandb.ai/a/b/runs/ab12'; {GOES}")
+    eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 5))
+    words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+    assert babysit(alone, capsys, *words).err.count("https://wandb.ai/a/b/runs/ab12") == 1
+    assert "ab12" not in babysit(alone, capsys, *words).err
+    assert state(alone)["wandb_runs"] == ["ab12"]
+
+
+def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(GOES)
+    eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 5))
+    words = ("--job", alone.place(job), "--scheduler", "local", "--every", "1s", "--until", "step=9")
+    answer = babysit(alone, capsys, *words)
+    assert (answer.code, "watched until step=9: ~9/20" in answer.out) == (0, True)
+    assert alone.adapter.find(job.instance, note("x").at).job.state.live
+
+
+def test_the_one_way_to_name_a_job_stands_where_nothing_is_named(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "for a job without a contract say --job" in babysit(alone, capsys).err
+
+
+def test_a_process_that_is_gone_is_neither_well_nor_failed(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    process = subprocess.Popen(["sleep", "60"])
+    words = ("--job", str(process.pid), "--scheduler", "local", "--once")
+    try:
+        (alone.folder / "log").write_text("step 1/9\n")
+        assert babysit(alone, capsys, *words, "--log", "log").code == 0
+    finally:
+        process.kill()
+        process.wait()
+    answer = babysit(alone, capsys, *words, "--log", "log")
+    assert answer.code == 3
+    assert "unknown" in answer.out and "in doubt: the process is gone" in answer.out
+
+
+def test_a_number_that_another_process_has_since_is_watched_anew_by_what_the_message_says(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--job", str(os.getpid()), "--scheduler", "local", "--log", "a b.log", "--once")
+    (alone.folder / "a b.log").write_text("step 1/9\n")
+    assert babysit(alone, capsys, *words).code == 0
+    (kept,) = jobs_home().glob(f"*/process-{os.getpid()}")
+    kept.write_text("another boot 1")
+    answer = babysit(alone, capsys, *words)
+    assert (answer.code, "its number is another one's now" in answer.out) == (3, True)
+    typed = answer.out.partition("type: herorun babysit ")[2].splitlines()[0]
+    anew = babysit(alone, capsys, *shlex.split(typed), "--once")
+    assert (anew.code, "healthy" in anew.out, "earlier-jobs" in anew.err) == (0, True, True), anew
+    assert babysit(alone, capsys, "--once").code == 0  # the newest state file is the new one's
+    assert len(list((alone.folder / "scratch").iterdir())) == 2
+    assert (babysit(alone, capsys, "--anew").code, len(list(jobs_home().iterdir()))) == (2, 1)
+
+
+def test_key_events_are_told_also_where_slurm_does_not_answer(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (alone.folder / "bin").mkdir()
+    (alone.folder / "bin" / "squeue").write_text(
+        "#!/bin/sh\necho 'Unable to contact slurm controller' >&2; exit 1\n"
+    )
+    (alone.folder / "bin" / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{alone.folder / 'bin'}:{os.environ['PATH']}")
+    (alone.folder / "out.log").write_text("Submitted batch job 4711\nCalibration complete\n")
+    answer = babysit(alone, capsys, "--job", "out.log", "--scheduler", "launcher", "--once")
+    assert (answer.code, "unknown, monitor partial" in answer.out) == (3, True)
+    assert "Slurm job 4711" in answer.err and "calibration complete" in answer.err
+    assert "calibration complete" not in babysit(alone, capsys, "--once").err  # once
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--job", "15be12f8", "--scheduler", "nel", "--host", "-oProxyCommand=x"), "name that ssh"),
+        (("--job", "5"), "--scheduler is missing"),
+        (("--job", "x", "--scheduler", "ray"), "--cluster and --experiment are missing"),
+        (("--job", "my-job", "--scheduler", "iris", "--cluster", "marin"), "canonical name"),
+        (("--job", "/a/b", "--scheduler", "iris", "--cluster", "nowhere"), "clusters.toml"),
+        (("--job", "4711", "--scheduler", "pbs"), "'pbs'"),
+        (("--job", "/nowhere/jobs/x-1", "--scheduler", "local"), "no folder"),
+        (("--job", "1", "--scheduler", "slurm", "--resubmit", "sbatch --wait x"), "waits for the job's end"),
+        (("tiny", "--job", "1", "--scheduler", "slurm"), "name no run beside it"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    answer = babysit(alone, capsys, *words)
+    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), answer.err
+
+
+def test_a_half_written_state_file_is_said_and_the_next_one_is_gone_on_with(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scratch = alone.folder / "scratch"
+    scratch.mkdir()
+    (scratch / "20990101-0000_monitoring_state.json").write_text('{"job_id": "x')
+    assert babysit(alone, capsys, "--once").code == 3
+    job = alone.start(GOES)
+    told = {"job_id": alone.place(job), "scheduler": "local", "restart_count": 0}
+    (scratch / "20260101-0000_monitoring_state.json").write_text(json.dumps(told))
+    answer = babysit(alone, capsys, "--once")
+    assert answer.code == 0
+    assert "20990101-0000_monitoring_state.json cannot be read" in answer.err
+
+
+def test_a_line_that_a_crash_cut_off_makes_room_and_a_changed_one_stops_everything(home: Path) -> None:
+    journal = Journal(home / "journal.jsonl", "x")
+    journal.append(note("one"))
+    with journal.path.open("ab") as file:
+        file.write(b'{"v": 1, "cut')
+    Journal(journal.path, "x").append(note("two"))
+    assert [line.event.title for line in Journal(journal.path, "x").lines()] == ["one", "two"]
+    journal.path.write_bytes(journal.path.read_bytes().replace(b"one", b"eno"))
+    with pytest.raises(CouldNotLook, match="damaged"):
+        Journal(journal.path, "x").memory()
+
+
+def test_two_journals_of_one_file_see_each_others_events(home: Path) -> None:
+    one, two = (Journal(home / "journal.jsonl", "x") for _ in range(2))
+    for turn in range(3):
+        (one, two)[turn % 2].append(note(f"n{turn}"))
+    assert len(one.lines()) == len(two.lines()) == 3
+    assert os.stat(one.path).st_mode & 0o077 == 0
+
+
+# --- a sentinel of such a job -------------------------------------------------------------------------
+
+
+def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_file(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start("echo step 9/20; exit 0")
+    ended(alone, job.instance)
+    marker = alone.folder / "DONE"
+    marker.touch()
+    named = ("await", "--job", alone.place(job), "--scheduler", "local", "--every", "1s", "--max", "1")
+    for words in (("--state", "succeeded"), ("--step", "9"), ("--marker", str(marker)), ()):
+        assert asked(alone, capsys, *named, *words).code == 0, words
+    missed = asked(alone, capsys, *named, "--step", "20")
+    assert missed.code == 1 and "step 20 did not come" in missed.out
+    assert not list(jobs_home().glob("*/journal.jsonl")), "a look writes nothing down"
+
+
+def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(PREEMPTED)
+    ended(alone, job.instance)
+    named = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
+    down = asked(alone, capsys, *named, alone.place(job))
+    assert down.code == 1 and "it is down before the end" in down.out
+    assert asked(alone, capsys, *named, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
+    assert asked(alone, capsys, "await").code == 2
+    assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2
+
+
+@pytest.mark.thorough
+def test_channels_are_told_of_a_failure_also_by_a_watch_that_goes_on_from_its_state_file(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = alone.start("echo step 7/20; until [ -e go ]; do sleep 0.05; done; exit 3")
+    with web_service() as service:
+        monkeypatch.setenv("PAGER", f"json://{service.place}/x")
+        words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+        assert babysit(alone, capsys, *words, "--notify", "PAGER").code == 0
+        assert service.taken == []
+        (alone.folder / "go").touch()
+        ended(alone, job.instance)
+        assert babysit(alone, capsys, "--once").code == 1
+        assert any("crashed" in body["title"] for _, body in service.taken), service.taken
+    assert state(alone)["notify"] == "PAGER"
+    answer = babysit(alone, capsys, *words, "--notify", "https://hooks.example.org/T/s3cr3t")
+    assert answer.code == 2 and "is no name of an environment variable" in answer.err
+    assert "s3cr3t" not in answer.err
+
+
+# --- what a person orders ---------------------------------------------------------------------------
+
+
+def relaunch(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    return asked(alone, capsys, "relaunch", *words)
+
+
+@pytest.mark.thorough
+def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_the_same_error_not(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(BUG)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(BUG), "--once")
+    assert babysit(alone, capsys, *words).code == 1
+    page = next(jobs_home().glob("*/issue.md")).read_text()
+    assert f"herorun -C {alone.folder} relaunch --job {alone.place(job)}" in page
+
+    answer = relaunch(alone, capsys, "--job", alone.place(job), "--reason", "mended")
+    assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
+    assert f"{alone.place('loose-2')} was submitted in place of" in answer.out
+    assert "nobody watches" in answer.err
+    told = state(alone)
+    assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
+    assert "submitted already" in relaunch(alone, capsys, "--job", told["job_id"], "--reason", "mended").out
+
+    ended(alone, "loose-2")
+    answer = relaunch(alone, capsys, "--job", alone.place("loose-2"), "--reason", "mended once more")
+    assert (answer.code, alone.all) == (1, ["loose-1", "loose-2"])
+    assert "same failure came twice" in answer.err
+
+
+@pytest.mark.thorough
+def test_a_live_job_is_stopped_first_only_where_that_was_said(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(GOES)
+    words = ("--job", alone.place(job), "--scheduler", "local")
+    assert (
+        babysit(alone, capsys, *words, "--resubmit", alone.again("echo step 1/20; exit 0"), "--once").code
+        == 0
+    )
+    answer = relaunch(alone, capsys, *words)
+    assert (answer.code, alone.all) == (1, ["loose-1"])
+    assert "--stop-first" in answer.err
+
+    answer = relaunch(alone, capsys, *words, "--stop-first", "--reason", "hangs")
+    assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
+    found = alone.adapter.find("loose-1", note("x").at)
+    assert found.job.state == "cancelled"
+    assert state(alone)["restart_count"] == 1
+
+
+def test_a_job_is_stopped_by_its_id_and_stays_stopped(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(GOES)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES), "--once")
+    babysit(alone, capsys, *words)
+    answer = asked(alone, capsys, "stop", "--job", alone.place(job), "--reason", "enough")
+    assert (answer.code, "was stopped" in answer.out) == (0, True), answer
+    babysit(alone, capsys, "--once")
+    assert alone.all == ["loose-1"]
+
+
+@pytest.mark.parametrize("verb", ["stop", "relaunch"])
+def test_an_order_about_nothing_is_one_sentence(
+    alone: Alone, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    for words in ((), ("grug", "--job", "4711")):
+        answer = asked(alone, capsys, verb, *words)
+        assert (answer.code, answer.out) == (2, "")
+        assert "--job" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (CouldNotLook("the login node is away"), Unavailable),
+        (PermissionError(13, "Permission denied"), Unavailable),
+        (FileNotFoundError(2, "no such file"), Nothing),
+    ],
+)
+def test_a_log_that_nobody_could_read_tells_no_end_and_is_a_gap(
+    tmp_path: Path, error: Exception, told: type
+) -> None:
+    facts = Facts("71", "slurm")
+    run = JobRun(facts, tmp_path, contract_for(facts, tmp_path / "slurm-71"))
+    run.record.append(run.instance("71", "as a person named it"))
+
+    class Away:
+        def tail(self, instance: str, lines: int) -> str:
+            raise error
+
+    run.__dict__["scheduler"] = Away()
+    assert isinstance(run._final(run.record.memory()), told)

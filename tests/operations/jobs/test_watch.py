@@ -1,0 +1,398 @@
+"""The registry of a session, and the watch over it: real processes, real files, several writers."""
+
+import itertools
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import Answer
+from herorun import cli
+from herorun.core.evidence import JobState
+from herorun.core.jobs.facts import Facts
+from herorun.core.jobs.registry import Entry, with_entry
+from herorun.operations.jobs import not_found_grace, watch
+from herorun.operations.jobs.watch import Seen, news_of
+from herorun.operations.record import registry
+from herorun.operations.record import session as sessions
+from herorun.operations.record.session import Session, change_jobs, read_jobs, session_here
+from herorun.schedulers import _nel_doubts
+from herorun.system.files import is_locked
+from jobs_alone import Alone
+from stories import Story, eventually, forget
+
+HANG = "until [ -e go ]; do sleep 0.05; done"
+BUG = "printf 'Traceback (most recent call last):\\n  File \"ptq.py\", line 3, in <module>\\n    go()\\nNameError: name x is not defined\\n'; exit 1"
+
+
+@pytest.fixture
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
+    monkeypatch.delenv("CODEX_THREAD_ID", raising=False)
+    (home / "w").mkdir()
+    told = Alone(home / "w")
+    yield told
+    told.end()
+    forget()
+
+
+def jobs(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    capsys.readouterr()
+    code = cli.run(["-C", str(alone.folder), "jobs", *words])
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    return Answer(code, told.out, told.err)
+
+
+def held(alone: Alone) -> list[Entry]:
+    return read_jobs(session_here(alone.folder))[0]
+
+
+def test_a_registered_job_lies_in_the_seeds_place_and_git_does_not_see_it(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(HANG)
+    answer = jobs(
+        alone, capsys, "add", "local", alone.place(job), "--description", "calibration", "--no-watch"
+    )
+    assert answer.code == 0
+    (entry,) = json.loads((alone.folder / ".claude/agents/s-1/active_jobs.json").read_text())
+    assert entry["owner"] == {"agent": "claude-code", "session_id": "s-1"}
+    assert (entry["type"], entry["id"], entry["description"]) == ("local", alone.place(job), "calibration")
+    assert (alone.folder / ".claude/agents/.gitignore").read_text() == "*\n"
+
+
+def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    well, bad, goes = (alone.start(words) for words in ("exit 0", BUG, HANG))
+    for job in (well, bad, goes):
+        assert jobs(alone, capsys, "add", "local", alone.place(job), "--no-watch").code == 0
+    eventually(
+        lambda: all(alone.adapter.find(j.instance, datetime.now(UTC)).job.state.ended for j in (well, bad))
+    )
+    first = jobs(alone, capsys, "watch", "--once")
+    assert first.code == 1
+    assert "1 of 3 completed, 1 failed, 1 running" in first.out
+    assert "ptq.py:3" in first.out
+    assert "code-bug-small" in first.out
+    assert [entry["id"] for entry in held(alone)] == [alone.place(goes)]
+    second = jobs(alone, capsys, "watch", "--once")
+    assert (second.code, second.out, second.err) == (0, "", "")
+
+
+@pytest.mark.thorough
+def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start("exit 0")
+    assert "watched by process" in jobs(alone, capsys, "add", "local", alone.place(job)).out
+    session = session_here(alone.folder)
+    eventually(lambda: not held(alone))
+    eventually(lambda: not is_locked(session.watch_lock))
+    assert session.log.read_text().count("local") == 1
+
+
+def test_a_second_watch_of_a_session_does_nothing(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, said = session_here(alone.folder), list[str]()
+    job = alone.start(HANG)
+    registry.register(session, _entry(alone.place(job)))
+    first = threading.Thread(target=watch.watch_jobs, args=(session, said.append, 0.05))
+    first.start()
+    eventually(lambda: bool(said))
+    assert watch.watch_jobs(session, said.append, 0.05) == 0
+    assert said[-1] == "session s-1 is watched already"
+    (alone.folder / "go").touch()
+    first.join(20)
+    assert not first.is_alive()
+    assert "SUCCEEDED" in said[-1] or "EXIT 0" in said[-1]
+
+
+def _entry(job: str, kind: str = "local") -> Entry:
+    return {"type": kind, "id": job, "last_status": ""}
+
+
+def test_many_writers_lose_nothing_and_keep_what_they_do_not_know(home: Path) -> None:
+    session = Session("s", "manual", home / ".claude/agents/s")
+    change_jobs(session, lambda entries: [*entries, {**_entry("mine"), "their": {"own": 1}}])
+
+    def write(number: int) -> None:
+        for turn in range(5):
+            one = _entry(f"{number}-{turn}")
+            change_jobs(session, lambda entries, one=one: with_entry(entries, one))
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    entries, fault = read_jobs(session)
+    assert (len(entries), fault) == (21, "")
+    assert entries[0]["their"] == {"own": 1}
+
+
+def test_two_sessions_have_two_files(home: Path) -> None:
+    one = session_here(home, env={"CLAUDE_CODE_SESSION_ID": "a"})
+    two = session_here(home, env={"CODEX_THREAD_ID": "b"})
+    assert (one.agent, two.agent) == ("claude-code", "codex")
+    assert one.file != two.file
+    assert session_here(home, env={"CLAUDE_CODE_SESSION_ID": "../../x"}).folder.parent == one.folder.parent
+    terminal = session_here(home, env={})
+    assert (terminal.agent, terminal.id) == ("manual", session_here(home, env={}).id)
+
+
+def test_of_a_half_written_registry_the_rest_is_read_said_and_kept(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs(alone, capsys, "add", "local", alone.place(alone.start(HANG)), "--no-watch")
+    session = session_here(alone.folder)
+    session.file.write_bytes(session.file.read_bytes().rstrip()[:-1] + b',\n {"type": "slu')
+    answer = jobs(alone, capsys, "list")
+    assert (answer.code, answer.out.count("local")) == (3, 1)
+    assert "half-written" in answer.err
+    assert jobs(alone, capsys, "watch", "--once").code == 3
+    assert jobs(alone, capsys, "list").code == 0
+    (damaged,) = session.folder.glob("active_jobs.damaged-*")
+    assert b'"slu' in damaged.read_bytes()
+
+
+@pytest.mark.thorough
+def test_what_nobody_could_see_is_no_change_and_stays(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = session_here(alone.folder)
+    registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
+    answer = jobs(alone, capsys, "watch", "--once")
+    assert (answer.code, answer.out) == (3, "")
+    assert "no folder" in answer.err
+    assert held(alone)[0]["last_status"] == "RUNNING"
+
+
+def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_clock_says(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, said = session_here(alone.folder), list[str]()
+    registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
+    looks = itertools.count(1)
+    monkeypatch.setattr(
+        registry, "now", lambda: datetime(2026, 3, 1, tzinfo=UTC) + next(looks) * timedelta(days=2)
+    )
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    assert watch.watch_jobs(session, said.append, 43_000.0) == 3
+    assert said[-1] == "none of the jobs could be seen, 3 times in a row: they stay registered"
+    assert len(read_jobs(session)[0]) == 1
+
+
+def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, said = Session("s", "manual", home / ".claude/agents/s"), list[str]()
+    change_jobs(session, lambda entries: [_entry("71", "slurm")])
+    full = OSError(28, "No space left on device", str(session.file))
+    looks = iter([full, full, None])
+
+    def look(session: Session) -> tuple[list[Seen], str]:
+        if error := next(looks):
+            raise error
+        change_jobs(session, lambda entries: [])
+        return [Seen(_entry("71", "slurm"), JobState.SUCCEEDED, "COMPLETED")], ""
+
+    monkeypatch.setattr(watch, "check_jobs", look)
+    assert watch.watch_jobs(session, said.append, 0.0) == 0
+    assert said == [f"this look failed: {session.file}: No space left on device", "slurm 71: COMPLETED"]
+
+
+def test_what_ended_at_an_earlier_look_is_counted_on() -> None:
+    def seen(number: int, state: JobState, before: str, result: str = "") -> Seen:
+        entry = {**_entry(str(number), "slurm"), "last_status": before}
+        return Seen(entry, state, state.value.upper(), "", result)
+
+    over = [seen(1, JobState.SUCCEEDED, "RUNNING", "MMLU-Pro: 42.3%")]
+    now = [
+        seen(2, JobState.SUCCEEDED, "RUNNING", "GSM8K: 67.1%"),
+        seen(3, JobState.RUNNING, "RUNNING"),
+        seen(4, JobState.PENDING, "PENDING"),
+    ]
+    ended, line = news_of(now, over)
+    assert ended == "slurm 2: RUNNING -> SUCCEEDED: GSM8K: 67.1%"
+    assert line == "2 of 4 completed (MMLU-Pro: 42.3%; GSM8K: 67.1%), 1 running, 1 pending"
+    assert news_of(now[1:], over) == []  # nothing changed
+
+
+def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsewhere_is_another(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("one", "two"):
+        (alone.folder / folder).mkdir()
+        (alone.folder / folder / "out.log").write_text("cicd_1744152200\n")
+        words = ("-C", str(alone.folder / folder), "jobs", "add", "launcher", "out.log", "--no-watch")
+        assert cli.run([*words, "--session", "s-1"]) == 0
+    entries = [e for f in ("one", "two") for e in read_jobs(session_here(alone.folder / f))[0]]
+    assert [entry["id"] for entry in entries] == [str(alone.folder / f / "out.log") for f in ("one", "two")]
+    one, two = (Facts(str(entry["id"]), "launcher").slug for entry in entries)
+    assert one != two
+    assert cli.run(["-C", str(alone.folder / "one"), "jobs", "remove", "out.log"]) == 0
+    assert read_jobs(session_here(alone.folder / "one"))[0] == []
+
+
+def test_a_process_number_that_is_registered_again_is_another_job(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first process is gone, and its number has come to another one since."""
+    number = str(os.getpid())
+    entry = {**_entry(number), "submitted": "2026-03-01 10:00"}
+    session = session_here(alone.folder)
+    registry.register(session, entry)
+    assert jobs(alone, capsys, "watch", "--once").code == 0
+    (kept,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
+    kept.write_text("another boot 1")
+    gone = jobs(alone, capsys, "watch", "--once")
+    assert (gone.code, held(alone)) == (3, []) and "its number is another one's now" in gone.out
+    registry.register(session, entry)
+    assert jobs(alone, capsys, "watch", "--once").code == 0
+    assert held(alone)[0]["last_status"] == "RUNNING"
+
+
+def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+    """nel's list holds one task of the invocation 15be12f8, which left no folder; nel says this of it."""
+    programs = alone.folder / "bin"
+    programs.mkdir()
+    (programs / "nel").write_text(f"#!/bin/sh\necho '{status}'\n")
+    (programs / "nel").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
+    told = {"timestamp": datetime.now(UTC).timestamp(), "data": {"output_dir": str(alone.folder / "none")}}
+    (alone.folder / "exec.jsonl").write_text(json.dumps({**row, **told}) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(alone.folder / "exec.jsonl"))
+
+
+def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_second_look(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_nel(alone, monkeypatch, '[{"invocation": "15be12f8", "job_id": null, "status": "error", "data": {}}]')
+    assert jobs(alone, capsys, "add", "nel", "15be12f8", "--no-watch").code == 0
+    first = jobs(alone, capsys, "watch", "--once")
+    assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
+    soon = jobs(alone, capsys, "watch", "--once")
+    assert (soon.code, soon.out, len(held(alone))) == (3, "", 1)
+    monkeypatch.setattr(_nel_doubts, "AGAIN", timedelta(0))
+    second = jobs(alone, capsys, "watch", "--once")
+    assert (second.code, held(alone)) == (3, [])
+    assert "nel 15be12f8: ERROR: nel says 'error' of 15be12f8.0 since" in second.out
+    assert "how it ended nobody can tell" in second.out
+
+
+def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_nel(alone, monkeypatch, "[]")
+    jobs(alone, capsys, "add", "nel", "0badc0de", "--no-watch")
+    first = jobs(alone, capsys, "watch", "--once")
+    assert (first.code, held(alone)[0]["last_status"]) == (3, "NOT FOUND")
+    second = jobs(alone, capsys, "watch", "--once")
+    assert (second.code, held(alone)) == (3, [])
+    assert "nel 0badc0de: NOT FOUND: nel's list does not have it" in second.out
+
+
+def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_said_once(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, said, answers = session_here(alone.folder), list[str](), itertools.count(1)
+    out = alone.folder / "out.log"  # of another job, which is seen and goes on
+    out.write_text("Calibration begins\n")
+    registry.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
+    registry.register(session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"})
+    begun = datetime.now(UTC)
+
+    def goes_on(seconds: float) -> None:
+        if seconds != watch.EVERY:
+            return  # it waits for a lock
+        number = next(answers)
+        monkeypatch.setattr(not_found_grace, "now", lambda: begun + number * timedelta(minutes=20))
+        if number == 4:
+            assert len(read_jobs(session)[0]) == 2  # an hour is over, and there were four answers
+        if number == 6:
+            watch.change_jobs(session, lambda held: [])
+
+    monkeypatch.setattr(not_found_grace, "now", lambda: begun)
+    monkeypatch.setattr(time, "sleep", goes_on)
+    assert watch.watch_jobs(session, said.append) == 3
+    told = [line for line in said if "no.log" in line]
+    assert "could not be seen" in told[0] and "-> NOT FOUND" in told[1]
+    assert len(told) == 3 and "5 times in 1h20m" in told[2] and "`herorun jobs add` it again" in told[2]
+
+
+def test_a_job_that_is_found_again_is_asked_for_anew(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, folder = datetime.now(UTC), alone.folder / "kept"
+    for minutes, over in ((0, False), (30, False), (59, False), (59, False), (60, True)):
+        monkeypatch.setattr(not_found_grace, "now", lambda at=begun + timedelta(minutes=minutes): at)
+        assert not_found_grace.not_found(folder)[0] is over
+    not_found_grace.found_again(folder)
+    assert not not_found_grace.not_found(folder)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("add", "slurm", "x"), "it must be a number"),
+        (("add", "pbs", "4711"), "'pbs'"),
+        (("add", "ray", "ray-run-1"), "needs --cluster"),
+        (("add", "iris", "/a/b"), "needs --config"),
+        (("remove", "4711"), "has no job 4711"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    answer = jobs(alone, capsys, *words)
+    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), answer.err
+
+
+def test_jobs_are_found_again_in_the_seeds_order(
+    alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs(alone, capsys, "add", "local", alone.place(alone.start(HANG)), "--no-watch")
+    programs = alone.folder / "bin"
+    programs.mkdir()
+    (programs / "squeue").write_text("#!/bin/sh\necho '4711|RUNNING|ptq'\n")
+    (programs / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    listed = alone.folder / "exec.jsonl"
+    row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
+    listed.write_text(json.dumps({**row, "timestamp": datetime.now(UTC).timestamp()}) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
+    (alone.folder / "tools/launcher/experiments/cicd/cicd_1744152200").mkdir(parents=True)
+    answer = jobs(alone, capsys, "find", "--json")
+    told = json.loads(answer.out)["places"]
+    assert answer.code == 0
+    assert [[each["job"].split()[0] for each in place["jobs"]] for place in told] == [
+        ["local"],
+        ["nel"],
+        ["slurm"],
+        ["launcher"],
+    ]
+
+
+@pytest.mark.thorough
+def test_a_launch_in_an_agents_session_writes_itself_down(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watched: list[Any] = []
+    monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
+    monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
+    monkeypatch.setattr(registry, "ensure_watch", lambda session, start: watched.append(session.id))
+    story.launched()
+    session = sessions.session_here(story.work)
+    (entry,) = read_jobs(session)[0]
+    assert entry["owner"] == {"agent": "codex", "session_id": "thread-1"}
+    assert entry["id"].endswith("/jobs/tiny-1")
+    assert watched == ["thread-1"]
+    capsys.readouterr()
+    assert story.herorun("preflight", "tiny", "--json") in (0, 1)
+    findings = {f["check"]: f["outcome"] for f in json.loads(capsys.readouterr().out)["findings"]}
+    assert findings["dirty-tree"] == "pass"

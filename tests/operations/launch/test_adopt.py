@@ -1,0 +1,201 @@
+"""Adopting a job that runs already: nothing is submitted, and what nobody can prove is said."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from builders import a_job
+from herorun.core.errors import CouldNotLook
+from herorun.core.ports import Origin, Unsure
+from herorun.operations.launch import start_instance
+from herorun.schedulers.by_id.local import LocalById
+from herorun.schedulers.local import Local
+from stories import SLUG, WAIT, Story, eventually, seal_by_hand
+
+
+@pytest.fixture
+def job(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator["subprocess.Popen[bytes]"]:
+    """The contract's own command, started by hand; it waits at step 3. Herorun may submit nothing."""
+
+    def submit(*_: object) -> None:
+        raise AssertionError("something was submitted")
+
+    monkeypatch.setattr(Local, "submit", submit)
+    story.order("mine", WAIT)
+    with (story.home / "mine.log").open("wb") as log:
+        process = subprocess.Popen(
+            ["sh", "train.sh", str(story.data)],
+            cwd=story.work,
+            env={**os.environ, "HERORUN_INSTANCE": "mine"},
+            stdout=log,
+            stderr=log,
+        )
+    story.init()
+    story.reaches(2)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def adopt(story: Story, job: "subprocess.Popen[bytes] | int | str", *words: str) -> int:
+    return story.launch("--adopt", str(getattr(job, "pid", job)), *words)
+
+
+def refused(story: Story, capsys: pytest.CaptureFixture[str], job: object, code: int) -> str:
+    """What is said of an adoption of which nothing is left."""
+    capsys.readouterr()
+    assert adopt(story, job) == code
+    assert story.events("Launching") == []
+    told = capsys.readouterr()
+    return told.out + told.err
+
+
+def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said(
+    story: Story, capsys: pytest.CaptureFixture[str], job: "subprocess.Popen[bytes]"
+) -> None:
+    capsys.readouterr()
+    assert adopt(story, job, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["instance"], told["job"]) == ("clear", "tiny-1", str(job.pid))
+    assert told["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
+    unproved = " ".join(told["adopted"]["not_proved"])
+    for words in ("not verified inside the job", "nobody can compare the code", "output-root-in-use"):
+        assert words in unproved
+
+    (launched,) = story.events("Launched")
+    assert launched.entry["Adopted"].startswith(f"local job {job.pid}, running since")
+    assert launched.entry["`initialize_from`"] == "not known: herorun did not start it"
+    page = (story.state / "issue.md").read_text()
+    assert "Hero adoption requested: tiny-1" in page and "not verified inside the job" in page
+    assert story.starts == ["mine scratch"]
+    memory = story.run.record.memory()
+    assert "herorun adopted and did not submit" in memory.caveats[0]
+    assert memory.history.foreign == frozenset()  # step-2 was saved since it began
+
+    # once more is once
+    assert adopt(story, job) == 0
+    assert f"job {job.pid} is tiny-1 of this run already" in capsys.readouterr().err
+    assert len(story.events("Launched")) == 1 and story.comments.count("post/submit/tiny-1") == 1
+
+    # it is watched as any instance, and no second one is launched beside it
+    capsys.readouterr()
+    assert story.tick("--json") == 3  # nobody compared what it runs
+    tick = json.loads(capsys.readouterr().out)
+    assert (tick["run"], tick["monitor"], tick["progress"]) == ("unknown", "fresh", "~3/4")
+    assert story.launch() == 1
+    assert capsys.readouterr().out == "already running: tiny-1\n"
+
+    # and stopped as any
+    assert story.herorun("stop", SLUG) == 0
+    story.tick()
+    assert job.wait(20) != 0
+    assert story.herorun("logbook", "verify", SLUG) == 0
+
+
+@pytest.mark.thorough
+def test_its_log_is_the_file_that_its_output_goes_to(story: Story, job: "subprocess.Popen[bytes]") -> None:
+    (story.home / "mine.log").write_text("loss 2.5\n")
+    assert adopt(story, job) == 0
+    assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
+    (story.data / "go").touch()
+    job.wait(20)
+    assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
+
+
+@pytest.mark.thorough
+def test_it_is_watched_from_then_on(story: Story, job: "subprocess.Popen[bytes]") -> None:
+    assert story.herorun("launch", SLUG, "--adopt", str(job.pid)) == 0
+    eventually(lambda: "tell/tiny-1/first-step" in story.comments)
+
+
+@pytest.mark.thorough
+def test_what_cannot_be_adopted_leaves_nothing_behind(
+    story: Story,
+    capsys: pytest.CaptureFixture[str],
+    job: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert f"local knows no job {gone.pid}" in refused(story, capsys, gone, 1)
+    assert "is no id of a local job" in refused(story, capsys, "tiny", 2)
+    assert "needs the id of a job" in refused(story, capsys, "", 2)
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        assert "runs `sleep 60`, and the contract says `sh train.sh" in refused(story, capsys, other, 1)
+    finally:
+        other.kill()
+        other.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalById, "origin", lambda self, job: Origin("eve", False))
+        assert f"Job {job.pid} is eve's" in refused(story, capsys, job, 1)
+        patch.setattr(LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc")))
+        assert "Nobody can tell whose job" in refused(story, capsys, job, 3)
+        patch.setattr(LocalById, "look", lambda self, job: Unsure("no answer"))
+        assert "no answer" in refused(story, capsys, job, 3)
+    (story.data / "go").touch()
+    job.wait(20)
+    assert f"knows no job {job.pid}" in refused(story, capsys, job, 1)
+    assert list(story.state.glob("process-*")) == []
+
+
+@pytest.mark.thorough
+def test_an_interrupted_adoption_is_the_same_instance_whichever_way_it_is_continued(
+    story: Story,
+    capsys: pytest.CaptureFixture[str],
+    job: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert adopt(story, job) == 130
+    assert story.run.record.memory().unsettled
+    assert story.launch() == 0  # without --adopt: the intent says which job it is
+    (launched,) = story.events("Launched")
+    assert (launched.instance, launched.job) == ("tiny-1", str(job.pid))
+    assert adopt(story, job) == 0
+    assert len(story.events("Launched")) == 1
+
+
+@pytest.mark.thorough
+def test_a_job_that_ends_before_it_is_adopted_is_given_up(
+    story: Story,
+    capsys: pytest.CaptureFixture[str],
+    job: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = start_instance.announce
+
+    def announce(*told: object) -> None:
+        real(*told)
+        (story.data / "go").touch()
+        job.wait(20)
+
+    monkeypatch.setattr(start_instance, "announce", announce)
+    assert adopt(story, job) == 1
+    assert "ended before it was adopted" in capsys.readouterr().err
+    memory = story.run.record.memory()
+    assert memory.instances == () and memory.unsettled is None
+    assert "ended without an adoption" in (story.state / "issue.md").read_text()
+
+
+def test_beside_another_live_job_of_the_run_nothing_is_adopted(
+    story: Story,
+    capsys: pytest.CaptureFixture[str],
+    job: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    live = (a_job(instance="tiny-9", id="tiny-9"),)
+    monkeypatch.setattr(Local, "live", lambda self, slug: live)
+    told = refused(story, capsys, job, 1)
+    assert "tiny-9 is running as job tiny-9" in told and "nothing was adopted" in told
+
+
+def test_a_sealed_slug_adopts_nothing(
+    story: Story, capsys: pytest.CaptureFixture[str], job: "subprocess.Popen[bytes]"
+) -> None:
+    seal_by_hand(story)
+    assert "a sealed slug admits no instance" in refused(story, capsys, job, 1)

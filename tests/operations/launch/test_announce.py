@@ -1,0 +1,146 @@
+"""What the issue says of a launch, and how its comments stay up to date."""
+
+import pytest
+
+from herorun.core.errors import WrongUse
+from herorun.core.event import Intended
+from herorun.notifiers.local import LocalIssue
+from herorun.operations.launch import announce, start_instance
+from stories import CRASH, WAIT, Story, git
+
+
+def page(story: Story) -> str:
+    return (story.state / "issue.md").read_text()
+
+
+def comment(story: Story, key: str) -> str:
+    """The words over a key's marker."""
+    before = page(story).partition(f"<!-- herorun key={key} -->")[0]
+    return before.rpartition("\n---\n")[2]
+
+
+def test_the_key_facts_are_a_table_in_the_issue(story: Story) -> None:
+    story.sign(
+        flops=1.0e20,
+        tokens=2.5e9,
+        hardware={"accelerator": "H100", "count": 8},
+        tracker={"entity": "lab", "project": "pre", "kind": "wandb"},
+        stop_when="loss | rises",
+    )
+    story.init()
+    rows = [row for row in page(story).splitlines() if row.startswith("| ")]
+    assert rows[2:6] == [
+        "| Run owner | @dri |",
+        "| FLOP budget | 1e+20 |",
+        "| Tokens | 2.5e+09 |",
+        "| Cluster + chips | local, 8 x H100 |",
+    ]
+    assert "https://wandb.ai/lab/pre/runs/tiny |" in rows[8]
+    assert rows[9] == r"| Stop/escalation criteria | loss \| rises |"
+    assert rows[10] == "| Logbook | `.agents/logbooks/tiny.md` on branch `herorun/tiny` |"
+
+
+def test_on_one_github_record_and_logbook_are_links(story: Story) -> None:
+    story.sign(issue={"kind": "github", "repo": "lab/plans"})
+    git(story.work, "remote", "set-url", "origin", "git@github.com:lab/runs.git")
+    from herorun.operations.record.init import _issue
+
+    body = _issue(story.run, "4").body
+    assert "https://github.com/lab/runs/blob/herorun/tiny/.agents/logbooks/tiny.md" in body
+
+
+@pytest.mark.thorough
+def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise WrongUse("no such partition, @someone")
+
+    story.init()
+    monkeypatch.setattr(start_instance, "submit", refused)
+    assert story.launch() == 2
+    said = comment(story, "post/submit/tiny-1")
+    assert "Not submitted: tiny-1" in said and "no such partition" in said
+    assert "requested:" not in page(story)
+    assert "@someone" not in said
+    assert story.comments.count("post/submit/tiny-1") == 1
+
+
+@pytest.mark.thorough
+def test_while_the_issue_is_away_that_word_is_queued(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise WrongUse("no such partition")
+
+    def away(*_: object) -> None:
+        raise TimeoutError(110, "timed out")
+
+    story.init()
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "submit", refused)
+        patch.setattr(LocalIssue, "edit", away)
+        assert story.launch() == 2
+    assert "unsubmitted/submit/tiny-1" in story.run.record.memory().queued
+    assert "requested" in comment(story, "post/submit/tiny-1")
+
+
+@pytest.mark.thorough
+def test_a_relaunch_under_the_same_policy_is_one_comment(story: Story) -> None:
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    assert [key for key in story.comments if "retention" in key] == []
+
+
+@pytest.mark.thorough
+def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
+    story.launched(CRASH)
+    story.sign(checkpoints={"keep": 3})
+    assert story.launch() == 0
+    story.ended("tiny-2")
+    said = comment(story, "tell/tiny-2/retention")
+    assert "Checkpoint policy changed with tiny-2" in said
+    assert "checkpoints.keep: 10 -> 3" in said
+
+
+def test_a_plan_of_before_has_no_policy_to_compare() -> None:
+    assert announce.retention_change({}, {}) == ""
+
+
+@pytest.mark.thorough
+def test_what_a_run_reached_is_told_once(story: Story) -> None:
+    story.launched(WAIT)
+    story.tick()
+    story.tick()
+    (story.data / "go").touch()
+    story.ended()
+    told = [key for key in story.comments if key.startswith("tell/tiny-1/")]
+    assert told == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
+
+
+def test_an_incident_that_is_over_says_so_anew_and_in_its_own_comment(story: Story) -> None:
+    from herorun.core.decide import Tell
+    from herorun.operations.babysit.perform import perform
+
+    story.init()
+    for tell in (
+        Tell("tell/x/firing", "x (warn)", "it is slow"),
+        Tell("again/x/1", "x still fires after 24 h", "it is slower", "tell/x/firing", False),
+    ):
+        perform(story.run, tell)
+    assert "it is slower" in comment(story, "tell/x/firing")
+    assert "again/x/1" not in story.comments
+    perform(story.run, Tell("tell/x/resolved", "x is over", "it was slow", "tell/x/firing"))
+    assert story.comments[-2:] == ["tell/x/firing", "tell/x/resolved"]
+    assert all("x is over" in comment(story, f"tell/x/{end}") for end in ("firing", "resolved"))
+
+
+def test_an_edit_that_was_interrupted_is_made_later(story: Story) -> None:
+    from herorun.operations.babysit.perform import settle
+    from herorun.system.clock import now
+
+    story.init()
+    run = story.run
+    run.record.append(Intended(now(), "again/x/1", 1, "x still fires", "slower", {}, "tell/x/firing", False))
+    assert settle(run) == []
+    assert "slower" in comment(story, "tell/x/firing")
+    assert "again/x/1" in run.record.memory().done

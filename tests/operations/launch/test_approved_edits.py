@@ -1,0 +1,482 @@
+"""An approved dirty tree: the edited code is what is judged, kept, run, run again and sealed."""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.errors import Blocked
+from herorun.operations.launch import start_instance
+from herorun.operations.launch.snapshot import admitted_snapshot
+from stories import CRASH, JOB, REFUSE_ALL, SLUG, TAG, Story, copy, git
+
+WAIVED = {
+    "check": "dirty-tree",
+    "reason": "a hot fix",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
+OVER = {**WAIVED, "expires": "2020-01-01T00:00:00Z"}
+UNSAFE = {**WAIVED, "check": "unsafe-snapshot", "reason": "a dummy of the tests"}
+EDITED = 'echo "$HERORUN_INSTANCE" >> "$1/edited"\n' + JOB
+SNAPSHOTS = "refs/herorun/snapshots/tiny/"
+KEY = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture
+def edited(story: Story) -> Story:
+    """Begun and waived; then the training script was edited."""
+    return approved(story)
+
+
+def approved(story: Story, *waivers: dict[str, str], **changes: Any) -> Story:
+    story.sign(waiver=[WAIVED, *waivers], **changes)
+    assert story.init() == 0
+    (story.work / "train.sh").write_text(EDITED)
+    return story
+
+
+def ran_edited(story: Story) -> list[str]:
+    return (story.data / "edited").read_text().split()
+
+
+def refs(where: Path) -> dict[str, str]:
+    """Snapshot ref -> commit."""
+    listed = git(where, "for-each-ref", "--format=%(refname) %(objectname)", SNAPSHOTS).splitlines()
+    return dict(line.split(" ") for line in listed)
+
+
+def answer(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    story.herorun(*words, SLUG, "--json")
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def finding(told: dict[str, Any], check: str) -> dict[str, Any]:
+    (found,) = [f for f in told["findings"] if f["check"] == check]
+    return dict(found)
+
+
+# --- what runs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_the_edited_code_runs_and_is_kept_on_the_remote(edited: Story) -> None:
+    assert edited.launch() == 0
+    edited.ended()
+    assert ran_edited(edited) == ["tiny-1"]
+    (launched,), head = edited.events("Launched"), git(edited.work, "rev-parse", "HEAD").strip()
+    patch = edited.events("Launching")[0].plan["patch"]["value"]
+    ref = f"{SNAPSHOTS}{patch['tree']}"
+    assert refs(edited.work) == refs(edited.origin) == {ref: patch["commit"]}
+    assert git(edited.origin, "show", f"{ref}:train.sh") == EDITED
+    assert git(edited.origin, "rev-parse", f"{ref}^").strip() == launched.commit == head
+    identity = f"patch identity tree:{patch['tree']} diff:{patch['diff']}"
+    assert launched.entry["Dirty tree"] == f"yes, approved by @dri, {identity} (a hot fix)"
+    assert identity in edited.run.record.logbook()
+    assert git(edited.work, "status", "--porcelain").split() == ["M", "train.sh"]
+
+
+@pytest.mark.thorough
+def test_it_is_kept_before_the_job_is_submitted(edited: Story) -> None:
+    assert edited.launch() == 0
+    kinds = [(e.kind, getattr(e, "key", "")) for e in edited.events("Launching", "Done", "Launched")]
+    order = [kinds.index(k) for k in (("Done", "snapshot/tiny-1"), ("Done", "post/submit/tiny-1"))]
+    assert kinds[0][0] == "Launching" and kinds[-1][0] == "Launched"
+    assert order == sorted(order)
+
+
+@pytest.mark.thorough
+def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    (story.work / "config.toml").write_text("[trainer]\nseed = 7\nsteps = 3\n")
+    story.sign(waiver=[WAIVED], final_step="trainer.steps")
+    assert story.init() == 0
+    assert answer(story, capsys, "preflight")["plan"]["final_step"]["value"] == 3
+    (story.work / "config.toml").write_text("[trainer]\nseed = 8\nsteps = 4\n")
+    plan = answer(story, capsys, "preflight")["plan"]
+    assert plan["final_step"]["value"] == 4
+    assert plan["config"]["value"] == {"trainer": {"seed": 8, "steps": 4}}
+    assert story.launch() == 0
+    story.ended()
+    assert (story.state / "code" / "tiny-1" / "config.toml").read_text().endswith("steps = 4\n")
+    admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    shown = hashlib.sha256((story.work / "config.toml").read_bytes()).hexdigest()
+    assert admission["config_digests"]["config.toml"] == f"sha256:{shown}"
+
+
+@pytest.mark.thorough
+def test_new_files_are_admitted_and_checked_in_with(edited: Story) -> None:
+    (edited.work / "model.py").write_text("width = 8\n")
+    assert edited.launch() == 0
+    admission = json.loads((edited.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    assert {"model.py", "train.sh"} <= admission["files"].keys()
+
+
+@pytest.mark.thorough
+def test_notes_alone_are_no_snapshot(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.sign(waiver=[WAIVED])
+    story.init()
+    (story.work / "NOTES.md").write_text("todo\n")
+    assert answer(story, capsys, "preflight")["plan"]["patch"]["value"] is None
+    assert story.launch() == 0
+    assert refs(story.origin) == {}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("waivers", [[], [OVER]])
+def test_without_a_valid_waiver_nothing_is_written(story: Story, waivers: list[dict[str, str]]) -> None:
+    story.sign(waiver=waivers)
+    story.init()
+    (story.work / "train.sh").write_text(EDITED)
+    before = git(story.work, "count-objects", "-v")
+    assert story.herorun("preflight", SLUG) == 1
+    assert git(story.work, "count-objects", "-v") == before
+    assert story.launch() == 1
+    assert story.starts == []
+
+
+def test_a_waiver_in_an_uncommitted_contract_takes_no_snapshot(story: Story) -> None:
+    story.init()
+    contract = story.work / "runs" / "tiny.toml"
+    lines = [f'{key} = "{value}"' for key, value in WAIVED.items()]
+    contract.write_text(contract.read_text() + "\n[[waiver]]\n" + "\n".join(lines) + "\n")
+    (story.work / "train.sh").write_text(EDITED)
+    before = git(story.work, "count-objects", "-v")
+    assert story.herorun("preflight", SLUG) == 1
+    assert git(story.work, "count-objects", "-v") == before
+
+
+@pytest.mark.thorough
+def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
+    edited: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = edited.home / "plan.json"
+    assert edited.herorun("preflight", SLUG, "--out", str(plan)) == 0
+    before = answer(edited, capsys, "preflight")["plan_digest"]
+    assert before == json.loads(plan.read_text())["plan_digest"]
+    (edited.work / "train.sh").write_text(EDITED + "# and more\n")
+    capsys.readouterr()
+    assert edited.launch("--plan", str(plan)) == 1
+    said = capsys.readouterr().err
+    assert "patch.tree: " in said and "patch.diff: sha256:" in said and "commit: " in said
+    (edited.work / "train.sh").write_text(EDITED)
+    assert edited.launch("--plan", str(plan)) == 0
+
+
+# --- what is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_secret_in_it_blocks_and_is_never_told(edited: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    (edited.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
+    told = answer(edited, capsys, "preflight")
+    found = finding(told, "unsafe-snapshot")
+    assert (told["verdict"], found["outcome"], found["subject"]) == ("blocked", "fail", "setup.sh")
+    assert found["message"] == "setup.sh, line 2 looks like it holds a secret"
+    assert edited.launch() == 1
+    assert KEY not in json.dumps(told) + "".join(capsys.readouterr())
+    assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("mode", ["warn", "audit"])
+def test_no_lenient_mode_pushes_a_secret(story: Story, capsys: pytest.CaptureFixture[str], mode: str) -> None:
+    approved(story, policy={"mode": mode})
+    (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
+    capsys.readouterr()
+    assert story.launch() == 1
+    assert "setup.sh, line 1 looks like it holds a secret" in capsys.readouterr().out
+    assert (refs(story.origin), story.starts) == ({}, [])
+
+
+@pytest.mark.thorough
+def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: Story) -> None:
+    approved(story, UNSAFE)
+    (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
+    assert story.launch() == 0
+    story.ended()
+    assert ran_edited(story) == ["tiny-1"]
+    assert kept(story) == []
+
+
+@pytest.mark.thorough
+def test_too_much_blocks_and_no_waiver_helps(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    approved(story, UNSAFE, code={"snapshot_max_mb": 1})
+    (story.work / "data.bin").write_bytes(b"\1" * 1_000_001)
+    told = answer(story, capsys, "preflight")
+    assert finding(told, "unsafe-snapshot")["message"] == (
+        "1.0 MB in train.sh, data.bin: more than [code] snapshot_max_mb = 1"
+    )
+    assert told["plan"] is None
+    assert story.launch() != 0
+    assert (refs(story.origin), story.starts) == ({}, [])
+
+
+@pytest.mark.thorough
+def test_what_cannot_be_pushed_is_not_launched(edited: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    only_snapshots = (
+        f"#!/bin/sh\nwhile read -r a b ref; do case $ref in {SNAPSHOTS}*)\n{REFUSE_ALL}\nesac; done\n"
+    )
+    hook = edited.refuse_pushes(only_snapshots)
+    capsys.readouterr()
+    assert edited.launch() == 3
+    assert "the approved edits could not be pushed" in capsys.readouterr().err
+    assert (edited.starts, [e.key for e in edited.events("Failed")]) == ([], ["submit/tiny-1"])
+    hook.unlink()
+    assert edited.launch() == 0
+    assert len(refs(edited.origin)) == 1
+
+
+@pytest.mark.thorough
+def test_a_ref_that_says_something_else_is_never_moved(
+    edited: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = answer(edited, capsys, "preflight")["plan"]["patch"]["value"]["tree"]
+    taken = git(edited.work, "rev-parse", "HEAD").strip()
+    git(edited.origin, "update-ref", f"{SNAPSHOTS}{tree}", taken)
+    capsys.readouterr()
+    assert edited.launch() == 1
+    assert "it is never moved" in capsys.readouterr().err
+    assert (refs(edited.origin), edited.starts) == ({f"{SNAPSHOTS}{tree}": taken}, [])
+
+
+# --- interruptions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("after", ["keep_snapshot", "announce", "submit"])
+def test_an_interrupted_launch_goes_on_with_the_same_edits(
+    edited: Story, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    real = getattr(start_instance, after)
+
+    def cut(*given: Any) -> None:
+        real(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, after, cut)
+        assert edited.launch() == 130
+    assert edited.launch() == 0
+    edited.ended()
+    assert ran_edited(edited) == ["tiny-1"]
+    assert len(refs(edited.origin)) == 1
+    assert len([e for e in edited.events("Done") if e.key == "snapshot/tiny-1"]) == 1
+
+
+# --- the record, the relaunch, the seal ------------------------------------------------------------------
+
+
+def kept(story: Story) -> list[str]:
+    names = git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    return [name for name in names if name.endswith(".diff")]
+
+
+@pytest.mark.thorough
+def test_a_small_diff_is_kept_beside_the_record(edited: Story) -> None:
+    assert edited.launch() == 0
+    (name,) = kept(edited)
+    diff = git(edited.work, "show", f"refs/herorun/record/tiny:{name}")
+    patch = edited.events("Launching")[0].plan["patch"]["value"]
+    assert f"sha256:{hashlib.sha256(diff.encode()).hexdigest()}" == patch["diff"]
+    assert name.endswith(f"patch-{patch['diff'][7:19]}.diff") and "+echo " in diff
+    assert edited.herorun("logbook", "verify", SLUG) == 0
+
+
+@pytest.mark.thorough
+def test_a_large_diff_is_not(edited: Story) -> None:
+    (edited.work / "table.csv").write_text("".join(f"{n}\n" for n in range(60_000)))
+    assert edited.launch() == 0
+    assert kept(edited) == []
+
+
+def crashed(story: Story) -> Story:
+    story.order("tiny-1", CRASH)
+    assert story.launch() == 0
+    story.ended()
+    return story
+
+
+@pytest.mark.thorough
+def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checkout(edited: Story) -> None:
+    crashed(edited)
+    (edited.work / "train.sh").write_text("exit 1\n")
+    git(edited.work, "update-ref", "-d", *refs(edited.work))
+    edited.tick()
+    edited.ended("tiny-2")
+    assert ran_edited(edited) == ["tiny-1", "tiny-2"]
+    assert refs(edited.work) == refs(edited.origin)
+    first, second = (event.entry["Dirty tree"] for event in edited.events("Launched"))
+    assert "patch identity tree:" in first == second
+
+
+@pytest.mark.thorough
+def test_another_clone_relaunches_the_same_edits(story: Story) -> None:
+    """Once it has taken the watch: the lease is one clone's, and the others only look."""
+    edited = crashed(approved(story, babysit={"cadence": "1s"}))
+    other = edited.clone("elsewhere")
+    assert other.herorun("handoff", SLUG, "--take", "--wait", "20s", "--reason", "its disk is full") == 0
+    copy(edited.state / "jobs", other.jobs)  # as a scheduler that both ask would tell it
+    other.tick()
+    other.ended("tiny-2")
+    assert ran_edited(edited) == ["tiny-1", "tiny-2"]
+    assert refs(other.work) == refs(edited.origin)
+    assert git(other.work, "status", "--porcelain") == ""
+
+
+@pytest.mark.thorough
+def test_another_clone_makes_the_admitted_plan_again(edited: Story) -> None:
+    crashed(edited)
+    other = edited.clone("elsewhere")
+    assert refs(other.work) == {}
+    plan = admitted(other)
+    assert plan.digest == edited.events("Launched")[0].plan_digest
+    assert refs(other.work) == refs(edited.origin)
+    assert git(other.work, "show", f"{plan.code_commit}:train.sh") == EDITED
+    assert git(other.work, "status", "--porcelain") == ""
+
+
+def admitted(story: Story) -> Any:
+    run = story.run
+    run.record.fetch()
+    return start_instance.admitted_plan(run, run.record.memory().launchings["tiny-1"])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("told", [{"diff": "sha256:0"}, {"commit": "0" * 40}])
+def test_what_the_record_says_of_the_edits_must_be_so(edited: Story, told: dict[str, str]) -> None:
+    assert edited.launch() == 0
+    plan = edited.events("Launching")[0].plan
+    lie = {"patch": {"value": {**plan["patch"]["value"], **told}}}
+    with pytest.raises(Blocked):
+        admitted_snapshot(edited.run, plan["commit"]["value"], lie)
+    older = git(edited.work, "rev-parse", "HEAD^").strip()
+    with pytest.raises(Blocked, match="is not what was approved on commit"):
+        admitted_snapshot(edited.run, older, plan)
+
+
+def forged(story: Story) -> None:
+    """A snapshot of the same name that holds what is committed."""
+    tree = story.events("Launching")[0].plan["patch"]["value"]["tree"]
+    who = {f"GIT_{r}_{p}": "m@x" for r in ("AUTHOR", "COMMITTER") for p in ("NAME", "EMAIL")}
+    made = git(story.work, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x", env=who).strip()
+    git(story.work, "update-ref", f"{SNAPSHOTS}{tree}", made)
+
+
+@pytest.mark.thorough
+def test_a_snapshot_that_is_another_is_never_relaunched(edited: Story) -> None:
+    crashed(edited)
+    forged(edited)
+    assert edited.tick() == 1
+    assert len(edited.starts) == 1
+    assert any("it is never moved" in e.why for e in edited.events("Failed"))
+
+
+@pytest.mark.thorough
+def test_a_snapshot_that_is_lost_everywhere_is_put_to_a_person(edited: Story) -> None:
+    crashed(edited)
+    for where in (edited.work, edited.origin):
+        git(where, "update-ref", "-d", *refs(where))
+    assert edited.tick() == 1
+    assert len(edited.starts) == 1
+    assert any("neither in this clone nor on the remote" in e.why for e in edited.events("Failed"))
+
+
+@pytest.mark.thorough
+def test_the_seal_names_it(edited: Story) -> None:
+    assert edited.launch() == 0
+    edited.ended()
+    assert (edited.tick(), edited.tick()) == (0, 0)
+    (edited.work / "train.sh").write_text(JOB)
+    assert edited.seal() == 0
+    patch = edited.events("Launching")[0].plan["patch"]["value"]
+    statement = edited.stated
+    assert statement["patch"] == patch
+    assert statement["dirty_tree"].startswith(f"yes, approved by @dri, patch identity tree:{patch['tree']} ")
+    assert f"- Dirty tree: {statement['dirty_tree']}" in edited.run.record.logbook()
+    assert (
+        statement["commit"] == patch["commit"] == git(edited.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+    )
+    edits = f"herorun/tiny/edits-{patch['tree'][:12]}"
+    for where in (edited.work, edited.origin):
+        assert git(where, "rev-parse", f"{edits}^{{commit}}").strip() == patch["commit"]
+
+
+@pytest.mark.thorough
+def test_the_seal_commit_is_made_again_from_the_diff_in_the_record(
+    edited: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert edited.launch() == 0
+    edited.ended()
+    assert (edited.tick(), edited.tick()) == (0, 0)
+    for where in (edited.work, edited.origin):
+        git(where, "update-ref", "-d", *refs(where))
+    git(edited.work, "gc", "--prune=now", "--quiet")
+    before = git(edited.work, "status", "--porcelain")
+    assert edited.seal() == 0
+    patch = edited.events("Launching")[0].plan["patch"]["value"]
+    assert edited.stated["commit"] == patch["commit"]
+    assert git(edited.work, "status", "--porcelain") == before
+
+
+@pytest.mark.thorough
+def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
+    story.finished()
+    assert story.seal() == 0
+    assert (story.stated["patch"], story.stated["dirty_tree"]) == (None, "no")
+
+
+# --- in place -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_place(story: Story) -> Story:
+    return crashed(approved(story, code={"in_place": True}))
+
+
+@pytest.mark.thorough
+def test_in_place_the_checkout_runs_as_it_is_and_again_while_it_stands(in_place: Story) -> None:
+    in_place.tick()
+    in_place.ended("tiny-2")
+    assert ran_edited(in_place) == ["tiny-1", "tiny-2"]
+    (entry,) = {event.entry["Dirty tree"] for event in in_place.events("Launched")}
+    assert "patch identity tree:" in entry and "the checkout is run as it is" in entry
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("content", [JOB, EDITED + "# more\n"])
+def test_in_place_other_edits_than_were_approved_are_not_relaunched(in_place: Story, content: str) -> None:
+    (in_place.work / "train.sh").write_text(content)
+    assert in_place.tick() == 1
+    assert len(in_place.starts) == 1
+
+
+@pytest.mark.thorough
+def test_in_place_notes_do_not_keep_it_from_a_relaunch(story: Story) -> None:
+    story.sign(code={"in_place": True})
+    story.launched(CRASH)
+    (story.work / "NOTES.md").write_text("what happened\n")
+    story.tick()
+    story.ended("tiny-2")
+    assert len(story.starts) == 2
+
+
+# --- the check-in -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_the_job_checks_in_with_the_edited_code(story: Story) -> None:
+    """In a real process: the edited file is what was admitted, and the committed one is not."""
+    (story.work / "train.py").write_text("print('as committed')\n")
+    argv = [sys.executable, "train.py"]
+    story.sign(waiver=[WAIVED], command={"argv": argv}, final_step=1)
+    story.init()
+    (story.work / "train.py").write_text("import herorun\nherorun.check_in(required=True)\nprint('edited')\n")
+    assert story.launch() == 0
+    story.ended()
+    log = (story.jobs / "tiny-1" / "job.log").read_text()
+    assert "edited" in log and '"outcome":"pass"' in log.replace(" ", "")

@@ -1,0 +1,170 @@
+"""The checkpoints that a launch chooses among, as preflight shows them, and what the record tells of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from herorun.core.errors import Blocked
+from herorun.core.evidence import Nothing, SourceRun, Unavailable
+from herorun.core.journal import Memory
+from herorun.operations.launch.relaunch import resumed
+from herorun.operations.launch.start_instance import admitted_plan
+from herorun.workspace import open_run
+from stories import CRASH, WAIT, Story, contract_of
+
+NAN = '{"step": 3, "train/loss": NaN}\n'
+
+
+def save(root: Path, step: int, metadata: bool = True, hour: int = 1) -> str:
+    folder = root / f"step-{step}"
+    folder.mkdir(parents=True)
+    (folder / "weights").write_text("weights")
+    if metadata:
+        told = {"step": step, "timestamp": f"2026-01-01T{hour:02}:00:00"}
+        (folder / "metadata.json").write_text(json.dumps(told))
+    return str(folder)
+
+
+def preflight(story: Story, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What is told of the checkpoints, and each check's outcome."""
+    capsys.readouterr()
+    story.herorun("preflight", "tiny", "--json")
+    told = json.loads(capsys.readouterr().out)
+    return told["checkpoints"], {f["check"]: f["outcome"] for f in told["findings"]}
+
+
+def test_a_first_launch_has_nothing_to_choose(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.init()
+    told, _ = preflight(story, capsys)
+    assert (told["chosen"], told["candidates"], told["unread"]) == (None, [], [])
+    assert told["discarded"]["steps"] == 0
+
+
+def test_before_the_first_launch_what_lies_in_the_roots_is_nobodys(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(story.root, 20)
+    (story.root / "metrics.jsonl").write_text('{"step": 30, "train/loss": 2.5}\n')
+    story.init()
+    told, _ = preflight(story, capsys)
+    assert (told["candidates"], told["unexamined"], told["discarded"]["steps"]) == ([], 0, 0)
+
+
+@pytest.mark.thorough
+def test_what_was_refused_and_what_it_costs_is_told(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    """An hour for two steps on eight accelerators, and step 20 was reached."""
+    story.sign(final_step=40, hardware={"count": 8})
+    story.launched(CRASH)
+    temporary = story.data / "tiny-temporary"
+    chosen = save(temporary, 4, hour=1)
+    save(story.root, 20, metadata=False)
+    told, outcomes = preflight(story, capsys)
+    states = {Path(c["path"]).name: (c["state"], c["chosen"], c["refused"]) for c in told["candidates"]}
+    assert told["chosen"] == chosen
+    assert states == {
+        "step-20": ("incomplete", False, "no metadata.json"),
+        "step-4": ("complete", True, ""),
+        "step-2": ("complete", False, "another one was chosen"),
+    }
+    assert told["discarded"]["steps"] == 16
+    assert told["discarded"]["accelerator_hours"] == pytest.approx(16 * 3598 / 2 * 8 / 3600)
+    assert outcomes["start-checkpoint-not-newest"] == "pass"
+    story.herorun("preflight", "tiny")
+    page = capsys.readouterr().out
+    assert f"→ {chosen}, step 4, complete" in page
+    assert "step-20, step 20, incomplete: no metadata.json" in page
+    assert "discarded: 16 steps, 64.0 accelerator-hours" in page
+
+
+@pytest.mark.thorough
+def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.sign(final_step=40)
+    story.launched(WAIT)
+    assert story.tick() == 0
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write(NAN)
+    tainted = save(story.root, 9)
+    assert story.tick() == 1
+    told, outcomes = preflight(story, capsys)
+    (refused,) = [c["refused"] for c in told["candidates"] if c["path"] == tainted]
+    assert "tainted by not-finite[train/loss], bad from step 4; trusted up to step 2" in refused
+    assert told["chosen"] == str(story.root / "step-2")
+    assert told["discarded"]["steps"] == 7
+    assert outcomes["tainted-start-checkpoint"] == "pass"
+
+
+@pytest.mark.thorough
+def test_a_relaunch_passes_it_over_too(story: Story) -> None:
+    story.sign(final_step=40)
+    story.launched(WAIT)
+    assert story.tick() == 0
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write(NAN)
+    save(story.root, 9)
+    assert story.tick() == 1
+    run = story.run
+    memory = run.record.memory()
+    plan = resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
+    assert plan.start.value and plan.start.value.step == 2
+
+
+@pytest.mark.thorough
+def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story: Story) -> None:
+    """A margin of 100 steps reaches back beyond the first checkpoint."""
+    story.sign(final_step=40, babysit={"thresholds": {"not-finite": {"margin": 100}}})
+    story.launched(WAIT)
+    save(story.root, 9)
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write(NAN)
+    assert story.tick() == 1
+    run = story.run
+    memory = run.record.memory()
+    with pytest.raises(Blocked, match=r"it is tainted by not-finite.* \(2 checkpoints, steps 2 to 9\)"):
+        resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
+
+
+@pytest.mark.thorough
+def test_from_scratch_with_a_past_is_blocked(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(CRASH)
+    (story.root / "step-2" / "metadata.json").unlink()
+    told, outcomes = preflight(story, capsys)
+    assert told["chosen"] is None
+    assert (outcomes["scratch-with-history"], outcomes["no-complete-checkpoint"]) == ("fail", "fail")
+
+
+# --- the source run ---------------------------------------------------------------------------------
+
+
+def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unavailable:
+    """What is known of the run that a second run of this repository starts from."""
+    start: dict[str, str] = {"from": str(story.root / "step-4")}
+    if source_run:
+        start["source_run"] = source_run
+    data = contract_of(story.data) | {"slug": "child", "start": start}
+    (story.work / "runs" / "child.toml").write_text(tomli_w.dumps(data))
+    found: SourceRun | Nothing | Unavailable = open_run("child", story.work).given(Memory())[SourceRun]
+    return found
+
+
+@pytest.mark.thorough
+def test_the_source_run_is_told_by_its_own_record(story: Story) -> None:
+    rejected = str(story.root / "step-3")
+    story.sign(start={"rejected": [rejected]})
+    story.launched()
+    assert a_child(story, "tiny") == SourceRun(
+        "tiny", (str(story.root), str(story.data / "tiny-temporary")), (rejected,)
+    )
+    assert isinstance(a_child(story, None), Nothing)
+
+
+def test_a_record_that_is_not_in_this_clone_says_how_to_get_it(story: Story) -> None:
+    story.init()
+    found = a_child(story, "elsewhere")
+    assert isinstance(found, Unavailable)
+    assert "`git fetch origin herorun/elsewhere:refs/herorun/record/elsewhere`" in found.why
+    assert isinstance(a_child(story, "no slug at all"), Unavailable)

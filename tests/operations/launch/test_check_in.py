@@ -1,0 +1,260 @@
+"""Check-in inside real jobs: what runs is compared with what was admitted, before it trains."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stories import SLUG, Story
+
+SOURCES = str(Path(__file__).parents[3] / "src")
+JOB = """\
+import json, os, sys
+import herorun
+told = json.loads(sys.stdin.read() or "{}")
+receipt = herorun.check_in(**told)
+print(json.dumps({"receipt": receipt, "heavy": sorted({"pydantic", "click", "git", "rich"} & set(sys.modules))}))
+"""
+# What the scheduler's job is: the submitted process itself, and not one that it has started.
+SUBMITTED = ["sh", "-c", 'HERORUN_MAIN_PID=$$ exec "$@"', "sh"]
+ARGV = [sys.executable, "-S", "train.py", "--seed", "7"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def receipt(self) -> Any:
+        return json.loads(self.out)["receipt"]
+
+    @property
+    def refusals(self) -> list[str]:
+        """The items for which it refused."""
+        said = [line.split(": ") for line in self.err.splitlines() if line.startswith("herorun: refused: ")]
+        return [parts[2] for parts in said]
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A launched instance, whose job is started again as its scheduler did, with one thing changed."""
+
+    story: Story
+    admission: Path
+
+    def run(
+        self,
+        *argv: str,
+        code: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        main: bool = True,
+        **told: Any,
+    ) -> Ended:
+        """Run the job in its exported copy, or in another one; `told` is what the script passes to check-in."""
+        admission = json.loads(self.admission.read_text())
+        place = self.admission
+        if code:
+            place = code.parent / "admission.json"
+            place.write_text(json.dumps({**admission, "code": str(code)}))
+        least = {**admission["environment"]["values"], "HERORUN_ADMISSION": str(place)}
+        done = subprocess.run(
+            [*(SUBMITTED if main else ()), *(argv or ARGV)],
+            cwd=code or admission["code"],
+            env={**least, **(env or {})},
+            input=json.dumps(told),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def copy(self) -> Path:
+        """A copy of the code that a test may change."""
+        target = self.story.home / "copy" / "code"
+        shutil.copytree(json.loads(self.admission.read_text())["code"], target, symlinks=True)
+        return target
+
+    @property
+    def receipts(self) -> dict[str, Any]:
+        folder = self.story.root / "_herorun" / "receipts"
+        return {path.name: json.loads(path.read_text()) for path in sorted(folder.glob("*"))}
+
+
+@pytest.fixture
+def admitted(story: Story) -> Admitted:
+    """One real launch of a Python job, whose first check-in has passed."""
+    (story.work / "train.py").write_text(JOB)
+    (story.work / "README.md").write_text("words\n")
+    story.sign(command={"argv": ARGV, "env": {"PYTHONPATH": SOURCES}})
+    story.launched()
+    return Admitted(story, story.state / "admissions" / "tiny-1" / "admission.json")
+
+
+@pytest.mark.thorough
+def test_the_launched_job_itself_has_checked_in(admitted: Admitted) -> None:
+    (receipt,) = admitted.receipts.values()
+    assert (receipt["instance"], receipt["attempt"], receipt["outcome"]) == (f"{SLUG}-1", 1, "pass")
+    outcomes = {item["item"]: item["outcome"] for item in receipt["items"]}
+    assert outcomes["argv"] == outcomes["config"] == outcomes["code"] == "pass"
+    assert {outcomes[name] for name in ("resolved-config", "start")} == {"unknown"}
+    assert "HERORUN_RECEIPT {" in (admitted.story.jobs / "tiny-1" / "job.log").read_text()
+
+
+@pytest.mark.thorough
+def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
+    """`-S`: no site-packages. Where there are some, nothing of them is imported either."""
+    assert json.loads(admitted.run().out)["heavy"] == []
+    script = f"import sys; sys.argv = ['train.py']\n{JOB}"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": SOURCES},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)["heavy"] == []
+
+
+@pytest.mark.thorough
+def test_all_that_is_told_and_right_passes(admitted: Admitted) -> None:
+    root = f"{admitted.story.root}/"
+    ended = admitted.run(config={"trainer": {"seed": 7}}, output_root=root, tracker_id=SLUG, loaded=None)
+    assert (ended.code, ended.receipt["outcome"]) == (0, "pass")
+    assert {item["outcome"] for item in ended.receipt["items"]} == {"pass"}
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "another config": (
+        {"config": {"trainer": {"seed": 8}}},
+        "resolved-config",
+        "trainer.seed is 8, admitted 7",
+    ),
+    "another output root": ({"output_root": "/elsewhere"}, "output-root", "is /elsewhere, admitted"),
+    "another tracker run": ({"tracker_id": "other"}, "tracker-id", "is other, admitted tiny"),
+    "a checkpoint that nobody chose": ({"loaded": "/old/step-9"}, "start", "loaded /old/step-9"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", WRONG)
+def test_a_difference_refuses_with_78_before_anything_else_runs(admitted: Admitted, name: str) -> None:
+    told, item, words = WRONG[name]
+    ended = admitted.run(**told)
+    assert (ended.code, ended.out, ended.refusals) == (78, "", [item])
+    assert words in ended.err and "Exit code 78" in ended.err
+    assert "Traceback" not in ended.err
+    assert admitted.receipts["tiny-1.2.json"]["outcome"] == "fail"
+
+
+@pytest.mark.thorough
+def test_an_edited_code_file_is_named(admitted: Admitted) -> None:
+    code = admitted.copy()
+    assert admitted.run(code=code).code == 0
+    (code / "train.py").write_text(f"{JOB}\n# quick fix\n")
+    ended = admitted.run(code=code)
+    assert (ended.code, ended.refusals) == (78, ["code"])
+    assert "train.py" in ended.err
+
+
+@pytest.mark.thorough
+def test_a_missing_code_file_is_named_and_prose_is_not_code(admitted: Admitted) -> None:
+    code = admitted.copy()
+    (code / "README.md").write_text("other words\n")
+    assert admitted.run(code=code).code == 0
+    (code / "train.sh").unlink()
+    assert admitted.run(code=code).refusals == ["code"]
+
+
+@pytest.mark.thorough
+def test_an_edited_config_file_is_named(admitted: Admitted) -> None:
+    code = admitted.copy()
+    (code / "config.toml").write_text("[trainer]\nseed = 8\n")
+    ended = admitted.run(code=code)
+    assert ended.code == 78 and "config" in ended.refusals and "config.toml" in ended.err
+
+
+@pytest.mark.thorough
+def test_other_arguments_are_refused(admitted: Admitted) -> None:
+    """A launcher's workers have their own: only the submitted process is held to what was admitted."""
+    assert admitted.run(*ARGV[:-1], "8").refusals == ["argv"]
+    worker = admitted.run(*ARGV[:-1], "8", env={"RANK": "3"}, main=False)
+    assert worker.code == 0
+    assert admitted.run(*ARGV).code == 0
+
+
+def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted) -> None:
+    before = len(admitted.receipts)
+    ranks = [admitted.run(env={"RANK": str(rank)}) for rank in range(4)]
+    assert [rank.code for rank in ranks] == [0] * 4
+    assert len(admitted.receipts) == before + 1
+    assert ["HERORUN_RECEIPT" in rank.err for rank in ranks] == [True, False, False, False]
+    wrong = [admitted.run(env={"RANK": str(rank)}, tracker_id="other") for rank in range(4)]
+    assert [rank.code for rank in wrong] == [78] * 4
+    assert len(admitted.receipts) == before + 1 + 4
+    refused = [told for told in admitted.receipts.values() if told["outcome"] == "fail"]
+    assert sorted(told["rank"] for told in refused) == [0, 1, 2, 3]
+
+
+@pytest.mark.thorough
+def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(admitted: Admitted) -> None:
+    shutil.rmtree(admitted.story.root)
+    admitted.story.root.write_text("a file")
+    ended = admitted.run()
+    assert ended.code == 0 and "HERORUN_RECEIPT {" in ended.err and "could not be written" in ended.err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("content", [None, "{torn", "[]", "{}"])
+def test_an_admission_that_cannot_be_read_refuses(admitted: Admitted, content: str | None) -> None:
+    if content is None:
+        admitted.admission.unlink()
+    else:
+        admitted.admission.write_text(content)
+    least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(admitted.admission)}
+    code = admitted.story.state / "code"
+    (job,) = code.rglob("train.py")
+    done = subprocess.run(ARGV, cwd=job.parent, env=least, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (78, False)
+    assert str(admitted.admission) in done.stderr
+
+
+def test_without_an_admission_it_says_one_line_and_goes_on(home: Path) -> None:
+    """A script that calls it stays an ordinary script."""
+    script = home / "train.py"
+    script.write_text(JOB)
+    argv = [sys.executable, "-S", str(script)]
+    env = {"PYTHONPATH": SOURCES}
+    done = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)
+    assert (done.returncode, json.loads(done.stdout)["receipt"]) == (0, None)
+    assert done.stderr == (
+        "herorun: no admission in the environment (HERORUN_ADMISSION); this run is not governed.\n"
+    )
+    required = '{"required": true}'
+    refused = subprocess.run(argv, env=env, input=required, capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stdout) == (78, "")
+
+
+@pytest.mark.thorough
+def test_a_refused_job_is_not_relaunched_and_the_reason_is_told(story: Story) -> None:
+    """The whole way: the job's own exit code and receipt, seen by the babysitter."""
+    (story.work / "train.py").write_text("import herorun\nherorun.check_in(tracker_id='other')\n")
+    env = {"PYTHONPATH": SOURCES}
+    story.sign(command={"argv": ARGV, "env": env})
+    story.launched()
+    assert [story.tick(), story.tick()] == [1, 1]
+    page = (story.state / "issue.md").read_text()
+    assert "tiny-1 refused at check-in: tracker-id is other, admitted tiny" in page
+    assert len(story.events("Launched")) == 1
+    assert os.listdir(story.root / "_herorun" / "receipts") == ["tiny-1.1.json"]

@@ -1,0 +1,275 @@
+"""Launching: the reviewed plan and nothing else, once, from an exported copy of the commit."""
+
+import json
+
+import pytest
+
+from herorun.core.evidence import Job, JobState
+from herorun.notifiers.local import LocalIssue
+from herorun.operations.launch import start_instance, submit
+from herorun.schedulers.local import Local
+from herorun.workspace import Run
+from stories import JOB, SLUG, WAIT, Story, eventually, git
+
+WAIVED = {
+    "check": "dirty-tree",
+    "reason": "only notes",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
+
+
+def findings(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:
+    """The open findings of a launch that was not clear."""
+    capsys.readouterr()
+    assert story.launch("--json", *words) != 0
+    told = json.loads(capsys.readouterr().out)
+    return {f["check"]: f["message"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
+
+
+# --- once -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_live_job_blocks_a_second_launch(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(WAIT)
+    assert findings(story, capsys) == {"live-duplicate": "tiny-1 is running as job tiny-1"}
+    assert story.launch() == 1
+    assert capsys.readouterr().out.splitlines() == ["already running: tiny-1"]
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.init()
+    capsys.readouterr()
+    assert story.launch("--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["verdict"], told["instance"], told["job"]) == (
+        1,
+        "clear",
+        "tiny-1",
+        "tiny-1",
+    )
+    assert told["babysitter"] == "by hand: `herorun babysit tiny`, every 15m"
+    assert told["log"] == str(story.jobs / "tiny-1" / "job.log")
+    (launched,) = story.events("Launched")
+    assert launched.plan_digest == told["plan_digest"]
+    assert launched.entry["Live jobs"] == "this one alone"
+
+
+@pytest.mark.thorough
+def test_the_exact_request_is_said_and_kept_before_it_is_sent(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = story.state / "requests" / "tiny-1.txt"
+    seen = []
+    real = Local.submit
+    monkeypatch.setattr(
+        Local, "submit", lambda self, *told: seen.append(kept.read_text()) or real(self, *told)
+    )
+    story.init()
+    assert story.launch() == 0
+    assert seen == [kept.read_text()] != [""]
+    assert f"herorun: submitting\n{seen[0]}" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_it_is_seen_that_exactly_one_job_is_live(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    capsys.readouterr()
+    real = submit.company
+    other = Job("9", "tiny-9", JobState.RUNNING)
+
+    def crowded(run: Run, instance: str) -> str:
+        monkeypatch.setattr(run.scheduler, "live", lambda slug: (other,), raising=False)
+        return real(run, instance)
+
+    monkeypatch.setattr(start_instance, "company", crowded)
+    assert story.launch() == 0
+    assert "tiny-1 runs, and beside it tiny-9 is running" in capsys.readouterr().err
+    (launched,) = story.events("Launched")
+    assert launched.entry["Live jobs"] == "beside it tiny-9 is running"
+
+
+@pytest.mark.thorough
+def test_it_runs_the_commit_and_not_the_checkout(story: Story) -> None:
+    (story.work / "words").write_text("as committed\n")
+    (story.work / "train.sh").write_text(f'cat words > "$1/words"\n{JOB}')
+    story.sign(code={"impact": {"words": "notice"}})
+    story.init()
+    (story.work / "words").write_text("on disk\n")
+    assert story.launch() == 0
+    story.ended()
+    assert (story.data / "words").read_text() == "as committed\n"
+    (launched,) = story.events("Launched")
+    assert launched.entry["Dirty tree"] == "no"
+
+
+@pytest.mark.thorough
+def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.sign(waiver=[WAIVED])
+    story.init()
+    (story.work / "notes").write_text("todo")
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert story.launch() == 130
+    (story.work / "notes").unlink()
+    story.ended()
+    assert story.launch() == 0
+    (launched,) = story.events("Launched")
+    assert launched.entry["Dirty tree"].startswith("yes, approved by @dri")
+
+
+@pytest.mark.thorough
+def test_a_start_checkpoint_reaches_the_trainer(story: Story) -> None:
+    parent = story.data / "parent" / "step-2"
+    parent.mkdir(parents=True)
+    (parent / "weights").write_text("weights")
+    (parent / "metadata.json").write_text('{"step": 2, "timestamp": "2026-01-01T00:00:00"}')
+    resume = ["sh", "train.sh", str(story.data), "--from", "{start}"]
+    story.sign(start={"from": str(parent)}, command={"resume_argv": resume})
+    story.launched()
+    assert story.starts == [f"tiny-1 {parent}"]
+    request = json.loads((story.jobs / "tiny-1" / "request.json").read_text())
+    assert request["argv"] == [*resume[:-1], str(parent)]
+
+
+# --- the reviewed plan ------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_reviewed_plan_that_stands_is_launched(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.init()
+    plan = story.home / "plan.json"
+    assert story.herorun("preflight", SLUG, "--out", str(plan)) == 0
+    said = "".join(capsys.readouterr().out.split("next: ")[1].splitlines())  # a narrow output folds it
+    assert said.replace(" ", "") == f"herorunlaunch{SLUG}--plan{plan}"
+    assert story.launch("--plan", str(plan)) == 0
+    (launched,) = story.events("Launched")
+    assert launched.plan_digest == json.loads(plan.read_text())["plan_digest"]
+
+
+@pytest.mark.thorough
+def test_a_reviewed_plan_that_moved_is_not_launched_and_says_what_moved(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.init()
+    plan = story.home / "plan.json"
+    story.herorun("preflight", SLUG, "--out", str(plan))
+    before = git(story.work, "rev-parse", "HEAD").strip()
+    story.sign(checkpoints={"keep": 3})
+    after = git(story.work, "rev-parse", "HEAD").strip()
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == 1
+    said = capsys.readouterr().err
+    assert f"commit: {before} -> {after}" in said and "retention.keep: 10 -> 3" in said
+    assert "code_tree" not in said
+    assert (story.starts, story.events("Launching")) == ([], [])
+
+
+# --- what must be there before anything is submitted ---------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_an_intent_that_cannot_be_pushed_is_not_submitted(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.init()
+    hook = story.refuse_pushes()
+    capsys.readouterr()
+    assert story.launch() == 3
+    assert "Nothing was submitted: the intent could not be pushed" in capsys.readouterr().err
+    assert story.starts == []
+    hook.unlink()
+    assert story.launch() == 0
+    story.ended("tiny-2")
+    assert [event.instance for event in story.events("Launched")] == ["tiny-2"]
+
+
+@pytest.mark.thorough
+def test_a_launch_that_cannot_be_announced_is_not_submitted(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def down(*_: object) -> None:
+        raise TimeoutError(110, "Connection timed out", "https://issues.example")
+
+    story.init()
+    monkeypatch.setattr(LocalIssue, "post", down)
+    capsys.readouterr()
+    assert story.launch() == 1
+    said = capsys.readouterr().err
+    assert "could not be announced: https://issues.example: Connection timed out" in said
+    assert story.starts == []
+
+
+@pytest.mark.parametrize("content", ['{"beat":0,"fence":1,"owner":"bob@mars","slug":"tiny"}', "nonsense", ""])
+def test_a_lease_of_somebody_else_blocks_and_stays(
+    story: Story, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    story.init()
+    lease = story.root / "_herorun" / "lease.json"
+    lease.parent.mkdir(parents=True)
+    lease.write_text(content)
+    assert story.launch() == 1
+    assert str(lease) in capsys.readouterr().out
+    assert (story.starts, lease.read_text()) == ([], content)
+
+
+@pytest.mark.thorough
+def test_a_run_of_another_name_in_the_same_root_is_blocked(story: Story) -> None:
+    story.launched()
+    lease = story.root / "_herorun" / "lease.json"
+    lease.write_text(lease.read_text().replace('"tiny"', '"other"'))
+    assert story.launch() == 1
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_of_two_clones_that_launch_at_once_one_submits(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other's intent is pushed while ours is made: it was first, so ours is given up.
+
+    The lease does not keep them apart where the root is a disk of each machine.
+    """
+    story.init()
+    other = story.clone("elsewhere")
+    assert other.init() == 0
+    real = start_instance._new_intent
+
+    def late(*given: object) -> object:
+        intent = real(*given)
+        monkeypatch.setattr(start_instance, "_new_intent", real)
+        (story.root / "_herorun" / "lease.json").unlink()
+        assert other.launch() == 0
+        return intent
+
+    monkeypatch.setattr(start_instance, "_new_intent", late)
+    capsys.readouterr()
+    assert story.launch() == 1
+    assert "another clone launches tiny-1" in capsys.readouterr().err
+    eventually(lambda: story.starts)
+    assert story.starts == ["tiny-1 scratch"]
+    assert "live-duplicate" in findings(story, capsys)
+    assert story.starts == ["tiny-1 scratch"]
+
+
+@pytest.mark.thorough
+def test_an_interrupted_intent_of_another_plan_is_given_up(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "announce", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert story.launch() == 130
+    story.sign(checkpoints={"keep": 3})
+    assert story.launch() == 0
+    story.ended("tiny-2")
+    assert story.starts == ["tiny-2 scratch"]
+    (failed,) = story.events("Failed")
+    assert (failed.key, "the plan moved" in failed.why) == ("submit/tiny-1", True)

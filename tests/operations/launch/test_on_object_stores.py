@@ -1,0 +1,302 @@
+"""One whole run whose checkpoints lie on gs:// and s3:// and whose metrics lie in W&B, told by the real commands.
+
+The stores, W&B, the repository and the job are real; only their addresses are loopback's.
+"""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from herorun.core.errors import HerorunError
+from herorun.core.lease import PATH, Lease, read_lease
+from herorun.operations.record.lease import take_lease
+from services.servers import Service
+from services.wandb_server import KEY
+from services.wandb_service import WandbService, running
+from stories import SLUG, TAG, Story, contract_of, eventually
+
+pytestmark = pytest.mark.back_end
+
+CAPTURE = pytest.CaptureFixture[str]
+PARENT, START = "parent", 100
+LIFECYCLE = {"action": {"type": "Delete"}, "condition": {"age": 14, "matchesPrefix": ["parent/"]}}
+WRITTEN = "ent/proj/tiny"
+
+
+@pytest.fixture
+def wandb(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
+    with serving(monkeypatch) as service:
+        yield service
+
+
+@contextlib.contextmanager
+def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
+    """W&B with another run in the project."""
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    with running() as service:
+        service.put(
+            {"ent/proj/other": {"displayName": "other", "state": "finished", "history": [{"_step": 7}]}}
+        )
+        yield service
+
+
+@pytest.fixture
+def told(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
+    return begun(story, gcs, s3, wandb)
+
+
+STAND_IN = {
+    "check": "fork-drift",
+    "reason": "the parent run is a stand-in, whose command is `true`",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
+
+
+def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
+    """A world in which the parent run has left its checkpoint, and the run is begun and not launched."""
+    bucket = bucket_of(story)
+    gcs.tell("bucket", name=bucket, location="US-CENTRAL1")
+    s3.tell("bucket", name=bucket)
+    data = contract_of(story.data)
+    apart = {
+        "output": {"root": f"gs://{bucket}/{PARENT}"},
+        "tracker": {"kind": "jsonl", "path": str(story.data / "rows")},
+        "command": {"argv": ["true"]},
+        "config": {},
+        "final_step": START,
+    }
+    write(story, {**data, **apart, "slug": PARENT})
+    shutil.copy(Path(__file__).with_name("on_stores.py"), story.work / "train.py")
+    trainer = {**roots(story), "id": SLUG, "steps": 112}
+    (story.work / "config.toml").write_text(tomli_w.dumps({"trainer": trainer}))
+    write(story, {**data, **on_stores(story, wandb)})
+    story.publish()
+    assert story.herorun("init", PARENT) == 0
+    assert story.herorun("launch", PARENT, "--no-babysit") == 0
+    gcs.tell("fill", bucket=bucket, files=a_checkpoint(START))
+    assert story.init() == 0
+    return story
+
+
+def accepts(told: Story, check: str, subject: str) -> None:
+    """The DRI signs that so few rows after a resume cannot be compared."""
+    path = told.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    contract["waiver"].append({**STAND_IN, "check": check, "subject": subject, "unknown": True})
+    path.write_text(tomli_w.dumps(contract))
+    told.publish()
+
+
+def bucket_of(story: Story) -> str:
+    """One for each test, of the same name in both stores."""
+    return story.home.name.replace("_", "-")
+
+
+def roots(story: Story) -> dict[str, str]:
+    bucket = bucket_of(story)
+    return {"root": f"gs://{bucket}/tiny", "temporary_root": f"s3://{bucket}/tiny"}
+
+
+def on_stores(story: Story, wandb: WandbService) -> dict[str, Any]:
+    return {
+        "final_step": "trainer.steps",
+        "command": {
+            "argv": [sys.executable, "train.py", str(story.data / "orders")],
+            "env": {"WANDB_BASE_URL": wandb.url},
+            "secrets": ["WANDB_API_KEY"],
+        },
+        "output": roots(story),
+        "start": {"from": f"gs://{bucket_of(story)}/{PARENT}/step-{START}", "source_run": PARENT},
+        "checkpoints": {"permanent_every": 4, "temporary_every": "15m", "keep": 10},
+        "tracker": {"kind": "wandb", "entity": "ent", "project": "proj", "base_url": wandb.url},
+        "waiver": [STAND_IN],
+    }
+
+
+def write(story: Story, contract: dict[str, Any]) -> None:
+    (story.work / "runs" / f"{contract['slug']}.toml").write_text(tomli_w.dumps(contract))
+
+
+def a_checkpoint(step: int) -> dict[str, str]:
+    marker = {"step": step, "timestamp": f"2026-01-01T00:00:00.{step}", "is_temporary": False}
+    folder = f"{PARENT}/step-{step}"
+    return {f"{folder}/weights/0": "weights", f"{folder}/metadata.json": json.dumps(marker)}
+
+
+def open_findings(story: Story, capsys: CAPTURE, word: str = "preflight") -> tuple[int, dict[str, str]]:
+    """The command's exit code, and what the launch gate finds that is open."""
+    capsys.readouterr()
+    code = story.herorun(word, SLUG, "--json")
+    out, err = capsys.readouterr()
+    assert err == ""
+    return code, {
+        f["check"]: f["message"]
+        for f in json.loads(out)["findings"]
+        if f["outcome"] in ("fail", "unknown") and not f["waiver"]
+    }
+
+
+def logged(wandb: WandbService) -> list[int]:
+    return [row["_step"] for row in wandb.runs().get(WRITTEN, {}).get("history", [])]
+
+
+def lease(story: Story) -> Lease | None:
+    return read_lease(story.run.store.read(f"{roots(story)['root']}/{PATH}"))
+
+
+# --- the launch gate --------------------------------------------------------------------------------
+
+
+def test_each_store_is_asked_for_what_lies_there(
+    told: Story, gcs: Service, s3: Service, capsys: CAPTURE
+) -> None:
+    bucket, temporary = bucket_of(told), roots(told)["temporary_root"]
+    assert open_findings(told, capsys) == (0, {})
+
+    s3.tell("fill", bucket=bucket, files={"tiny/notes.txt": "somebody's"})
+    gcs.tell("fill", bucket=bucket, files=a_checkpoint(150))
+    gcs.tell("bucket", name=bucket, lifecycle={"rule": [LIFECYCLE]})
+    code, found = open_findings(told, capsys)
+    assert (code, set(found)) == (
+        1,
+        {"output-root-in-use", "start-checkpoint-not-newest", "expiring-start-checkpoint"},
+    )
+    assert f"{temporary}: notes.txt" in found["output-root-in-use"]
+    assert "complete at step 150" in found["start-checkpoint-not-newest"]
+
+    s3.fault(url=f"/{bucket}", status=403)
+    code, found = open_findings(told, capsys)
+    assert code == 3 and f"{temporary}: 403" in found["output-root-in-use"]
+
+
+# --- the whole run ----------------------------------------------------------------------------------
+
+
+def test_a_run_on_object_stores_from_launch_to_seal(
+    told: Story, gcs: Service, wandb: WandbService, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    root, temporary = roots(told).values()
+    (told.data / "orders" / "tiny-1-107").touch()
+    assert told.herorun("preflight", SLUG, "--probe", "--out", str(told.home / "plan.json")) == 0
+    assert told.launch("--plan", str(told.home / "plan.json")) == 0
+    eventually(lambda: logged(wandb) == list(range(START, 107)), 60)
+    eventually(lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/"))
+
+    assert told.tick() == 0  # metrics from W&B, and the receipt from the log: check-in writes to no gs://
+    assert "~107/112" in capsys.readouterr().out
+    assert [event.outcome for event in told.events("CheckedIn")] == ["pass"]
+    one_lease = lease(told)
+    elsewhere_nothing_starts(told, monkeypatch, capsys)
+    assert lease(told) == one_lease
+
+    gcs.fault(url=f"/{bucket_of(told)}", status=401)
+    assert told.tick() == 3
+    assert "the Google credentials have expired" in capsys.readouterr().out
+    gcs.heal()
+
+    pid = json.loads((told.jobs / "tiny-1" / "started.json").read_text())["pid"]
+    os.kill(pid, signal.SIGKILL)
+    told.ended()
+    assert wandb.runs()[WRITTEN]["state"] == "running"  # as W&B still believes
+    assert told.tick() == 1
+    (again,) = [event for event in told.events("Launching") if event.relaunch_of == "tiny-1"]
+    assert again.plan["start"]["value"]["path"] == f"{temporary}/step-106"
+    assert "hidden-replay: tiny has logged up to step 106, and the run resumes at 106" in again.overlooked[0]
+    assert not commands_with(f"--pid {pid}")  # W&B's own service ends with its trainer
+
+    told.ended("tiny-2")
+    assert told.tick() == 0
+    assert "finished, monitor fresh, ~112/112" in capsys.readouterr().out
+    assert logged(wandb) == list(range(START, 112))
+    accepts(told, "open-alerts", "resume-mismatch")
+    assert told.seal() == 0
+    assert told.herorun("logbook", "verify", SLUG) == 0
+    assert told.stated["final_checkpoint"] == f"{root}/step-112"
+    assert told.stated["manifest"]["proof"] == "checksums (crc32c, md5) of all files"
+    assert told.herorun("verify-seal", TAG) == 0
+    what_is_planned_is_deleted(told, capsys)
+    assert "Traceback" not in capsys.readouterr().err
+    nothing_is_given_away(told)
+
+
+def what_is_planned_is_deleted(told: Story, capsys: CAPTURE) -> None:
+    """Of the temporary ones in S3 all but the newest; nothing in Cloud Storage, where the permanent ones are."""
+    temporary, file = roots(told)["temporary_root"], told.home / "prune.json"
+    capsys.readouterr()
+    assert told.herorun("checkpoints", "plan", SLUG, "--keep", "1", "--out", str(file), "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    gone = {victim["path"] for victim in plan["victims"]}
+    assert gone and gone < {f"{temporary}/step-{step}" for step in range(START + 2, 112, 4)}
+    before = set(told.run.store.names(temporary))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO(plan["digest"]))
+        assert told.herorun("checkpoints", "prune", SLUG, "--plan", str(file)) == 0
+    left = before - {f"{path.rpartition('/')[2]}/" for path in gone}
+    assert set(told.run.store.names(temporary)) == left
+
+
+def elsewhere_nothing_starts(told: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE) -> None:
+    """Another person in another clone can neither launch nor act, and sees what there is to see."""
+    other = told.clone("two")
+    with monkeypatch.context() as eve:
+        eve.setenv("LOGNAME", "eve")
+        code, found = open_findings(other, capsys, "launch")
+        assert code == 1 and {"live-duplicate", "second-babysitter"} <= set(found)
+        assert other.tick() == 3
+    assert "is held by" in capsys.readouterr().out
+    assert not other.jobs.exists()
+
+
+def commands_with(words: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        found += [line] if words in line else []
+    return found
+
+
+def nothing_is_given_away(told: Story) -> None:
+    for path in told.home.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
+    for path in (told.state / "evidence").iterdir():
+        for line in path.read_text().splitlines():
+            json.loads(line)
+
+
+# --- the lease --------------------------------------------------------------------------------------
+
+
+def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(told: Story) -> None:
+    held: list[str] = []
+
+    def take(owner: str) -> None:
+        run = told.run
+        run.launcher = replace(run.launcher, owner=owner)
+        with contextlib.suppress(HerorunError):
+            held.append(take_lease(run).owner)
+
+    threads = [threading.Thread(target=take, args=(f"{name}@there",)) for name in "abcdef"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    found = lease(told)
+    assert found is not None and held == [found.owner]

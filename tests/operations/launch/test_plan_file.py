@@ -1,0 +1,268 @@
+"""Plan, review, apply: what was reviewed is launched, and nothing else; what moved is named."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.canonical import canonical
+from herorun.operations.launch import start_instance
+from stories import SLUG, WAIT, Story, git
+
+
+@pytest.fixture
+def plan(story: Story) -> Path:
+    """A reviewed plan of a run that is ready to start."""
+    assert story.init() == 0
+    return review(story)
+
+
+def review(story: Story, name: str = "plan.json") -> Path:
+    path = story.home / name
+    story.herorun("preflight", SLUG, "--out", str(path))
+    return path
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def refusal(story: Story, capsys: pytest.CaptureFixture[str], plan: Path, code: int) -> str:
+    """What is said where nothing is launched."""
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == code
+    assert (story.starts, story.events("Launching")) == ([], [])
+    told = capsys.readouterr()
+    assert not told.out or code != 2
+    return told.err
+
+
+# --- the file ---------------------------------------------------------------------------------------
+
+
+def test_it_is_canonical_json(plan: Path) -> None:
+    document = json.loads(plan.read_text())
+    assert plan.read_text() == canonical(document) + "\n"
+    assert document.keys() == {"schema", "run", "plan_digest", "plan", "seen"}
+    assert document["seen"] == {
+        "verdict": "clear",
+        "findings": {},
+        "tips": document["seen"]["tips"],
+        "newest_checkpoint": None,
+        "tracker": document["seen"]["tracker"],
+    }
+
+
+@pytest.mark.thorough
+def test_the_digest_covers_the_plan_and_not_what_was_seen(story: Story, plan: Path) -> None:
+    edit(plan, lambda document: document.pop("seen"))
+    edit(plan, lambda document: document.pop("run"))
+    assert story.launch("--plan", str(plan)) == 0
+
+
+# --- one that was tampered with, or is none --------------------------------------------------------------
+
+
+def another_value(document: dict[str, Any]) -> None:
+    document["plan"]["final_step"]["value"] = 9
+
+
+def another_digest(document: dict[str, Any]) -> None:
+    document["plan_digest"] = "sha256:" + "0" * 64
+
+
+def a_value_less(document: dict[str, Any]) -> None:
+    del document["plan"]["output_root"]
+
+
+def a_value_more(document: dict[str, Any]) -> None:
+    document["plan"]["further"] = {"value": 1, "source": "", "inferred": False}
+
+
+def test_a_key_that_is_given_twice_is_no_plan(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.write_text(plan.read_text().replace('"plan":{', '"plan":{"final_step":{"value":9},', 1))
+    assert "is no plan" in refusal(story, capsys, plan, 2)
+
+
+EDITED = "it was edited: its values and its plan_digest do not belong together"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (another_value, EDITED),
+        (another_digest, EDITED),
+        (a_value_less, EDITED),
+        (a_value_more, EDITED),
+        (lambda d: d.update(schema=2), "its schema is 2, and this herorun reads 1"),
+        (lambda d: d.update(schema="1"), 'its schema is "1", and this herorun reads 1'),
+        (lambda d: d.update(schema=True), "its schema is true, and this herorun reads 1"),
+        (lambda d: d.pop("schema"), "its schema is null, and this herorun reads 1"),
+        (lambda d: d.update(run="other"), 'it is the plan of another run, "other"'),
+        (lambda d: d.update(plan=[]), "its plan is not a table of values"),
+        (lambda d: d.update(plan={"argv": "x"}), "its plan is not a table of values"),
+        (lambda d: d.pop("plan_digest"), "it holds no plan_digest and plan"),
+    ],
+)
+def test_a_file_that_was_tampered_with_is_refused_and_says_how(
+    story: Story,
+    plan: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[dict[str, Any]], object],
+    said: str,
+) -> None:
+    edit(plan, change)
+    assert f"{plan} is no plan that can be launched: {said}." in refusal(story, capsys, plan, 2)
+
+
+@pytest.mark.parametrize("content", ["[[[", "", "[]", '"plan"', "{" * 100_000])
+def test_what_is_no_plan_at_all(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    plan.write_text(content)
+    assert f"{plan} is no plan" in refusal(story, capsys, plan, 2)
+
+
+def test_a_folder_and_a_missing_file(story: Story, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"{story.home}: Is a directory" in refusal(story, capsys, story.home, 2)
+    assert "No such file" in refusal(story, capsys, story.home / "none.json", 2)
+
+
+def test_a_tampered_file_that_hangs_together_still_is_another_plan(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who edits the values and makes the digest anew has another plan, and that is not what would run."""
+    from herorun.operations.launch.plan_file import _digest
+
+    edit(plan, another_value)
+    edit(plan, lambda d: d.update(plan_digest=_digest(d["plan"])))
+    assert "final_step: 9 -> 4" in refusal(story, capsys, plan, 1)
+
+
+# --- what moved -----------------------------------------------------------------------------------------
+
+
+def test_each_value_that_moved_is_named_in_words(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (story.work / "config.toml").write_text("[trainer]\nseed = 8\nclip = true\n")
+    story.sign(checkpoints={"keep": 3}, command={"env": {"MODE": "slow"}}, hardware={"count": 8})
+    said = refusal(story, capsys, plan, 1)
+    for words in (
+        "config.trainer.seed: 7 -> 8",
+        "config.trainer.clip: absent -> true",
+        "env.MODE: absent -> slow",
+        "hardware.count: absent -> 8",
+        "retention.keep: 10 -> 3",
+        "code_tree: sha256:",
+    ):
+        assert words in said
+    assert "argv" not in said and "None" not in said and "{" not in said
+
+
+def warnings(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was said beside the exact request, which comes first."""
+    head, request, *rest = capsys.readouterr().err.splitlines(keepends=True)
+    assert head == "herorun: submitting\n" and request.startswith("$ sh train.sh ")
+    return "".join(rest)
+
+
+@pytest.mark.thorough
+def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(plan, lambda d: d["seen"].update(verdict="blocked", findings={"no-logbook": "fail"}))
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == 0
+    said = warnings(capsys)
+    assert said == (
+        "herorun: since the plan was reviewed: findings.no-logbook: fail -> absent; verdict: blocked -> clear\n"
+    )
+
+
+@pytest.mark.thorough
+def test_nothing_is_said_where_nothing_moved(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == 0
+    assert warnings(capsys) == ""
+
+
+@pytest.mark.thorough
+def test_a_job_that_was_started_since_the_review_is_named(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.init()
+    plan = review(story)
+    story.launched(WAIT)
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == 1
+    said = capsys.readouterr().err
+    for words in (
+        "findings.live-duplicate[tiny-1]: absent -> fail",
+        f"newest_checkpoint: none -> {story.root}/step-2",
+        "verdict: clear -> blocked",
+    ):
+        assert words in said
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_a_tip_that_moved_is_named(story: Story, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = json.loads(plan.read_text())["seen"]["tips"]
+    other = story.clone("elsewhere")
+    (other.work / "README.md").write_text("words\n")
+    other.publish()
+    tip = git(story.origin, "rev-parse", "refs/heads/main").strip()
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == 0
+    assert f"tips.refs/heads/main: {seen['refs/heads/main']} -> {tip}" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
+    story: Story, plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert story.launch() == 130
+    story.ended()
+    story.sign(checkpoints={"keep": 3})
+    later = review(story, "later.json")
+    capsys.readouterr()
+    assert story.launch("--plan", str(later)) == 0
+    said = capsys.readouterr().err
+    assert "tiny-1 was submitted before this review, under plan sha256:" in said
+    assert json.loads(plan.read_text())["plan_digest"] in said
+
+
+# --- masked values --------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_plan_with_a_masked_value_is_compared_as_it_is_shown(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiver = {
+        "check": "secret-in-command",
+        "reason": "a dummy",
+        "approved_by": "@dri",
+        "expires": "2999-01-01T00:00:00Z",
+    }
+    story.sign(waiver=[waiver], command={"env": {"API_TOKEN": "correct-horse"}})
+    story.init()
+    plan = review(story)
+    assert "correct-horse" not in plan.read_text()
+    edit(plan, another_value)
+    assert "final_step: 9 -> 4" in refusal(story, capsys, plan, 1)
+    plan = review(story)
+    edit(plan, another_digest)
+    assert "a value that is masked" in refusal(story, capsys, plan, 1)
+    assert story.launch("--plan", str(review(story))) == 0

@@ -1,0 +1,289 @@
+"""Nobody takes over a machine through the record's branch, or through a cloned contract."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.canonical import digest
+from herorun.core.errors import Blocked
+from herorun.core.event import Launched, Sealed
+from herorun.core.evidence import Sourced
+from herorun.operations.launch.start_instance import admitted_plan
+from herorun.system import trusted
+from herorun.system.clock import now
+from herorun.system.plumbing import commit_files
+from herorun.workspace import watched_run
+from herorun.workspace.replan import plan_again
+from stories import SLUG, WAIT, Story, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def told(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = story.herorun(*words, "--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def evil_contract(story: Story, mark: Path) -> str:
+    """A contract whose scheduler is a shell."""
+    text = (story.work / "runs" / "tiny.toml").read_text()
+    start = text.index("[scheduler]")
+    end = text.index("\n[", start)
+    program = json.dumps(["sh", "-c", f"touch {mark}"])
+    evil = f'[scheduler]\nkind = "iris"\ncluster = "x"\nuser = "y"\nprogram = {program}\n'
+    return text[:start] + evil + text[end:]
+
+
+def forge_launch(story: Story, mark: Path) -> None:
+    """What somebody can do who may push the record's branch and no other: a launch by a commit that nobody published."""
+    attacker = story.clone("attacker")
+    run = attacker.run
+    run.record.fetch()
+    parent = git(attacker.work, "rev-parse", "HEAD").strip()
+    files = {"runs/tiny.toml": evil_contract(attacker, mark).encode()}
+    commit = commit_files(run.repository, "refs/heads/evil", parent, files, "evil", now())
+    git(attacker.work, "push", "-q", "origin", f"{commit}:refs/heads/herorun/evil")
+    (first,) = run.record.memory().launchings.values()
+    plan = {**first.plan, "commit": {**first.plan["commit"], "value": commit}}
+    name, at = "tiny-2", now()
+    forged = replace(first, at=at, instance=name, number=2, plan=plan, plan_digest=digest("x"))
+    started = Launched(
+        at, name, 2, "/y/tiny-2", forged.plan_digest, first.plan["output_root"]["value"], commit, {}
+    )
+    run.record.append(forged, started)
+    assert run.record.push()
+
+
+def forge_seal(story: Story) -> None:
+    run = story.clone("forger").run
+    run.record.fetch()
+    (launching,) = run.record.memory().launchings.values()
+    commit = str(launching.plan["commit"]["value"])
+    run.record.append(Sealed(now(), "herorun/tiny/seal-1", commit, digest("x")))
+    assert run.record.push()
+
+
+def forge_environment(story: Story, folder: Path) -> None:
+    """A launch of the published commit, with a digest that is right, by a shell that nobody had."""
+    run = story.clone("attacker").run
+    run.record.fetch()
+    (first,) = run.record.memory().launchings.values()
+    honest = plan_again(run.repository, SLUG, first, "origin")
+    env = {**honest.env.value, "PYTHONPATH": str(folder), "NCCL_NET_PLUGIN": "x"}
+    plan = {**first.plan, "env": {**first.plan["env"], "value": env}}
+    evil = replace(honest, env=Sourced(env, honest.env.source)).digest
+    at = now()
+    forged = replace(first, at=at, instance="tiny-2", number=2, plan=plan, plan_digest=evil)
+    commit, root = first.plan["commit"]["value"], first.plan["output_root"]["value"]
+    run.record.append(forged, Launched(at, "tiny-2", 2, "999999", evil, root, commit, {}))
+    assert run.record.push()
+
+
+# --- the record's branch ------------------------------------------------------------------------
+
+
+def test_a_forged_launch_runs_nothing_in_a_fresh_clone(story: Story, home: Path, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    mark = home / "ran"
+    forge_launch(story, mark)
+    fresh = story.clone("fresh")
+    git(fresh.work, "fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
+    for words in (("status", SLUG), ("report", SLUG), ("babysit", SLUG, "--once"), ("goodput", SLUG)):
+        fresh.herorun(*words)
+    assert fresh.seal() == 1
+    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    assert not mark.exists()
+    assert code == 1 and verified["verdict"] == "blocked"
+    assert any(f.startswith("tiny-2 does not count: its commit") for f in verified["faults"])
+
+
+def test_the_watch_goes_on_with_the_launch_that_counts(story: Story, home: Path, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    forge_launch(story, home / "ran")
+    run = story.run
+    git(story.work, "fetch", "-q", "origin", "refs/heads/herorun/tiny")
+    git(story.work, "update-ref", run.record.ref, "FETCH_HEAD")
+    git(story.work, "update-ref", run.record.pushed_ref, "FETCH_HEAD")
+    code, turn = told(story, capsys, "babysit", SLUG, "--once")
+    firing = {alert["check"] for alert in turn["alerts"] if alert["state"] == "firing"}
+    assert "unproven-launch" in firing and turn["run"] != "down" and code == 3
+    (finding,) = [
+        f for f in turn["findings"] if f["check"] == "live-duplicate" or f["check"] == "unproven-launch"
+    ]
+    assert "tiny-2 does not count" in finding["message"]
+    assert story.herorun("stop", SLUG, "--reason", "x") == 1
+    assert not (home / "ran").exists()
+
+
+def test_a_shell_that_only_the_record_tells_of_starts_no_job(
+    story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    story.finished()
+    forge_environment(story, home / "evil")
+    fresh = story.clone("fresh")
+    assert told(fresh, capsys, "status", SLUG)[1]["stage"] == "launched"  # looking goes on
+    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    assert code == 0 and any("NCCL_NET_PLUGIN=x, PYTHONPATH=" in note for note in verified["notes"])
+    watched, _ = watched_run(SLUG, fresh.work)
+    forged = watched.record.memory().launchings["tiny-2"]
+    for _ in range(2):  # the second time by the proof that was kept
+        with pytest.raises(Blocked, match=r"NCCL_NET_PLUGIN=x, PYTHONPATH=.*evil.*`herorun trust tiny`"):
+            admitted_plan(watched, forged)
+    capsys.readouterr()
+    assert fresh.herorun("relaunch", SLUG, "--reason", "x") != 0
+    assert "PYTHONPATH" in capsys.readouterr().err and len(story.starts) == 1
+    assert fresh.herorun("trust", SLUG, "--yes") == 0
+    assert f"PYTHONPATH={home / 'evil'}" in capsys.readouterr().out
+    assert admitted_plan(watched, forged).env.value["NCCL_NET_PLUGIN"] == "x"
+    assert admitted_plan(
+        story.run, story.run.record.memory().launchings["tiny-1"]
+    )  # its own needs nobody's word
+
+
+def test_a_rejected_shell_is_left_out(story: Story, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    story.finished()
+    forge_environment(story, home / "evil")
+    fresh = story.clone("fresh")
+    assert fresh.herorun("trust", SLUG, "--reject") == 0
+    watched, _ = watched_run(SLUG, fresh.work)
+    assert [i.name for i in watched.record.memory().instances] == ["tiny-1"]
+
+
+def test_a_rejected_forgery_is_left_out_and_said_no_more(
+    story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    story.launched(WAIT)
+    forge_launch(story, home / "ran")
+    fresh = story.clone("fresh")
+    git(fresh.work, "fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
+    assert fresh.herorun("trust", SLUG, "--reject") == 0
+    _, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    assert not [f for f in verified["faults"] if "tiny-2" in f]
+    run = fresh.run
+    watched, _ = watched_run(SLUG, fresh.work)
+    memory = watched.record.memory()
+    assert [i.name for i in memory.instances] == ["tiny-1"] and memory.next_number == 3
+    assert run.slug == SLUG
+
+
+def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    fresh = story.clone("fresh")
+    _, standing = told(fresh, capsys, "status", SLUG)
+    assert standing["stage"] == "launched" and not [d for d in standing["doubts"] if "count" in d]
+    assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists()
+
+
+def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    fresh = story.clone("fresh")
+    fresh.run.record.fetch()
+    story.origin.rename(story.home / "away")
+    code, standing = told(fresh, capsys, "status", SLUG)
+    (story.home / "away").rename(story.origin)
+    assert code == 3 and standing["run"] == "unknown" and standing["monitor"] == "stale"
+    assert any(doubt.startswith("from the record alone: ") for doubt in standing["doubts"])
+
+
+def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    forge_seal(story)
+    fresh = story.clone("fresh")
+    _, standing = told(fresh, capsys, "status", SLUG)
+    assert standing["sealed"] is None and standing["stage"] == "launched"
+    assert any("the seal herorun/tiny/seal-1 does not count" in doubt for doubt in standing["doubts"])
+    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    assert code == 1 and any("does not count" in fault for fault in verified["faults"])
+    assert fresh.launch() == 1
+
+
+def test_a_seal_is_believed_by_its_tag_which_is_fetched(story: Story, capsys: CAPTURE) -> None:
+    story.finished()
+    assert story.seal() == 0
+    fresh = story.clone("fresh")
+    git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
+    assert told(fresh, capsys, "status", SLUG)[1]["sealed"] == "herorun/tiny/seal-1"
+    git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
+    git(fresh.work, "tag", "-a", "-m", "another", "herorun/tiny/seal-1")
+    assert told(fresh, capsys, "status", SLUG)[1]["sealed"] is None
+
+
+def test_a_record_that_fills_the_memory_is_not_read(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    run = story.run
+    day = f"{now() + timedelta(days=1):%Y%m%d}"
+    bomb = {f".agents/logbooks/tiny.journal/{day}.jsonl": b"0" * (65 << 20)}
+    commit_files(run.repository, run.record.ref, run.record.tip, bomb, "a bomb", now())
+    capsys.readouterr()
+    assert story.herorun("status", SLUG) == 3
+    assert "is too large: 65 MiB" in capsys.readouterr().err
+
+
+# --- what a cloned contract names -----------------------------------------------------------------
+
+
+@pytest.fixture
+def untrusting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user who has trusted nothing yet."""
+    monkeypatch.delenv(trusted.VARIABLE)
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    return home / "state" / "herorun" / "trust.json"
+
+
+def test_what_a_cloned_contract_names_is_not_run_before_it_is_trusted(
+    story: Story, home: Path, untrusting: Path, capsys: CAPTURE
+) -> None:
+    mark = home / "ran"
+    (story.work / "runs" / "tiny.toml").write_text(evil_contract(story, mark))
+    story.publish()
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG) == 3
+    assert "herorun trust tiny" in capsys.readouterr().err and not mark.exists()
+    assert story.herorun("trust", SLUG) == 3  # nobody at a terminal
+    assert not untrusting.exists()
+    assert story.herorun("trust", SLUG, "--yes") == 0
+    assert "touch" in capsys.readouterr().out and untrusting.exists()
+    story.herorun("preflight", SLUG)
+    assert mark.exists()
+    mark.unlink()
+    (story.work / "runs" / "tiny.toml").write_text(evil_contract(story, home / "other"))
+    assert story.herorun("preflight", SLUG) == 3  # another program is asked about again
+    elsewhere = story.clone("elsewhere")
+    assert elsewhere.herorun("preflight", SLUG) == 3 and not mark.exists()  # and so is another clone
+
+
+def test_a_plain_contract_needs_no_trust(story: Story, untrusting: Path, capsys: CAPTURE) -> None:
+    story.init()
+    assert story.herorun("preflight", SLUG) == 0
+    assert story.herorun("trust", SLUG) == 0 and not untrusting.exists()
+    assert "nothing has to be trusted" in capsys.readouterr().out
+
+
+def test_a_config_command_is_asked_about(story: Story, untrusting: Path, capsys: CAPTURE) -> None:
+    story.sign(config={"files": [], "command": ["sh", "-c", "echo '{}'"]}, final_step=4)
+    story.init()
+    assert story.herorun("preflight", SLUG) == 3
+    assert '[config] command = ["sh","-c"' in capsys.readouterr().err
+
+
+def test_an_ssh_configuration_in_the_repository_is_refused(
+    story: Story, untrusting: Path, capsys: CAPTURE
+) -> None:
+    scheduler = {"kind": "ssh", "host": "box", "folder": "/x", "ssh_config": "ssh_config"}
+    text = (story.work / "runs" / "tiny.toml").read_text()
+    start = text.index("[scheduler]")
+    rows = "".join(f"{key} = {json.dumps(value)}\n" for key, value in scheduler.items())
+    (story.work / "runs" / "tiny.toml").write_text(
+        text[:start] + "[scheduler]\n" + rows + text[text.index("\n[", start) :]
+    )
+    assert story.herorun("preflight", SLUG) == 2
+    assert "lies inside the repository" in capsys.readouterr().err
+    assert story.herorun("trust", SLUG, "--yes") == 2

@@ -1,0 +1,217 @@
+"""Handing the watch over: one owner at a time, the facts in the record, and nothing done by whoever lost it."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.decide import Stop
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.evidence import Launcher
+from herorun.core.lease import Lease, read_lease
+from herorun.operations.babysit.perform import perform
+from herorun.operations.orders import handoff
+from herorun.operations.record import lease as leasing
+from herorun.operations.record.lease import take_lease
+from herorun.stores.local import LocalStore
+from herorun.system import clock, host
+from herorun.workspace import Run
+from stories import SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+THERE = "eve@there"
+
+
+def lease(story: Story) -> Lease:
+    found = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
+    assert found
+    return found
+
+
+def as_eve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on this is another machine."""
+    monkeypatch.setattr(host, "owner", lambda: THERE)
+
+
+def told(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = story.herorun("handoff", SLUG, "--json", *words)
+    out = capsys.readouterr()
+    document = json.loads(out.out)
+    return code, out.err if "error" in document else document
+
+
+def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    before = lease(story)
+    code, said = told(story, capsys, "--to", THERE, "--reason", "my night is over")
+    assert (code, said["warnings"]) == (0, [])
+    after = lease(story)
+    assert (after.owner, after.fence) == (THERE, before.fence + 1)
+    (event,) = story.events("HandedOff")
+    assert event.to == THERE
+    facts = event.facts
+    assert facts["Job"] == "tiny-1"
+    assert facts["Cluster"] == "local"
+    assert "run healthy" in facts["Evidence"] and "no alert fires" in facts["Evidence"]
+    assert facts["Decision"].startswith("my night is over; said by ")
+    assert facts["Resubmission"] == "`herorun relaunch tiny` once it has ended; [babysit] recovery = relaunch"
+    assert "tiny is watched by eve@there" in (story.state / "issue.md").read_text().replace("\u200b", "")
+    assert story.published
+    # Whoever gave it away does nothing any more; whoever was given it watches.
+    lines = len(story.lines)
+    assert story.tick() == 1
+    assert f"watched by {THERE}" in capsys.readouterr().err
+    assert len(story.lines) == lines
+    as_eve(monkeypatch)
+    assert story.tick() == 0
+
+
+@pytest.mark.thorough
+def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert told(story, capsys, "--to", THERE)[0] == 0
+    assert story.herorun("babysit", SLUG) == 1
+    assert f"watched by {THERE}" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_a_lease_that_moves_is_not_taken(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    held = lease(story)
+    mine = story.run
+    as_eve(monkeypatch)
+    beats: list[Lease] = []
+    monkeypatch.setattr(handoff.time, "monotonic", lambda: float(len(beats)))
+
+    def owner_lives(_: float) -> None:
+        beats.append(take_lease(replace_owner(mine, held.owner)))
+
+    with pytest.raises(Blocked, match="it is alive"):
+        handoff.take_over(story.run, wait=60, rest=owner_lives)
+    assert lease(story).owner == held.owner
+    assert not story.events("HandedOff")
+
+
+def replace_owner(run: Run, owner: str) -> Run:
+    run.__dict__["launcher"] = Launcher(owner, "somebody", "/tmp")
+    return run
+
+
+@pytest.mark.thorough
+def test_whether_it_is_stale_is_not_known_at_the_first_sight(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    before = lease(story)
+    (story.state / "lease-seen.json").unlink(missing_ok=True)
+    as_eve(monkeypatch)
+    code, said = told(story, capsys, "--take")
+    assert code == 3
+    assert "whether it is stale shows at" in said
+    assert lease(story) == before
+
+
+@pytest.mark.thorough
+def test_a_lease_that_stood_still_for_two_cadences_is_taken(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    before = lease(story)
+    as_eve(monkeypatch)
+    assert told(story, capsys, "--take")[0] == 3
+    seen = story.state / "lease-seen.json"
+    marked = json.loads(seen.read_text())
+    seen.write_text(json.dumps({**marked, "since": "2020-01-01T00:00:00Z"}))
+    code, said = told(story, capsys, "--take")
+    assert (code, said["said"]) == (0, f"{THERE} watches from now on: `herorun babysit tiny`")
+    after = lease(story)
+    assert (after.owner, after.fence) == (THERE, before.fence + 1)
+    (event,) = story.events("HandedOff")
+    assert event.facts["Decision"].startswith("its lease has not moved since 2020-01-01 00:00:00 UTC")
+    assert story.tick() == 0
+
+
+@pytest.mark.thorough
+def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.launched(WAIT)
+    run = story.run
+    path = story.root / "_herorun" / "lease.json"
+    path.write_bytes(lease(story).handed(THERE).bytes())
+    done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
+    assert "is held by eve@there" in done.why
+    found = story.run.scheduler.find("tiny-1", clock.now())
+    assert found.job.state.live  # Absent fails the test too
+
+
+@pytest.mark.thorough
+def test_a_lease_on_a_mount_that_hangs_hangs_no_act(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.launched(WAIT)
+    run, over = story.run, threading.Event()
+    monkeypatch.setattr(leasing, "DEADLINE", 0.05)
+    monkeypatch.setattr(LocalStore, "swap", lambda *_: over.wait(60))
+    done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
+    over.set()
+    assert "no answer within 0.05s" in done.why
+    assert run.scheduler.find("tiny-1", clock.now()).job.state.live
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", [(), ("--to", THERE, "--take"), ("--to", "eve"), ("--to", "eve @there")])
+def test_wrong_words_are_one_sentence(story: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
+    story.launched(WAIT)
+    code, said = told(story, capsys, *words)
+    assert (code, said.count("\n")) == (2, 1)
+
+
+# --- the lease on the record's branch -------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_where_the_contract_says_so_the_record_is_the_lease(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"lease": "record"})
+    story.launched(WAIT)
+    assert not (story.root / "_herorun" / "lease.json").exists()
+    held = story.run.record.memory().lease
+    assert held and (held.owner, held.fence) == (host.owner(), 1)
+    assert story.tick() == 0
+    again = story.run.record.memory().lease
+    assert again and again.beat > held.beat
+    assert told(story, capsys, "--to", THERE)[0] == 0
+    given = story.run.record.memory().lease
+    assert given and (given.owner, given.fence) == (THERE, 2)
+
+
+def test_a_root_that_refuses_the_first_owner_makes_the_record_the_lease(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    run = story.run
+
+    def refused(path: str, data: bytes) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(run.store, "create", refused, raising=False)
+    assert take_lease(run).owner == host.owner()
+    assert leasing.by_record(story.run)
+
+
+@pytest.mark.thorough
+def test_of_two_clones_that_take_the_record_lease_at_once_one_has_it(story: Story, tmp_path: Path) -> None:
+    story.sign(babysit={"lease": "record"})
+    story.init()
+    other = story.clone("other")
+    there = replace_owner(other.run, THERE)
+    there.record.fetch()
+    assert take_lease(story.run).owner == host.owner()
+    with pytest.raises((Blocked, CouldNotLook)):
+        take_lease(there)
+    there.record.fetch()
+    held = there.record.memory().lease
+    assert held and held.owner == host.owner()

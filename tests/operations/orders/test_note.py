@@ -1,0 +1,162 @@
+"""What people write: kept once, masked, and said in the issue once."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from herorun.operations.orders import note as noting
+from herorun.record import Record, remote
+from herorun.system import clock
+from herorun.system.git import Repository
+from stories import SLUG, WAIT, Story
+
+
+def note(story: Story, status: str = "flat", *more: str) -> int:
+    lines = ("--status", status, "--evidence", "loss 2.5", "--decision", "go on", "--next", "look again")
+    return story.herorun("note", SLUG, *lines, *more)
+
+
+@pytest.fixture
+def begun(story: Story) -> Story:
+    story.init()
+    return story
+
+
+def test_a_note_stands_in_the_logbook_and_on_the_remote(begun: Story) -> None:
+    assert note(begun, "flat", "--caveat", "mixture changed") == 0
+    logbook = begun.run.record.logbook()
+    for line in ("- Status: flat", "- Evidence: loss 2.5", "- Caveat: mixture changed", "- By: Dri"):
+        assert line in logbook
+    assert begun.lines[-1].id in begun.journal_there
+    assert begun.run.record.memory().caveats == ("mixture changed",)
+
+
+def test_the_same_words_at_once_are_the_same_note(begun: Story) -> None:
+    for _ in range(2):
+        assert note(begun, "flat", "--issue") == 0
+    assert len(begun.events("Noted")) == 1
+    assert len([key for key in begun.comments if key.startswith("note/")]) == 1
+
+
+@pytest.mark.thorough
+def test_a_note_can_be_told_later(begun: Story) -> None:
+    note(begun)
+    note(begun, "flat", "--issue")
+    assert len(begun.events("Noted")) == 1
+    assert len([key for key in begun.comments if key.startswith("note/")]) == 1
+
+
+@pytest.mark.thorough
+def test_other_words_and_the_same_words_later_are_notes_of_their_own(
+    begun: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note(begun)
+    note(begun, "rising")
+    note(begun)
+    monkeypatch.setattr(noting, "now", lambda: clock.now() + timedelta(hours=2))
+    note(begun)
+    assert [event.lines["Status"] for event in begun.events("Noted")] == ["flat", "rising", "flat", "flat"]
+
+
+@pytest.mark.thorough
+def test_secrets_are_masked_before_they_are_kept(begun: Story) -> None:
+    for _ in range(2):
+        note(begun, "started with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567", "--issue")
+    page = (begun.work / ".herorun" / SLUG / "issue.md").read_text()
+    assert "0123456789abcdef" not in begun.run.record.logbook() + begun.journal_there + page
+    assert len(begun.events("Noted")) == 1
+
+
+# --- from another clone --------------------------------------------------------------------------------
+
+
+def test_a_note_that_others_overtake_is_pushed_again_until_it_is_there(
+    begun: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time that the other clone has put its note on top, somebody else has pushed meanwhile."""
+    other = begun.clone("elsewhere")
+    note(other, "first")
+    pushes: list[str] = []
+    real = remote.push
+
+    def overtaken(repository: Repository, *given: Any) -> None:
+        if repository.top == other.work and len(pushes) < 5:
+            pushes.append(str(given[1]))
+            note(begun, f"ours {len(pushes)}")
+        real(repository, *given)
+
+    monkeypatch.setattr(remote, "push", overtaken)
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.001)
+    assert note(other, "theirs") == 0
+    assert len(pushes) == 5
+    assert other.lines[-1].id in begun.journal_there
+
+
+@pytest.mark.thorough
+def test_notes_of_two_clones_that_push_at_once_are_all_there(begun: Story) -> None:
+    """Real processes, each of which finds the branch moved by the other."""
+    other = begun.clone("elsewhere")
+
+    def notes(name: str, story: Story) -> list[int]:
+        lines = ("--evidence", "loss 2.5", "--decision", "go on", "--next", "look again")
+        argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "note", SLUG, *lines, "--status"]
+        return [subprocess.run([*argv, f"{name} {n}"], timeout=120, check=False).returncode for n in range(2)]
+
+    with ThreadPoolExecutor(2) as both:
+        assert list(both.map(notes, ("here", "there"), (begun, other))) == [[0, 0], [0, 0]]
+    for words in ("here 0", "here 1", "there 0", "there 1"):
+        assert begun.journal_there.count(f'"{words}"') == 1
+
+
+def test_a_note_that_cannot_be_pushed_is_queued_and_says_what_delivers_it(
+    begun: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noting, "PATIENCE", 0.0)
+    hook = begun.refuse_pushes()
+    capsys.readouterr()
+    assert note(begun, "flat", "--json") == 3
+    said = json.loads(capsys.readouterr().out)
+    assert (said["pushed"], said["queued"]) == (False, True)
+    assert f"queued in this clone, {begun.work}" in said["warning"]
+    assert "type the same command again" in said["warning"]
+    hook.unlink()
+    assert note(begun, "flat") == 0
+    assert len(begun.events("Noted")) == 1
+    assert begun.lines[-1].id in begun.journal_there
+
+
+def test_a_push_that_failed_for_a_moment_is_tried_again(
+    begun: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = begun.refuse_pushes()
+    real = Record.push
+
+    def mended(record: Record) -> Any:
+        pushed = real(record)
+        hook.unlink(missing_ok=True)
+        return pushed
+
+    monkeypatch.setattr(Record, "push", mended)
+    monkeypatch.setattr(noting, "FIRST_PAUSE", 0.01)
+    assert note(begun, "flat") == 0
+    assert begun.lines[-1].id in begun.journal_there
+
+
+@pytest.mark.thorough
+def test_a_note_for_the_issue_from_another_clone_stands_on_the_holders_page(story: Story) -> None:
+    """The page is a file, and belongs to whoever holds the lease: a page in the other clone nobody would read."""
+    story.launched(WAIT)
+    story.tick()
+    other = story.clone("elsewhere")
+    assert note(other, "flat", "--issue") == 0
+    assert not (other.state / "issue.md").exists()
+    story.tick()  # pushes, and so takes over what the other clone has written
+    story.tick()
+    assert [key for key in story.comments if key.startswith("note/")]
+    (story.data / "go").touch()
+    story.ended()

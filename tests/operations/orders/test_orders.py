@@ -1,0 +1,457 @@
+"""What people order, by the real commands on real jobs: stop, relaunch, ack, approve, deny, pause, resume."""
+
+import json
+import shlex
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import a_job
+from commands.answers import ask
+from herorun.operations.babysit import tick
+from herorun.operations.orders import stop_and_relaunch
+from herorun.operations.orders.rollback import rollback
+from herorun.schedulers.local import Local
+from herorun.system.clock import now
+from stories import CRASH, SLUG, WAIT, Story, eventually
+
+CAPTURE = pytest.CaptureFixture[str]
+LATER = "sleep 600"
+
+
+def keys(story: Story, word: str) -> list[str]:
+    return [key for key in story.comments if key.startswith(word)]
+
+
+def words(story: Story) -> list[str]:
+    return [event.word.value for event in story.events("Ordered")]
+
+
+def status(story: Story, capsys: CAPTURE) -> Any:
+    return ask(story, capsys, "status", SLUG, "--json").document
+
+
+@pytest.fixture
+def asked(story: Story) -> Story:
+    """A run that crashed under `recovery = "ask"`, and whose question was put."""
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    assert story.tick() == 1
+    return story
+
+
+# --- stop -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert ask(story, capsys, "stop", SLUG, "--reason", "wrong data").code == 0
+    story.tick()
+    story.tick()
+    (event,) = story.events("Ordered")
+    assert (event.word, event.about, event.by, event.reason) == ("stop", ("tiny-1",), "Dri", "wrong data")
+    assert len(story.starts) == 1 and keys(story, "escalate/") == []
+    assert "### " in story.run.record.logbook() and "stop by Dri" in story.run.record.logbook()
+    assert status(story, capsys)["stopped"] == "Dri"
+
+
+@pytest.mark.thorough
+def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    story.herorun("stop", SLUG)
+    answer = ask(story, capsys, "stop", SLUG)
+    assert answer.code == 0 and "has ended already" in answer.out
+    assert words(story) == ["stop"]
+
+
+@pytest.mark.thorough
+def test_a_job_that_nobody_can_see_is_not_touched(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from herorun.core.ports import Unsure
+
+    story.launched(WAIT)
+    with monkeypatch.context() as patch:
+        patch.setattr(Local, "find", lambda *_: Unsure("squeue: time-out"))
+        for order in (("stop", SLUG), ("relaunch", SLUG, "--stop-first")):
+            answer = ask(story, capsys, *order)
+            assert answer.code == 3 and "squeue: time-out" in answer.err
+    assert words(story) == [] and len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_an_end_that_does_not_come_starts_nothing(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    monkeypatch.setattr(Local, "stop", lambda *_: None)
+    answer = ask(story, capsys, "relaunch", SLUG, "--stop-first", "--wait", "300ms", "--no-babysit")
+    assert answer.code == 3 and "still is running" in answer.err
+    assert len(story.starts) == 1
+
+
+# --- relaunch by hand -------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"recovery": "observe"})
+    story.launched(CRASH)
+    answer = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
+    assert answer.code == 0 and "tiny-2 was started in place of tiny-1" in answer.out
+    story.ended("tiny-2")
+    assert story.starts[1] == f"tiny-2 {story.root}/step-2"
+    again = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
+    assert again.code == 0 and "was started already" in again.out
+    assert "has ended since: to relaunch tiny-2 too, give another `--reason`" in again.out
+    assert len(story.starts) == 2
+    requested = story.events("Launching")[1]
+    assert requested.why == "relaunch after tiny-1: ordered by Dri: new switch"
+
+
+@pytest.mark.thorough
+def test_a_running_job_is_relaunched_only_when_told_to_stop_it(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    blocked = ask(story, capsys, "relaunch", SLUG)
+    assert blocked.code == 1 and "--stop-first" in blocked.err
+    assert ask(story, capsys, "relaunch", SLUG, "--stop-first", "--no-babysit").code == 0
+    story.ended("tiny-2")
+    assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
+    assert words(story) == ["stop", "relaunch"]
+    assert keys(story, "escalate/") == []
+
+
+@pytest.mark.thorough
+def test_what_status_says_to_type_starts_it_again_also_right_after_an_order(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """The very same order again, minutes after it, is taken for the one before."""
+    story.order("tiny-2", CRASH)
+    story.launched(CRASH)
+    for number in (2, 3):
+        order = shlex.split(ask(story, capsys, "status", SLUG, "--json").document["next"])
+        answer = ask(story, capsys, *order[1:], "--no-babysit")
+        assert answer.code == 0 and f"tiny-{number} was started" in answer.out
+        story.ended(f"tiny-{number}")
+
+
+@pytest.mark.thorough
+def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE) -> None:
+    story.launched(CRASH)
+    (story.root / "step-2" / "metadata.json").unlink()
+    answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
+    assert answer.code == 1 and "no complete checkpoint" in answer.err
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(CRASH)
+    newest = story.root / "step-2" / "metadata.json"
+    whole = newest.read_text()
+    newest.unlink()
+    assert ask(story, capsys, "relaunch", SLUG, "--no-babysit").code == 1
+    newest.write_text(whole)
+    rollback(story.run, 2, babysit=False)
+    story.ended("tiny-2")
+    answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
+    assert (
+        answer.code == 1 and "the run would start at step 4" in answer.err
+    )  # the gate was asked about tiny-2
+
+
+# --- questions ----------------------------------------------------------------------------------------
+
+
+def test_a_yes_relaunches_at_the_next_tick_and_only_once(asked: Story, capsys: CAPTURE) -> None:
+    assert status(asked, capsys)["questions"] == ["escalate/relaunch/tiny-1/recovery"]
+    for _ in range(2):
+        assert ask(asked, capsys, "approve", SLUG, "--reason", "go on").code == 0
+    assert words(asked) == ["approve"] and len(asked.starts) == 1
+    asked.tick()
+    asked.ended("tiny-2")
+    asked.tick()
+    assert len(asked.starts) == 2
+    assert "recoverable: approved by Dri: go on" in asked.events("Launching")[1].why
+
+
+@pytest.mark.thorough
+def test_a_no_is_kept_and_not_asked_again(asked: Story, capsys: CAPTURE) -> None:
+    assert ask(asked, capsys, "deny", SLUG, "--reason", "we stop here").code == 0
+    before = asked.comments
+    asked.tick()
+    assert len(asked.starts) == 1 and asked.comments == before
+    assert status(asked, capsys)["answer"] == "denied by Dri: we stop here"
+    assert ask(asked, capsys, "approve", SLUG).code == 2
+
+
+@pytest.mark.thorough
+def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    for word in ("approve", "deny"):
+        answer = ask(story, capsys, word, SLUG)
+        assert answer.code == 2 and "Nothing is asked" in answer.err
+
+
+@pytest.mark.thorough
+def test_where_the_contract_only_observes_no_yes_relaunches(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"recovery": "observe"})
+    story.launched(CRASH)
+    story.tick()
+    assert ask(story, capsys, "approve", SLUG).code == 1
+    story.tick()
+    assert len(story.starts) == 1
+
+
+@pytest.mark.thorough
+def test_an_answer_holds_for_its_instance_alone(asked: Story) -> None:
+    asked.order("tiny-2", f"save 3; {CRASH}")
+    asked.herorun("approve", SLUG)
+    asked.tick()
+    asked.ended("tiny-2")
+    asked.tick()
+    assert len(asked.starts) == 2
+    assert keys(asked, "escalate/")[-1] == "escalate/relaunch/tiny-2/recovery"
+
+
+# --- pause ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE) -> None:
+    story.order("tiny-1", f"{WAIT}; {CRASH}")
+    story.init()
+    story.launch()
+    assert ask(story, capsys, "pause", SLUG, "--until", "2h", "--reason", "maintenance").code == 0
+    (story.data / "go").touch()
+    story.ended()
+    assert story.tick() == 1
+    assert len(story.starts) == 1 and len(keys(story, "tell/crashed")) == 1
+    held = status(story, capsys)["paused"]
+    assert (held["by"], held["reason"]) == ("Dri", "maintenance")
+    assert "paused     until" in ask(story, capsys, "status", SLUG).out
+    assert ask(story, capsys, "resume", SLUG).code == 0
+    story.tick()
+    story.ended("tiny-2")
+    assert len(story.starts) == 2
+
+
+@pytest.mark.thorough
+def test_a_pause_ends_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.launched(CRASH)
+    story.herorun("pause", SLUG, "--until", "1h")
+    story.tick()
+    assert len(story.starts) == 1
+    monkeypatch.setattr(tick, "now", lambda: now() + timedelta(hours=2))
+    story.tick()
+    story.ended("tiny-2")
+    assert len(story.starts) == 2
+
+
+@pytest.mark.parametrize(
+    "until", ["yesterday", "2020-01-01T00:00:00Z", "2099-01-01T00:00:00", "5", "9999999d"]
+)
+def test_a_pause_wants_a_time_to_come(story: Story, capsys: CAPTURE, until: str) -> None:
+    story.init()
+    assert ask(story, capsys, "pause", SLUG, "--until", until).code == 2
+
+
+# --- ack --------------------------------------------------------------------------------------------------
+
+
+def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
+    moment = now() + timedelta(hours=hours)
+    monkeypatch.setattr(tick, "now", lambda: moment)
+
+
+@pytest.mark.thorough
+def test_what_is_not_recovered_is_said_again_until_somebody_takes_note(
+    asked: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 4.1)
+    asked.tick()
+    asked.tick()
+    (again,) = keys(asked, "again/crashed")
+    done = next(e for e in asked.events("Done") if e.key.startswith("again/crashed"))
+    assert "recovery = ask" in done.lines["Evidence"] and again.endswith("/1")
+    assert ask(asked, capsys, "ack", SLUG, "crashed", "--reason", "on it").code == 0
+    at(monkeypatch, 9)
+    asked.tick()
+    assert len(keys(asked, "again/crashed")) == 1
+    (noted,) = status(asked, capsys)["acked"]
+    assert noted["alert"].startswith("crashed[tiny-1]@") and (noted["by"], noted["reason"]) == (
+        "Dri",
+        "on it",
+    )
+
+
+@pytest.mark.thorough
+def test_an_ack_without_a_name_is_of_all_and_once(asked: Story, capsys: CAPTURE) -> None:
+    assert "crashed[tiny-1]@" in ask(asked, capsys, "ack", SLUG).out
+    assert "already" in ask(asked, capsys, "ack", SLUG).out
+    assert words(asked) == ["ack"]
+    unknown = ask(asked, capsys, "ack", SLUG, "crashd")
+    assert unknown.code == 2 and "Did you mean crashed?" in unknown.err
+
+
+@pytest.mark.thorough
+def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None:
+    orders = (("ack",), ("approve",), ("stop",), ("relaunch",), ("resume",), ("pause", "--until", "1h"))
+    for name, *rest in orders:
+        assert ask(story, capsys, name, SLUG, *rest).code == 1
+    story.finished()
+    story.seal()
+    for name, *rest in orders:
+        answer = ask(story, capsys, name, SLUG, *rest)
+        assert answer.code == 1 and "sealed" in answer.err
+
+
+# --- recovery ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_the_same_failure_twice_without_a_new_checkpoint_is_put_to_a_person(story: Story) -> None:
+    story.order("tiny-2", CRASH)
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    for _ in range(3):
+        assert story.tick() == 1
+    assert len(story.starts) == 2
+    assert keys(story, "escalate/")[-1] == "escalate/relaunch/tiny-2/veto"
+    assert keys(story, "escalate/")[0].startswith("escalate/repeated-crash%5Btiny-2%5D@")
+
+
+@pytest.mark.thorough
+def test_another_failure_without_a_new_checkpoint_waits_a_minute(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})  # both end after step 3
+    story.order("tiny-2", "exit 7")
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    story.tick()
+    assert len(story.starts) == 2 and keys(story, "escalate/") == []
+    at(monkeypatch, 0.02)
+    story.tick()
+    story.ended("tiny-3")
+    assert len(story.starts) == 3
+    assert "recoverable: unknown, relaunch 2 of 3 in 1d" in story.events("Launching")[2].why
+
+
+@pytest.mark.thorough
+def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story) -> None:
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    assert story.events("Launching")[1].why == (
+        "relaunch after tiny-1: tiny-1 is failed: signal SIGKILL; recoverable: unknown, relaunch 1 of 3 in 1d"
+    )
+
+
+@pytest.mark.thorough
+def test_beyond_its_accelerator_hours_a_relaunch_is_a_question(story: Story) -> None:
+    story.sign(budget={"accelerator_hours": 1e-9}, hardware={"count": 8})
+    story.launched(CRASH)
+    story.tick()
+    assert len(story.starts) == 1
+    assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/hours"]
+
+
+@pytest.mark.thorough
+def test_a_check_that_the_contract_names_stops_a_running_job(story: Story) -> None:
+    story.sign(babysit={"stop_on": ["not-finite"]})
+    story.launched(WAIT)
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 3, "train/loss": NaN}\n{"step": 4, "train/loss": NaN}\n')
+    story.tick()
+    story.ended()
+    story.tick()
+    assert len(story.starts) == 1
+    assert [e.key for e in story.events("Done") if e.key.startswith("stop/")] == ["stop/tiny-1"]
+    assert keys(story, "escalate/stopped-by-hand") == []
+
+
+def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"stop_on": ["dirty-tree"]})
+    answer = ask(story, capsys, "preflight", SLUG)
+    assert answer.code == 2 and "no health check" in answer.err
+
+
+# --- interruptions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("where", ["stop_once", "relaunch_once"])
+def test_an_interrupted_order_goes_on_where_it_was(
+    story: Story, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    story.launched(WAIT)
+    order = ("relaunch", SLUG, "--stop-first", "--no-babysit")
+    with monkeypatch.context() as patch:
+        patch.setattr(stop_and_relaunch, where, _interrupt)
+        assert story.herorun(*order) == 130
+    assert story.herorun(*order) == 0
+    story.ended("tiny-2")
+    assert len(story.starts) == 2 and words(story) == ["stop", "relaunch"]
+    assert not story.run.record.memory().intended
+
+
+def _interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.thorough
+def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.order("tiny-2", LATER)
+    story.launched(CRASH)
+    real = Local.submit
+
+    def submit(*given: Any) -> None:
+        real(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Local, "submit", submit)
+        assert story.herorun("relaunch", SLUG, "--no-babysit") == 130
+    eventually(lambda: len(story.starts) == 2)
+    assert story.herorun("relaunch", SLUG, "--stop-first", "--no-babysit") == 0
+    assert len(story.starts) == 2 and json.loads((story.jobs / "tiny-2" / "started.json").read_text())
+
+
+@pytest.mark.thorough
+def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_back(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(CRASH)
+    capsys.readouterr()
+    assert story.herorun("status", SLUG, "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["run"], told["next"]) == ("down", f"herorun relaunch {SLUG}")
+    assert story.herorun("status", "--all") == 1
+
+    # and where the gate blocks that order, the page of the check that does is named
+    live = (a_job(instance="tiny-9", id="tiny-9"),)
+    monkeypatch.setattr(Local, "live", lambda self, slug: live)
+    capsys.readouterr()
+    assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
+    assert "`herorun explain live-duplicate` says how to mend it" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_who_watches_is_apart_from_what_is_seen(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(WAIT)
+    story.tick()
+    heart = story.state / "heartbeat.json"
+    heart.write_text(json.dumps({**json.loads(heart.read_text()), "at": "2026-01-01T00:00:00Z"}))
+    capsys.readouterr()
+    assert story.herorun("status", SLUG) == 3
+    said = capsys.readouterr().out
+    assert "  monitor    stale\n  babysitter monitor stale: last heartbeat" in said

@@ -1,0 +1,138 @@
+"""`herorun rollback`: back to an earlier checkpoint as the same run; what was given up stays, and is never picked again."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from herorun.core.errors import Blocked
+from herorun.core.evidence import JobState
+from herorun.operations.launch.relaunch import relaunch
+from stories import CRASH, SLUG, WAIT, Story, in_memory
+
+CAPTURE = pytest.CaptureFixture[str]
+BACK = ("rollback", SLUG, "--to", "2", "--no-babysit", "--reason", "a spike at 3")
+
+
+@pytest.fixture(scope="module")
+def went_back() -> Iterator[Story]:
+    """It saved steps 2 and 3 and crashed, went back to 2, crashed again before its next save, and was relaunched."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        told = Story(Path(folder).resolve()).begin(hardware={"count": 8})
+        told.order("tiny-1", f"save 3; {CRASH}")
+        told.order("tiny-2", CRASH)
+        assert told.init() == 0
+        assert told.launch() == 0
+        told.ended()
+        assert told.herorun(*BACK) == 0
+        told.ended("tiny-2")
+        told.tick()
+        told.ended("tiny-3")
+        yield told
+        told.end()
+
+
+def test_no_later_relaunch_picks_what_was_given_up(went_back: Story) -> None:
+    start = f"{went_back.root}/step-2"
+    assert went_back.starts == ["tiny-1 scratch", f"tiny-2 {start}", f"tiny-3 {start}"]
+    assert (went_back.root / "step-3" / "metadata.json").exists()
+
+
+def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
+    (launching,) = [each for each in went_back.events("Launching") if each.given_up]
+    assert (launching.given_up.step, launching.given_up.reason) == (2, "a spike at 3")
+    assert launching.facts["Ruled out"] == f"{went_back.root}/step-3"
+    assert launching.facts["Discards"].startswith("1 step,")
+    assert launching.facts["Tracker shows"] == "tiny holds steps 3 to 3 of both: the newer rows count"
+    page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()
+    assert "**Hero rollback requested: tiny-2**" in page and "- Reason: a spike at 3" in page
+    assert "rollback by Dri" in logbook and "- Reason: a spike at 3" in logbook
+    assert went_back.herorun("logbook", "verify", SLUG) == 0
+
+
+def test_what_was_given_up_is_not_gone_back_to(went_back: Story, capsys: CAPTURE) -> None:
+    answer = ask(went_back, capsys, "rollback", SLUG, "--to", "3", "--dry-run")
+    assert answer.code == 1
+    assert "it was given up when the run went back to step 2" in answer.err
+
+
+@pytest.fixture
+def crashed(story: Story) -> Story:
+    return story.launched(CRASH)
+
+
+@pytest.mark.thorough
+def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> None:
+    tip = crashed.run.record.tip
+    capsys.readouterr()
+    assert crashed.herorun(*BACK, "--dry-run", "--json") == 0
+    told = capsys.readouterr()
+    document = json.loads(told.out)
+    assert "nothing was done" in document["said"]
+    assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 step,")]
+    assert [fact for fact in document["facts"] if f"  {fact}\n" not in told.err] == []
+    assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)
+
+
+@pytest.mark.thorough
+def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
+    (crashed.root / "step-3").mkdir()
+    for step, why in (("1", "no checkpoint of that step lies in its roots"), ("3", "it is incomplete")):
+        answer = ask(crashed, capsys, "rollback", SLUG, "--to", step)
+        assert (answer.code, why in answer.err) == (1, True), answer.err
+    assert len(crashed.starts) == 1
+
+
+@pytest.mark.thorough
+def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    assert story.herorun(*BACK) == 1
+    assert "`herorun rollback tiny --to 2 --stop-first`" in capsys.readouterr().err
+    assert len(story.starts) == 1
+    assert story.herorun(*BACK, "--stop-first") == 0
+    story.ended("tiny-2")
+    assert story.starts[1] == f"tiny-2 {story.root}/step-2"
+    assert story.herorun(*BACK, "--stop-first") == 0  # the very same order again
+    assert len(story.starts) == 2
+
+
+@pytest.mark.thorough
+def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
+    crashed: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person ordered it, and herorun died: the babysitter must not go on from the newest checkpoint meanwhile."""
+    from herorun.operations.orders import rollback
+
+    monkeypatch.setattr(rollback, "intended_once", _dies)
+    with pytest.raises(KeyboardInterrupt):
+        rollback.rollback(crashed.run, 2, "a spike at 3", babysit=False)
+    crashed.tick()
+    assert len(crashed.starts) == 1
+    assert any(key.startswith("escalate/relaunch/tiny-1") for key in crashed.run.record.memory().done)
+    with pytest.raises(Blocked, match=r"rollback to step 2, which was .*`herorun status tiny` shows"):
+        relaunch(crashed.run, "tiny-1", "again")
+    monkeypatch.undo()
+    assert crashed.herorun(*BACK) == 0
+    crashed.ended("tiny-2")
+    assert len(crashed.starts) == 2
+
+
+def _dies(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.thorough
+def test_under_resume_never_it_goes_on_only_as_another_run(story: Story, capsys: CAPTURE) -> None:
+    story.sign(tracker={"resume": "never"})
+    story.launched(CRASH)
+    for words in (BACK, ("relaunch", SLUG, "--no-babysit")):
+        answer = ask(story, capsys, *words)
+        assert answer.code == 1 and 'resume is "never"' in answer.err
+    story.tick()
+    assert len(story.starts) == 1
+    page = (story.state / "issue.md").read_text()
+    assert f"`herorun fork {SLUG} tiny-2 --from 2 --reason " in page
+    assert story.run.record.memory().ends["tiny-1"].state is JobState.FAILED

@@ -1,0 +1,137 @@
+"""Rollback and fork of a run whose checkpoints lie on gs:// and s3:// and whose rows W&B's own client sent, by the real commands."""
+
+import json
+import os
+import signal
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import tomli_w
+
+from commands.answers import ask
+from operations.launch import test_on_object_stores as stores
+from operations.seal.sealed_story import seal_json
+from services.servers import Service
+from services.wandb_service import WandbService
+from stories import SLUG, TAG, Story, eventually
+
+pytestmark = pytest.mark.back_end
+
+CAPTURE = pytest.CaptureFixture[str]
+NEW = "tiny-b"
+BACK = ("rollback", SLUG, "--to", "104", "--no-babysit", "--reason", "a spike at 106")
+
+
+@pytest.fixture
+def wandb(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
+    with stores.serving(monkeypatch) as service:
+        yield service
+
+
+@pytest.fixture
+def told(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
+    return stores.begun(story, gcs, s3, wandb)
+
+
+def rows(wandb: WandbService, slug: str = SLUG) -> dict[int, Any]:
+    """What W&B holds, by step; each is there once."""
+    found = wandb.runs()[f"ent/proj/{slug}"]["history"]
+    by_step = {row["_step"]: row for row in found}
+    assert len(by_step) == len(found)
+    return by_step
+
+
+def crashes_after_106(told: Story, wandb: WandbService) -> None:
+    """It has saved 102 and 106 in S3 and 104 in Cloud Storage, and W&B has what it logged."""
+    (told.data / "orders" / "tiny-1-107").touch()
+    assert told.launch() == 0
+    eventually(lambda: len(stores.logged(wandb)) == 7, 60)
+    temporary = stores.roots(told)["temporary_root"]
+    eventually(lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/"), 30)
+    told.tick()  # which records its receipt: the root is an object store, so that only its log has one
+    os.kill(json.loads((told.jobs / "tiny-1" / "started.json").read_text())["pid"], signal.SIGKILL)
+    told.ended()
+
+
+def starts(told: Story) -> list[str]:
+    return [event.plan["start"]["value"]["path"] for event in told.events("Launching")]
+
+
+def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_said(
+    told: Story, wandb: WandbService, capsys: CAPTURE
+) -> None:
+    root, temporary = stores.roots(told).values()
+    crashes_after_106(told, wandb)
+    before = rows(wandb)
+    assert sorted(before) == list(range(100, 107))
+    _, blocked = seal_json(told, capsys, 1)
+    assert {"job-not-succeeded", "unfinished-tracker-run", "missing-final-metrics"} <= blocked
+
+    capsys.readouterr()
+    assert told.herorun(*BACK, "--dry-run") == 0
+    shows = "tiny keeps the rows of steps 105 to 107 as they were, and drops those of the new ones until the run passes step 107"
+    assert shows in capsys.readouterr().err and len(starts(told)) == 1
+    assert told.herorun(*BACK) == 0
+    (launching,) = [event for event in told.events("Launching") if event.given_up]
+    assert launching.facts["Tracker shows"] == shows
+    assert launching.facts["Ruled out"] == f"{temporary}/step-106"
+    assert starts(told)[1] == f"{root}/step-104"
+    told.ended("tiny-2")
+
+    after = rows(wandb)
+    assert sorted(after) == list(range(100, 112))
+    assert {step: after[step] for step in before} == before  # not one of the newer rows
+    assert (told.tick(), told.tick()) == (0, 0)
+    stores.accepts(told, "open-alerts", "resume-mismatch")
+    told_of, _ = seal_json(told, capsys, 0)
+    assert told_of["tag"] == TAG and told.stated["final_checkpoint"] == f"{root}/step-112"
+    assert told.herorun("verify-seal", TAG) == 0
+    forked_from_108(told, wandb, capsys)
+
+
+def forked_from_108(told: Story, wandb: WandbService, capsys: CAPTURE) -> None:
+    """The contract is written and committed; then the fork is begun and launched, and its parent stays as it is."""
+    root = stores.roots(told)["root"]
+    parent = rows(wandb)
+    written = ask(told, capsys, "fork", SLUG, NEW, "--from", "108", "--reason", "fp8 from here on")
+    assert written.code == 0, written
+    new = tomllib.loads((told.work / "runs" / f"{NEW}.toml").read_text())
+    assert (new["start"]["from"], new["tracker"]["id"]) == (f"{root}/step-108", NEW)
+    trainer = {"root": new["output"]["root"], "temporary_root": new["output"]["temporary_root"], "id": NEW}
+    (told.work / "config.toml").write_text(tomli_w.dumps({"trainer": {**trainer, "steps": 112}}))
+    told.publish()
+    capsys.readouterr()
+    assert told.herorun("fork", SLUG, NEW, "--launch", "--no-babysit") == 0, capsys.readouterr()
+    assert f"{NEW} begins from its first step after the checkpoint on; tiny stays" in capsys.readouterr().err
+    jobs = told.work / ".herorun" / NEW / "jobs"
+    eventually(lambda: list(jobs.glob(f"{NEW}-1/exit*")), 60)
+    eventually(lambda: wandb.runs()[f"ent/proj/{NEW}"].get("state") == "finished", 60)
+    assert sorted(rows(wandb, NEW)) == list(range(108, 112))
+    assert rows(wandb) == parent
+    for slug in (SLUG, NEW):
+        page = (told.work / ".herorun" / slug / "issue.md").read_text()
+        assert "fp8 from here on" in page and f"{root}/step-108" in page
+        assert told.herorun("logbook", "verify", slug) == 0
+
+
+def test_under_resume_never_a_crash_on_object_stores_is_a_question_and_nothing_is_started(
+    told: Story, wandb: WandbService, capsys: CAPTURE
+) -> None:
+    path = told.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    contract["tracker"]["resume"] = "never"
+    path.write_text(tomli_w.dumps(contract))
+    told.publish()
+    crashes_after_106(told, wandb)
+    before = rows(wandb)
+    for words in (BACK, ("relaunch", SLUG, "--no-babysit")):
+        answer = ask(told, capsys, *words)
+        assert answer.code == 1 and f"`herorun status {SLUG}` shows the command" in answer.err
+    capsys.readouterr()
+    assert told.tick("--json") == 1
+    acts = {action["action"] for action in json.loads(capsys.readouterr().out)["actions"]}
+    assert "escalate" in acts and "relaunch" not in acts
+    assert len(starts(told)) == 1 and rows(wandb) == before
+    assert f"herorun fork {SLUG} " in (told.state / "issue.md").read_text()

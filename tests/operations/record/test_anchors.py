@@ -1,0 +1,188 @@
+"""`logbook verify` holds the record against what names its commits outside the branch."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from herorun.operations.record import anchors
+from herorun.operations.record.anchors import look_outside
+from herorun.operations.record.post import record_link
+from herorun.operations.record.verify import Verified, verify_run
+from stories import SLUG, Story, git, in_memory, note
+
+REF = "refs/herorun/record/tiny"
+BRANCH = "refs/heads/herorun/tiny"
+BARE = "not anchored: nothing outside the branch names a commit of it"
+
+
+@pytest.fixture(scope="module")
+def launched() -> Iterator[Story]:
+    """A launched run, and beside it its page, and a receipt as its check-in would leave it."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        told = Story(Path(folder).resolve()).begin()
+        told.launched()
+        yield told
+        told.end()
+
+
+@pytest.fixture(scope="module")
+def rewritten(launched: Story) -> Iterator[Story]:
+    """Another origin, where somebody has put a record of his own in the place of the run's: it is whole in itself."""
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
+        forged = Story(Path(folder).resolve()).begin(output={"root": str(launched.root)})
+        assert forged.init() == 0
+        forged.run.record.append(note("never happened"))
+        assert forged.run.record.push()
+        yield forged
+
+
+@pytest.fixture
+def fresh(rewritten: Story) -> Iterator[Story]:
+    """A clone that knows nothing but that origin."""
+    told = rewritten.clone("fresh")
+    yield told
+    shutil.rmtree(told.home)
+
+
+@pytest.fixture
+def receipt(launched: Story) -> Iterator[Path]:
+    """What check-in leaves: it takes the record's commit from the admission."""
+    admission = json.loads((launched.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    path = launched.root / "_herorun" / "receipts" / "tiny-1.1.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"instance": "tiny-1", "record": admission["record"]}))
+    yield path
+    path.unlink()
+
+
+def verified(story: Story) -> Verified:
+    return verify_run(SLUG, story.work)
+
+
+def take_page(source: Story, target: Story) -> None:
+    """The issue as it stands, on another machine."""
+    target.state.mkdir(parents=True)
+    shutil.copy(source.state / "issue.md", target.state / "issue.md")
+
+
+def test_a_healthy_run_is_anchored_by_its_own_comment(launched: Story) -> None:
+    told = verified(launched)
+    assert (told.verdict, told.faults, BARE in told.notes) == ("clear", (), False)
+    assert "a comment on the issue" in look_outside(SLUG, launched.work).named.values()
+
+
+def test_a_comment_names_what_is_pushed(launched: Story) -> None:
+    """What is not, another clone's push may put on top of its own, under another name."""
+    run = launched.run
+    run.record.append(note("not pushed"))
+    assert run.record.pushed and run.record.tip != run.record.pushed
+    assert record_link(run) == f"`{run.record.pushed}`"
+    assert run.record.push()
+
+
+def test_without_a_remote_it_names_what_is_here(story: Story) -> None:
+    git(story.work, "remote", "remove", "origin")
+    assert story.init() == 0
+    assert record_link(story.run) == f"`{story.run.record.tip}`"
+
+
+def test_a_rewritten_branch_is_found_from_a_fresh_clone_by_a_comment(launched: Story, fresh: Story) -> None:
+    take_page(launched, fresh)
+    told = verified(fresh)
+    assert told.verdict == "blocked"
+    assert "the record that a comment on the issue names" in told.faults[0]
+    assert "it was rewritten or forked" in told.faults[0]
+
+
+def test_and_by_a_receipt(fresh: Story, receipt: Path) -> None:
+    told = verified(fresh)
+    assert told.verdict == "blocked" and "the record that the receipt tiny-1.1.json names" in told.faults[0]
+
+
+def test_and_by_a_receipt_that_stands_in_a_log_alone(launched: Story, fresh: Story) -> None:
+    admission = json.loads((launched.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    line = json.dumps({"instance": "tiny-1", "record": admission["record"]})
+    log = Path(str(fresh.run.scheduler.log("tiny-1")))
+    log.parent.mkdir(parents=True)
+    log.write_text(f"begins\n[0]: HERORUN_RECEIPT {line}\n" + "loss 1\n" * 5000)
+    told = verified(fresh)
+    assert told.verdict == "blocked"
+    assert "the record that the receipt in the log of tiny-1 names" in told.faults[0]
+    log.write_text("HERORUN_RECEIPT {\n")
+    told = verified(fresh)
+    assert (told.verdict, BARE in told.notes) == ("clear", True)
+    assert any("the receipt in the log of tiny-1 could not be read" in note for note in told.notes)
+
+
+def test_also_where_the_forged_record_names_no_contract_that_can_be_read(
+    fresh: Story, receipt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(name: str, start: Path) -> NoReturn:
+        raise KeyError("commit")
+
+    monkeypatch.setattr(anchors, "watched_run", unreadable)
+    told = verified(fresh)
+    assert told.verdict == "blocked"
+    assert any(note.startswith("the admitted contract could not be read") for note in told.notes)
+
+
+def test_without_either_it_is_said_not_to_be_anchored(fresh: Story) -> None:
+    told = verified(fresh)
+    assert (told.verdict, told.faults) == ("clear", ())
+    assert BARE in told.notes
+    assert any(
+        n.startswith("the issue could not be read: ") and "not on this machine" in n for n in told.notes
+    )
+
+
+def test_while_the_remote_is_out_of_reach_a_commit_that_is_not_here_proves_nothing(
+    launched: Story, fresh: Story, receipt: Path
+) -> None:
+    assert fresh.init() == 0
+    git(fresh.work, "remote", "set-url", "origin", str(fresh.home / "nowhere"))
+    told = verified(fresh)
+    assert (told.verdict, told.faults) == ("unknown", ())
+    assert any(
+        "the receipt tiny-1.1.json names" in note and "not in this clone" in note for note in told.notes
+    )
+
+
+def test_a_damaged_receipt_is_said_and_no_fault(launched: Story, receipt: Path) -> None:
+    receipt.write_text('{"instance": "tiny-1", "rec')
+    told = verified(launched)
+    assert told.verdict == "clear"
+    assert any(note.startswith("the receipt tiny-1.1.json could not be read: ") for note in told.notes)
+
+
+def test_a_root_that_lies_on_another_machine_is_said(launched: Story) -> None:
+    aside = launched.root.rename(launched.root.with_name("aside"))
+    try:
+        told = verified(launched)
+    finally:
+        aside.rename(launched.root)
+    assert told.verdict == "clear"
+    assert any(note.startswith("the receipts could not be read: ") for note in told.notes)
+
+
+def test_an_issue_that_nobody_can_read_is_said(launched: Story) -> None:
+    page = launched.state / "issue.md"
+    aside = page.rename(page.with_name("aside.md"))
+    page.mkdir()
+    try:
+        told = verified(launched)
+    finally:
+        page.rmdir()
+        aside.rename(page)
+    assert told.verdict == "clear"
+    assert any(note.startswith("the issue could not be read: ") for note in told.notes)
+
+
+def test_a_record_that_is_only_begun_is_not_anchored_yet(story: Story) -> None:
+    assert story.init() == 0
+    told = verified(story)
+    assert (told.verdict, told.notes) == ("clear", (BARE,))

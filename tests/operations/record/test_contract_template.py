@@ -1,0 +1,48 @@
+"""A new contract begins with what `[tool.herorun.init]` says, and says from where."""
+
+import tomllib
+
+import pytest
+
+from herorun.core.errors import WrongUse
+from herorun.operations.record.contract_template import FROM, drafted
+from herorun.workspace import template
+
+TOLD = {
+    "dri": "@dri",
+    "output_root": "gs://bucket/runs/",
+    "scheduler": "slurm",
+    "entity": "team",
+    "project": "hero",
+    "repo": "owner/name",
+}
+
+
+def test_nothing_said_is_the_template_as_it_stands() -> None:
+    assert drafted(template("run.toml"), {}) == template("run.toml")
+
+
+def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
+    text = drafted(template("run.toml"), TOLD)
+    told = tomllib.loads(text)
+    assert told["dri"] == "@dri"
+    assert told["output"] == {
+        "root": "gs://bucket/runs/$slug",
+        "temporary_root": "gs://bucket/runs/$slug-temporary",
+    }
+    assert told["scheduler"] == {"kind": "slurm"}
+    assert {**told["tracker"], "id": "", "name": ""} == {
+        "kind": "wandb",
+        "entity": "team",
+        "project": "hero",
+        "id": "",
+        "name": "",
+        "resume": "allow",
+    }
+    assert told["issue"] == {"kind": "github", "repo": "owner/name"}
+    assert text.count(FROM) == 9
+
+
+def test_half_of_a_tracker_is_none() -> None:
+    with pytest.raises(WrongUse, match="needs both"):
+        drafted(template("run.toml"), {"entity": "team"})

@@ -1,0 +1,161 @@
+"""The records of several runs go out in one push; what became of one says nothing of another."""
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from builders import NOON
+from herorun.core.event import Initialised
+from herorun.operations.record import push as module
+from herorun.operations.record.push import Together, push_together
+from herorun.record import Pushed, Record
+from herorun.system.git import Repository, find_repository
+from herorun.workspace import template
+from stories import Story, git, note
+
+HOOK = "#!/bin/sh\ncase $1 in *run-1) echo 'not here' >&2; exit 1;; esac\n"
+
+
+def a_record(story: Story, slug: str) -> Record:
+    repository = find_repository(story.work)
+    return Record(repository, slug, f"herorun/{slug}", "origin", lambda: template("logbook.md"))
+
+
+@pytest.fixture
+def four(story: Story) -> list[Record]:
+    """Begun, and nowhere else."""
+    records = [a_record(story, f"run-{number}") for number in range(4)]
+    for record in records:
+        record.append(Initialised(NOON, record.slug, {"DRI": "@dri"}, "issue.md"))
+    return records
+
+
+@pytest.fixture
+def pushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many refs each call of `git push` named."""
+    counted: list[int] = []
+    real = Repository.git
+
+    def git(self: Repository, *args: str, **named: object) -> object:
+        if args[0] == "push":
+            counted.append(sum(":refs/heads/" in arg for arg in args))
+        return real(self, *args, **named)
+
+    monkeypatch.setattr(Repository, "git", git)
+    return counted
+
+
+def there(story: Story) -> dict[str, str]:
+    rows = git(story.origin, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/herorun").split(
+        "\n"
+    )
+    return {name.rpartition("/")[2]: oid for oid, _, name in (row.partition(" ") for row in rows) if oid}
+
+
+def test_all_go_in_one_push(story: Story, four: list[Record], pushes: list[int]) -> None:
+    assert all(push_together(four)) and pushes == [4]
+    assert there(story) == {record.slug: record.tip for record in four}
+    assert all(record.pushed == record.tip for record in four)
+    assert all(push_together(four)) and pushes == [4]
+    four[2].append(note("one"))
+    assert all(push_together(four)) and pushes == [4, 1]
+    assert there(story)["run-2"] == four[2].tip
+
+
+def test_no_command_line_grows_without_bound(
+    story: Story, four: list[Record], pushes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 3)
+    assert all(push_together(four)) and pushes == [3, 1] and len(there(story)) == 4
+
+
+@pytest.mark.thorough
+def test_one_to_which_somebody_else_has_added_goes_on_top_of_theirs(story: Story, four: list[Record]) -> None:
+    assert all(push_together(four))
+    other = a_record(story.clone("elsewhere"), "run-1")
+    other.fetch()
+    other.append(note("theirs"))
+    assert other.push()
+    for record in four:
+        record.append(note("ours"))
+    assert all(push_together(four))
+    assert there(story) == {record.slug: record.tip for record in four}
+    assert [line.event.kind for line in four[1].lines()] == ["Initialised", "Noted", "Noted"]
+    assert four[1].pushed == four[1].tip
+
+
+def test_one_that_the_remote_refuses_keeps_no_other_back(story: Story, four: list[Record]) -> None:
+    hook = story.origin / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(HOOK)
+    hook.chmod(0o755)
+    told = push_together(four)
+    assert [bool(each) for each in told] == [True, False, True, True]
+    assert "herorun/run-1 was refused by origin: [remote rejected] (hook declined)" in told[1].why
+    assert "run-1" not in there(story) and four[1].pushed is None
+    hook.unlink()
+    assert all(push_together(four)) and "run-1" in there(story)
+
+
+def test_a_remote_that_is_away_is_asked_once(story: Story, four: list[Record], pushes: list[int]) -> None:
+    away = story.home / "away"
+    story.origin.rename(away)
+    told = push_together(four)
+    assert not any(told) and len({each.why for each in told}) == 1 and pushes == [4]
+    away.rename(story.origin)
+    assert all(push_together(four)) and len(there(story)) == 4
+
+
+def test_two_of_one_branch_do_not_stop_the_rest(story: Story, four: list[Record]) -> None:
+    four[1].branch = four[0].branch
+    told = push_together(four)
+    assert [bool(each) for each in told] == [True, False, True, True] and "holds something else" in told[
+        1
+    ].why
+    assert set(there(story)) == {"run-0", "run-2", "run-3"}
+
+
+def test_the_default_branch_is_never_pushed_to(story: Story, four: list[Record]) -> None:
+    before = git(story.origin, "rev-parse", "refs/heads/main")
+    four[1].branch = "main"
+    told = push_together(four)
+    assert [bool(each) for each in told] == [True, False, True, True] and "where code lies" in told[1].why
+    assert git(story.origin, "rev-parse", "refs/heads/main") == before
+
+
+def test_loops_that_push_at_once_share_a_push(
+    story: Story, four: list[Record], pushes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first is under way the others come; they go together in the second."""
+    together, real = Together(), module.push_together
+    under_way, all_wait, calls = threading.Event(), threading.Event(), iter(range(9))
+
+    def slow(records: list[Record]) -> list[Pushed]:
+        if next(calls) == 0:
+            under_way.set()
+            assert all_wait.wait(30)
+        return real(records)
+
+    monkeypatch.setattr(module, "push_together", slow)
+    told: list[Pushed] = []
+    threads = [threading.Thread(target=lambda r=record: told.append(together.push(r))) for record in four]
+    threads[0].start()
+    assert under_way.wait(30)
+    (queue,) = together._queues.values()
+    for thread in threads[1:]:
+        thread.start()
+    for _ in _until(lambda: len(queue._waiting) == 3):
+        threading.Event().wait(0.005)
+    all_wait.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(told) == 4 and all(told) and pushes == [1, 3]
+
+
+def _until(reached: Callable[[], bool]) -> Iterator[int]:
+    for turn in range(2000):
+        if reached():
+            return
+        yield turn
+    raise AssertionError("it never came to that")

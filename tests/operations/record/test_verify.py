@@ -1,0 +1,195 @@
+"""What `logbook verify` asks of the world around the record: the remote, the tags, and git itself."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON
+from herorun.core.errors import CouldNotLook
+from herorun.operations.record.verify import Verified, open_record, verify_record
+from herorun.system.plumbing import commit_files
+from stories import SLUG, Story, git, note
+
+REF = "refs/herorun/record/tiny"
+BRANCH = "refs/heads/herorun/tiny"
+
+
+@pytest.fixture
+def kept(story: Story) -> Story:
+    """A healthy record of two commits, pushed."""
+    assert story.init() == 0
+    story.run.record.append(note("one"))
+    assert story.run.record.push()
+    return story
+
+
+def verified(story: Story) -> Verified:
+    return verify_record(open_record(SLUG, story.work))
+
+
+def elsewhere(story: Story, word: str) -> Story:
+    """Another clone that adds a note and pushes it."""
+    other = story.clone(f"clone-{word}")
+    other.init()
+    other.run.record.append(note(word))
+    assert other.run.record.push()
+    return other
+
+
+def force_pushed(story: Story) -> None:
+    """Somebody's other record on the branch, of which this clone has no object."""
+    other = Story(story.home / "other").begin()
+    other.init()
+    git(other.work, "push", "-q", "-f", str(story.origin), f"{REF}:{BRANCH}")
+
+
+@pytest.mark.thorough
+def test_a_remote_that_another_machine_rewrote_is_a_fault(kept: Story) -> None:
+    force_pushed(kept)
+    told = verified(kept)
+    assert told.verdict == "blocked"
+    assert "the branch on origin" in told.faults[0] and "rewritten or forked" in told.faults[0]
+
+
+@pytest.mark.thorough
+def test_also_where_the_contract_is_gone(kept: Story) -> None:
+    force_pushed(kept)
+    (kept.work / "runs" / "tiny.toml").unlink()
+    assert "the branch on origin" in str(verified(kept).faults)
+
+
+@pytest.mark.thorough
+def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Story) -> None:
+    story.sign(logbook={"branch": "logs"})
+    story.launched()
+    git(story.origin, "update-ref", "-d", "refs/heads/logs")
+    (story.work / "runs" / "tiny.toml").unlink()
+    assert verified(story).faults == ("anchor: logs is gone from origin, where it was pushed",)
+
+
+@pytest.mark.thorough
+def test_nothing_of_the_looking_stays(kept: Story) -> None:
+    elsewhere(kept, "theirs")
+    before = git(kept.work, "for-each-ref")
+    verified(kept)
+    assert git(kept.work, "for-each-ref") == before
+
+
+@pytest.mark.thorough
+def test_a_remote_that_is_ahead_is_verified_to_its_end(kept: Story) -> None:
+    elsewhere(kept, "theirs")
+    told = verified(kept)
+    assert (told.verdict, told.entries, told.commits) == ("clear", 3, 3)
+    assert "the branch on origin is ahead of this clone" in told.notes[0]
+
+
+@pytest.mark.thorough
+def test_what_another_clone_spoiled_is_found(kept: Story) -> None:
+    other = elsewhere(kept, "theirs")
+    other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
+    git(other.work, "push", "-q", "origin", f"{REF}:{BRANCH}")
+    assert "differs from its journal line" in str(verified(kept).faults)
+
+
+@pytest.mark.thorough
+def test_two_machines_that_both_went_on_are_no_fault(kept: Story) -> None:
+    elsewhere(kept, "theirs")
+    kept.run.record.append(note("ours"))
+    told = verified(kept)
+    assert told.verdict == "clear" and "both went on" in told.notes[0]
+
+
+def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(kept: Story) -> None:
+    git(kept.origin, "update-ref", "-d", BRANCH)
+    assert verified(kept).faults == ("anchor: herorun/tiny is gone from origin, where it was pushed",)
+
+
+def sealed_elsewhere(story: Story) -> None:
+    """A seal of a record commit that nobody here has."""
+    message = '{"record":"' + "12" * 20 + '"}'
+    git(story.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f"sealed\n\n{message}", "HEAD")
+
+
+def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
+    sealed_elsewhere(kept)
+    kept.origin.rename(kept.home / "elsewhere")
+    told = verified(kept)
+    assert (told.verdict, told.faults) == ("unknown", ())
+    assert "the record that herorun/tiny/seal-1 names (121212121) is not in this clone" in told.notes
+
+
+def test_an_anchor_that_the_whole_line_lacks_is_a_fault(kept: Story) -> None:
+    sealed_elsewhere(kept)
+    told = verified(kept)
+    assert told.verdict == "blocked"
+    assert (
+        "the record that herorun/tiny/seal-1 names (121212121) is not part of this record" in told.faults[0]
+    )
+
+
+def test_a_shallow_clone_cannot_say_what_was_before(kept: Story) -> None:
+    shallow = Story(kept.home / "shallow")
+    git(
+        kept.home,
+        "clone",
+        "-q",
+        "--depth=1",
+        "--no-single-branch",
+        f"file://{kept.origin}",
+        str(shallow.work),
+    )
+    told = verified(shallow)
+    assert (told.verdict, told.commits, told.faults) == ("unknown", 1, ())
+    assert "this clone is shallow" in told.notes[0]
+    git(shallow.work, "fetch", "-q", "--unshallow")
+    assert verified(shallow).verdict == "clear"
+
+
+def test_an_event_that_is_dated_long_before_the_last_one_is_said(kept: Story) -> None:
+    """It proves nothing: a clone that was offline adds its own later."""
+    kept.run.record.append(note("two", NOON + timedelta(minutes=90)))
+    kept.run.record.append(note("three", NOON + timedelta(minutes=20)))
+    told = verified(kept)
+    assert told.verdict == "clear"
+    assert "dated before the one that came first" in told.notes[-1]
+
+
+def test_a_strange_path_beside_the_record_changes_no_verdict(kept: Story) -> None:
+    record = kept.run.record
+    commit_files(record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON)
+    assert verified(kept).verdict == "clear"
+
+
+# --- git's own damage -----------------------------------------------------------------------------
+
+
+def lose(story: Story, name: str) -> None:
+    """Remove one loose object, as a disk does."""
+    oid = git(story.work, "rev-parse", name).strip()
+    (story.work / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+
+
+DAMAGES: dict[str, Callable[[Story], None]] = {
+    "the commit": lambda story: lose(story, REF),
+    "the journal's folder": lambda story: lose(story, f"{REF}:.agents/logbooks/tiny.journal"),
+    "the logbook": lambda story: lose(story, f"{REF}:.agents/logbooks/tiny.md"),
+    "the ref": lambda story: (story.work / ".git" / REF).write_text(""),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> None:
+    git(kept.work, "remote", "remove", "origin")
+    DAMAGES[name](kept)
+    said = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n")
+    commands = [("logbook", "verify", SLUG), said]
+    if name != "the logbook":  # what a tick knows is in the journal: it does not read the page for people
+        commands += [("status", SLUG), ("init", SLUG)]
+        with pytest.raises(CouldNotLook):
+            kept.run.record.memory()
+    with pytest.raises(CouldNotLook):
+        verified(kept)
+    for words in commands:
+        assert kept.herorun(*words) == 3

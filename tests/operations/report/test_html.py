@@ -1,0 +1,267 @@
+"""The page of a report, as it is and in a real browser: text stays text, nothing is fetched, all is drawn."""
+
+import base64
+import hashlib
+import json
+import re
+from array import array
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from herorun.core.report.thin import Trace
+from herorun.operations.report.html import page_of
+from operations.report.reports import SPIKE, a_chart, a_report, an_alert, an_instance
+from services.browser import Browser, browser
+
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">{{ 7*7 }}"
+)
+
+
+def hostile() -> str:
+    """The page of a run that says something hostile wherever it says anything."""
+    charts = (
+        a_chart("loss", HOSTILE, HOSTILE, Trace(1, range(1, 9), [2.0, 1.9, 3.0, 1.8, 1.7, 1.6, 1.5, 1.4])),
+    )
+    return page_of(
+        a_report(
+            drawn=charts,
+            logbook=f"# {HOSTILE}\n\n- [a](javascript:alert(1)) ![b](https://example.org/x.png) <b>bold</b>\n",
+            goal=HOSTILE,
+            verdict=HOSTILE,
+            notes=[HOSTILE],
+            alerts=[an_alert(HOSTILE, HOSTILE, 3, HOSTILE, None)],
+            instances=[an_instance(HOSTILE, HOSTILE, HOSTILE, [HOSTILE], HOSTILE)],
+            marks=[{"kind": "alert", "step": 3, "title": HOSTILE, "note": HOSTILE, "at": None}],
+        )
+    )
+
+
+class Tags(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def of(self, *names: str) -> list[dict[str, str | None]]:
+        return [told for tag, told in self.found if tag in names]
+
+
+# --- as it is ------------------------------------------------------------------------------------------
+
+
+def test_text_of_a_run_is_no_markup() -> None:
+    page = hostile()
+    tags = Tags(page)
+    assert len(tags.of("script")) == 3 and tags.of("img", "iframe", "object", "form", "b") == []
+    assert not [told for _, told in tags.found if any(name.startswith("on") for name in told)]
+    assert "&lt;img src=x" in page and "{{ 7*7 }}" in page
+    links = [str(told["href"]) for told in tags.of("a")]
+    assert [link for link in links if not link.startswith("#")] == [
+        "https://example.org/x.png"
+    ]  # no picture of it
+
+
+def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
+    page = page_of(a_report())
+    (policy,) = [told["content"] for told in Tags(page).of("meta") if "http-equiv" in told]
+    assert policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    assert "connect-src" not in policy and "http" not in policy
+    for name, tag in (("script-src", "script"), ("style-src", "style")):
+        bodies = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digests = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in bodies]
+        assert f"{name} " + " ".join(f"'sha256-{digest}'" for digest in digests) + ";" in policy
+
+
+def test_nothing_is_fetched() -> None:
+    tags = Tags(page_of(a_report()))
+    addresses = [told.get("src") or told.get("href") or "" for _, told in tags.found]
+    assert {address for address in addresses if not address.startswith("#")} <= {"", "data:,"}
+
+
+def test_the_library_comes_with_its_licence() -> None:
+    page = page_of(a_report())
+    assert "The MIT License" in page and "uPlot (v1." in page
+
+
+def test_everything_can_be_read_without_the_drawings() -> None:
+    tags = Tags(page_of(a_report()))
+    assert len(tags.of("table")) >= 4 and len(tags.of("noscript")) == 1
+    assert [tag for tag, _ in tags.found if tag in ("header", "nav", "main", "footer")] == [
+        "header",
+        "nav",
+        "main",
+        "footer",
+    ]
+    levels = [int(tag[1]) for tag, _ in tags.found if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    names = {told["id"] for _, told in tags.found if told.get("id")}
+    told_by = {told["aria-labelledby"] for _, told in tags.found if told.get("aria-labelledby")}
+    assert told_by <= names
+
+
+def test_without_rows_and_launches_there_is_a_page_too() -> None:
+    empty = {"states": {}, "wall": 0, "lost": 0, "effective": {"least": None, "most": None}}
+    told = {
+        "goodput": empty,
+        "progress": {"step": None, "final_step": None, "words": "~unknown/unknown"},
+        "eta": {"earliest": None, "latest": None, "words": "none: nothing was launched yet", "why": ""},
+        "record": {"commit": None, "pushed": False},
+        **{key: [] for key in ("charts", "marks", "alerts", "instances", "notes")},
+        "checkpoint": None,
+    }
+    page = page_of(a_report(drawn=(), logbook="", **told))
+    assert "unknown of unknown steps" in page and "nothing was launched yet" in page
+    assert "There are no rows yet" in page and "No alert has fired" in page
+
+
+def test_a_long_logbook_keeps_its_newest_entries() -> None:
+    entries = "".join(f"### entry {n}\n\n{'x' * 900}\n\n" for n in range(600))
+    page = page_of(a_report(logbook=entries))
+    assert ">entry 599<" in page and ">entry 1<" not in page and "are left out" in page
+
+
+# --- in a browser --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page_of(a_report()))
+    return path
+
+
+DRAWN = "document.documentElement.dataset.drawn"
+PAINTED = """[...document.querySelectorAll('.plot canvas')].map((canvas) => {
+  const told = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data, colours = new Set();
+  for (let at = 0; at < told.length; at += 4) if (told[at + 3]) colours.add(told[at] + ',' + told[at + 1] + ',' + told[at + 2]);
+  return colours.size;
+})"""
+RANGE = "[...document.querySelectorAll('.plot')].map((box) => box.dataset.range)"
+
+
+def place(chromium: Browser, step: int) -> tuple[float, float]:
+    """Where a step of the loss is on the screen."""
+    script = """(() => {
+      const plot = document.querySelector('#plot-loss'), box = plot.querySelector('.u-over').getBoundingClientRect();
+      return [box.left, box.width, box.top + box.height / 2, ...plot.dataset.range.split(' ').map(Number)];
+    })()"""
+    left, width, y, low, high = chromium.run(script)
+    return left + width * (step - low) / (high - low), y
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1100])
+def test_it_is_drawn_whole_at_any_width_light_and_dark(
+    chromium: Browser, page: Path, width: int, dark: bool
+) -> None:
+    chromium.open(page, width, dark=dark)
+    assert chromium.run(DRAWN) == "3"
+    painted = chromium.run(PAINTED)
+    assert len(painted) == 3 and min(painted) > 10, painted
+    assert chromium.run("document.documentElement.scrollWidth") == width
+    back = chromium.run("getComputedStyle(document.body).backgroundColor")
+    assert (sum(int(n) for n in re.findall(r"\d+", back)) < 150) is dark
+    assert chromium.complaints == []
+    assert chromium.requests == [page.as_uri()]
+
+
+def test_the_pointer_reads_values_and_marks(chromium: Browser, page: Path) -> None:
+    chromium.open(page)
+    x, y = place(chromium, SPIKE)
+    chromium.mouse("mouseMoved", x - 30, y)
+    chromium.mouse("mouseMoved", x, y)
+    told = chromium.run("document.querySelector('#readout-loss').textContent")
+    assert re.match(r"step 6[34]\d · ", told) and "alert: loss-spike (9.5 at step 641)" in told
+    chromium.run("document.querySelector('[data-kind=alert]').click()")
+    chromium.mouse("mouseMoved", x - 30, y)
+    chromium.mouse("mouseMoved", x, y)
+    assert "loss-spike" not in chromium.run("document.querySelector('#readout-loss').textContent")
+
+
+def test_by_keyboard_alone_it_is_read_and_zoomed(chromium: Browser, page: Path) -> None:
+    chromium.open(page)
+    chromium.run("document.querySelector('#plot-norm').focus()")
+    assert chromium.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    chromium.press("End")
+    assert chromium.run("document.querySelector('#readout-norm').textContent").startswith(
+        "step 4,000 · grad_norm 0."
+    )
+    whole = chromium.run(RANGE)
+    chromium.press("+")
+    chromium.press("+")
+    near = chromium.run(RANGE)
+    assert len(set(near)) == 1 and near != whole  # all charts show the same steps
+    chromium.press("0")
+    assert chromium.run(RANGE) == whole
+
+
+def test_dragging_zooms_all_charts(chromium: Browser, page: Path) -> None:
+    chromium.open(page)
+    whole = chromium.run(RANGE)
+    (left, y), (right, _) = (place(chromium, step) for step in (1000, 2000))
+    chromium.mouse("mouseMoved", left, y)
+    chromium.mouse("mousePressed", left, y, button="left", clickCount=1)
+    chromium.mouse("mouseMoved", right, y, button="left")
+    chromium.mouse("mouseReleased", right, y, button="left", clickCount=1)
+    told = chromium.run(RANGE)
+    assert len(set(told)) == 1 and told != whole
+    low, high = map(float, told[0].split())
+    assert abs(low - 1000) < 20 and abs(high - 2000) < 20
+    chromium.run("document.querySelector('.tools[data-for=norm] [data-do=whole]').click()")
+    assert chromium.run(RANGE) == whole
+
+
+def test_what_a_run_says_does_nothing_on_the_page(chromium: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.html"
+    path.write_text(hostile())
+    chromium.open(path)
+    chromium.run("document.querySelector('#plot-loss').focus()")
+    chromium.press("Home")
+    assert chromium.run("document.title").startswith("tiny: ")
+    assert "</script>" in chromium.run("document.querySelector('h1').textContent")
+    assert chromium.run("document.querySelectorAll('img').length") == 0
+    assert chromium.complaints == [] and chromium.requests == [path.as_uri()]
+
+
+def test_another_script_is_refused(chromium: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "changed.html"
+    path.write_text(
+        page_of(a_report()).replace("</body>", "<script>document.title = 'owned'</script></body>")
+    )
+    chromium.open(path)
+    assert chromium.run("document.title") != "owned"
+    assert "Content Security Policy" in chromium.complaints[0]
+
+
+def test_a_million_steps_open_at_once_with_their_one_spike(chromium: Browser, tmp_path: Path) -> None:
+    steps, at = 1_000_000, 777_777
+    values = array("d", (2.0 + (n * 7919 % 1000) / 5000 for n in range(steps)))
+    values[at] = 9.0
+    trace = Trace(1, range(1, steps + 1), values)
+    charts = tuple(a_chart(id, id, id, trace) for id in ("loss", "throughput", "norm"))
+    path = tmp_path / "long.html"
+    path.write_text(page_of(a_report(steps, drawn=charts)))
+    assert path.stat().st_size < 5_000_000
+    chromium.open(path)
+    assert chromium.run("performance.getEntriesByType('navigation')[0].loadEventEnd") < 2000
+    assert chromium.run(DRAWN) == "3" and chromium.complaints == []
+    (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text())
+    line = json.loads(data)["charts"][0]["series"][0]["lines"][0]
+    assert line["y"][line["x"].index(at + 1)] == 9.0

@@ -1,0 +1,357 @@
+"""The seal: one statement, one tag, here and on the remote, finished as it was begun."""
+
+import json
+from typing import Any
+
+import pytest
+
+from commands.answers import ask
+from herorun.operations.orders import note
+from herorun.operations.seal import seal
+from stories import CRASH, SLUG, TAG, WAIT, Story, git
+
+NOTE = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n", "--caveat")
+NO_TAGS = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/tags/*) exit 1;; esac; done\n"
+
+
+@pytest.fixture
+def done(story: Story) -> Story:
+    """A run that has ended well."""
+    return story.finished()
+
+
+def findings(story: Story, capsys: pytest.CaptureFixture[str], code: int) -> dict[str, Any]:
+    """The open findings of a seal that ends with that code, by check."""
+    capsys.readouterr()
+    assert story.herorun("seal", SLUG, "--json") == code
+    told = json.loads(capsys.readouterr().out)
+    return {f["check"]: f for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
+
+
+def waive(story: Story, *checks: str) -> None:
+    """The DRI accepts the findings of these checks."""
+    signed = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    story.sign(waiver=[{"check": check, **signed} for check in checks])
+
+
+def test_the_tag_states_the_run(story: Story) -> None:
+    story.order("tiny-2", "")
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    story.herorun(*NOTE, "mixed")
+    story.tick()
+    assert story.seal() == 0
+    told = story.stated
+    assert [i["name"] for i in told["instances"]] == ["tiny-1", "tiny-2"]
+    assert (told["run"], told["caveats"], told["final_step"]) == ("tiny", ["mixed"], 4)
+    assert told["final_checkpoint"] == str(story.root / "step-4")
+    assert told["commit"] == git(story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+    assert story.statement_in_tag == story.statement_in_record
+    assert story.tags() == story.tags(story.origin)
+    text = git(story.work, "cat-file", "tag", TAG)
+    assert "\nSeal of hero run tiny\n\n- Status: sealed as" in text
+
+
+def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    assert done.seal() == 0
+    before = (done.tags(), done.comments, len(done.lines))
+    assert done.seal() == 0
+    assert (done.tags(), done.comments, len(done.lines)) == before
+    (done.root / "metrics.jsonl").unlink()  # whatever becomes of the rows, the seal has said how far it came
+    told = ask(done, capsys, "status", SLUG, "--json").document
+    assert (told["stage"], told["progress"]) == ("sealed", "~4/4")
+    assert (told["glance"]["step"], told["glance"]["final_step"], told["glance"]["loss"]) == (4, 4, 2.5)
+    assert f"{TAG}, at ~4/4 steps" in ask(done, capsys, "status", SLUG).out
+
+
+@pytest.mark.thorough
+def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched(CRASH)
+    capsys.readouterr()
+    assert story.herorun("seal", SLUG, "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    blocked = {f["check"] for f in told["findings"] if f["outcome"] == "fail"}
+    assert blocked == set(SHORT)
+    assert (told["verdict"], told["tag"], story.tags()) == ("blocked", None, [])
+
+
+@pytest.mark.thorough
+def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(done: Story) -> None:
+    hook = done.refuse_pushes(NO_TAGS)
+    assert done.seal() == 3
+    assert done.events("Sealed") == []
+    stated = done.statement_in_tag
+    hook.unlink()
+    assert done.seal() == 0
+    assert done.statement_in_tag == done.statement_in_record == stated
+    assert done.tags() == done.tags(done.origin)
+    assert done.herorun("logbook", "verify", SLUG) == 0
+
+
+@pytest.mark.thorough
+def test_what_is_not_on_the_remote_is_not_tagged(
+    done: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(note, "PATIENCE", 0.0)
+    done.refuse_pushes()
+    assert done.herorun(*NOTE, "late") == 3
+    assert done.seal() != 0
+    assert "herorun: the note is queued in this clone, " in capsys.readouterr().err
+    assert (done.tags(), done.events("Sealed")) == ([], [])
+
+
+@pytest.mark.thorough
+def test_a_left_over_tag_of_another_state_is_never_taken_for_the_seal(
+    done: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(done.work, "tag", "-a", TAG, "-m", "by hand")
+    capsys.readouterr()
+    assert done.seal() == 1
+    assert f"`git tag -d {TAG}`" in capsys.readouterr().err
+    assert done.events("Sealed") == []
+    git(done.work, "tag", "-d", TAG)
+    assert done.seal() == 0
+
+
+@pytest.mark.thorough
+def test_another_tag_on_the_remote_is_never_moved(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    git(done.work, "push", "-q", "origin", f"HEAD:refs/tags/{TAG}")
+    before = done.tags(done.origin)
+    assert done.seal() == 1
+    assert f"origin has another tag {TAG} already" in capsys.readouterr().err
+    assert done.tags(done.origin) == before
+
+
+@pytest.mark.thorough
+def test_a_sealed_run_is_told_of_while_the_remote_is_away(
+    done: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert done.seal() == 0
+    done.origin.rename(done.home / "elsewhere")
+    capsys.readouterr()
+    assert done.seal() == 0
+    assert "the tag is not pushed" in capsys.readouterr().err
+
+
+# --- what nobody has judged ---------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_loss_that_nobody_has_judged_blocks(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched()
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "train/loss": NaN}\n')
+    found = findings(story, capsys, 1)
+    assert found.keys() == {"open-alerts"}
+    assert found["open-alerts"]["subject"] == "not-finite[train/loss]"
+    assert (story.tags(), story.events("Observed", "Decided")) == ([], [])
+
+
+@pytest.mark.thorough
+def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.launched()
+    with (story.root / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "train/loss": NaN}\n')
+    assert story.tick() == 1
+    (alert,) = story.events("Decided")[-1].alerts
+    assert findings(story, capsys, 1)["open-alerts"]["subject"] == alert.key
+    waive(story, "open-alerts")
+    assert story.seal() == 0
+    assert [w["check"] for w in story.stated["waivers"]] == ["open-alerts"]
+
+
+@pytest.mark.thorough
+def test_a_look_that_cannot_see_is_unknown(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    story.launched()
+    metrics = story.root / "metrics.jsonl"
+    metrics.unlink()
+    metrics.mkdir()
+    found = findings(story, capsys, 3)
+    assert {name: told["outcome"] for name, told in found.items()} == {
+        "open-alerts": "unknown",
+        "missing-final-metrics": "unknown",
+    }
+    assert story.tags() == []
+
+
+# --- only what is there -------------------------------------------------------------------------------
+
+SHORT = (
+    *("job-not-succeeded", "short-of-final-step", "incomplete-final-checkpoint", "missing-final-metrics"),
+    "open-alerts",
+)
+
+
+@pytest.mark.thorough
+def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
+    story.launched(CRASH)
+    waive(story, *SHORT)
+    assert story.seal() == 0
+    told = story.stated
+    assert told["final_checkpoint"] == str(story.root / "step-2")
+    assert (told["reached_step"], told["final_step"]) == (3, 4)
+    (sealed,) = story.events("Sealed")
+    assert sealed.lines["Evidence"] == f"final checkpoint {story.root}/step-2; step 3 of 4; train/loss 2.5"
+
+
+@pytest.mark.thorough
+def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
+    story.launched(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
+    waive(story, *SHORT)
+    assert story.seal() == 0
+    told = story.stated
+    assert (told["final_checkpoint"], told["reached_step"], told["final_metrics"]) == (None, None, {})
+    (sealed,) = story.events("Sealed")
+    assert sealed.lines["Evidence"] == "no complete checkpoint was found; step unknown of 4; no metrics"
+
+
+@pytest.mark.thorough
+def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Story) -> None:
+    story.launched()
+    rows = (story.root / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (story.root / "metrics.jsonl").write_text("".join(rows[0:3:2]))
+    assert story.seal() == 0
+    assert story.stated["reached_step"] == 4
+
+
+# --- what was noted in between ------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_caveat_after_a_tag_that_never_got_out_asks_to_remove_it(
+    done: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hook = done.refuse_pushes(NO_TAGS)
+    assert done.seal() == 3
+    hook.unlink()
+    done.herorun(*NOTE, "mixed")
+    capsys.readouterr()
+    assert done.seal() == 1
+    assert f"was never pushed, and it does not state this run as it is now. `git tag -d {TAG}`" in (
+        capsys.readouterr().err
+    )
+    git(done.work, "tag", "-d", TAG)
+    assert done.seal() == 0
+    assert done.stated["caveats"] == ["mixed"]
+
+
+def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A seal that ends in the call of that name."""
+    with monkeypatch.context() as patch:
+        patch.setattr(seal, name, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert story.seal() == 130
+
+
+@pytest.mark.thorough
+def test_a_caveat_after_an_intent_is_stated(done: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(done, monkeypatch, "make_tag")
+    done.herorun(*NOTE, "mixed")
+    assert done.seal() == 0
+    assert done.stated["caveats"] == ["mixed"]
+    assert done.run.record.memory().intended == {}
+    assert done.herorun("logbook", "verify", SLUG) == 0
+
+
+@pytest.mark.thorough
+def test_a_caveat_after_the_tag_is_out_is_told_of(
+    done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tag cannot be taken back; and a run that could never be sealed would help nobody."""
+    interrupted(done, monkeypatch, "seal_lines")
+    assert done.tags(done.origin) == done.tags() != []
+    done.herorun(*NOTE, "mixed")
+    capsys.readouterr()
+    assert done.seal() == 0
+    assert "noted too late for the tag, only the logbook has it: mixed" in capsys.readouterr().err
+    assert done.stated["caveats"] == []
+
+
+@pytest.mark.thorough
+def test_another_clone_fetches_the_tag_of_an_interrupted_seal(
+    done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted(done, monkeypatch, "seal_lines")
+    other = done.clone("elsewhere")
+    git(other.work, "tag", "-d", TAG)
+    capsys.readouterr()
+    assert other.seal() == 1
+    assert f"`git fetch origin tag {TAG}`" in capsys.readouterr().err
+    git(other.work, "fetch", "-q", "origin", "tag", TAG)
+    assert other.seal() == 0
+    assert other.tags() == done.tags(done.origin)
+
+
+def look(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
+    """The exit code of a command and its document; what it told people meanwhile is left out."""
+    capsys.readouterr()
+    code = story.herorun(*words, "--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its warning is not over because the job ended: a person takes note of it, and the DRI accepts it for the seal."""
+    (story.data / "no-receipt").touch()
+    story.launched(WAIT)
+    for state in ("pending", "firing"):
+        seen = look(story, capsys, "babysit", SLUG, "--once")
+        assert (seen[0], seen[1]["alerts"][0]["state"]) == (3, state)
+        assert [each["evidence"] for each in seen[1]["awaited"]] == ["receipt"]
+    (story.data / "go").touch()
+    story.ended()
+    for words in (("babysit", SLUG, "--once"), ("status", SLUG)):
+        seen = look(story, capsys, *words)
+        (alert,) = seen[1]["alerts"]
+        assert (seen[0], seen[1]["run"]) == (3, "finished")
+        assert (alert["check"], alert["state"]) == ("not-checked-in", "ended-unresolved")
+    assert [key for key in story.comments if key.startswith("tell/not-checked-in") and key.endswith("/ended")]
+    (incident,) = look(story, capsys, "report", SLUG)[1]["alerts"]
+    assert (incident["state"], incident["acknowledged"]) == ("ended-unresolved", False)
+
+    assert set(findings(story, capsys, 1)) == {"not-checked-in", "open-alerts"}
+    assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun ack {SLUG}"
+    assert story.herorun("ack", SLUG, "not-checked-in", "--reason", "an old image") == 0
+    acknowledged = look(story, capsys, "status", SLUG)[1]
+    assert (acknowledged["alerts"], acknowledged["next"]) == ([], f"herorun waive not-checked-in {SLUG}")
+    assert set(findings(story, capsys, 1)) == {"not-checked-in"}
+    waive(story, "not-checked-in")
+    assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun seal {SLUG}"
+    assert story.seal() == 0
+    caveats = "\n".join(story.stated["caveats"])
+    for doubt in (
+        "alert not-checked-in [tiny-1] ended unresolved",
+        ": an old image",
+        "tiny-1 never checked in",
+        "waived: not-checked-in: a test (@dri)",
+    ):
+        assert doubt in caveats
+    assert f"- Caveats: {story.stated['caveats'][0]}" in git(story.work, "cat-file", "tag", TAG)
+
+
+@pytest.mark.thorough
+def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (story.data / "no-receipt").touch()
+    story.launched(WAIT)
+    for _ in range(2):
+        assert story.tick() == 3
+    (story.data / "go").touch()
+    story.ended()
+    assert look(story, capsys, "babysit", SLUG, "--once")[1]["alerts"][0]["state"] == "ended-unresolved"
+    receipts = story.root / "_herorun" / "receipts"
+    receipts.mkdir(parents=True)
+    (receipts / "tiny-1.1.json").write_text(
+        json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
+    )
+    code, seen = look(story, capsys, "status", SLUG)
+    assert (code, seen["awaited"], seen["next"]) == (0, [], f"herorun seal {SLUG}")
+    assert [alert["state"] for alert in seen["alerts"]] == ["resolved"]
+    assert story.tick() == 0
+    assert [key for key in story.comments if key.startswith("tell/not-checked-in") and "/resolved" in key]
+    assert story.seal() == 0
+    assert "not-checked-in" not in "\n".join(story.stated["caveats"])

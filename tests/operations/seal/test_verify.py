@@ -1,0 +1,383 @@
+"""Proving a seal again, and every kind of a seal; signed with real keys."""
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+from herorun.core.sealing.manifest import Manifest, manifest_from
+from herorun.core.sealing.words import tag_message
+from herorun.operations.checkpoints import content
+from herorun.operations.seal import seal
+from herorun.system.files import is_locked
+from herorun.workspace import Run
+from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def verify(story: Story, capsys: CAPTURE, *words: str, code: int = 0, tag: str = TAG) -> dict[str, Any]:
+    capsys.readouterr()
+    assert story.herorun("verify-seal", tag, "--json", *words) == code
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+@pytest.fixture
+def sealed(story: Story) -> Story:
+    story.finished()
+    assert story.seal() == 0
+    return story
+
+
+@pytest.mark.thorough
+def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects(sealed: Story) -> None:
+    told = sealed.statement_in_tag
+    assert (told["_type"], told["predicateType"]) == (
+        "https://in-toto.io/Statement/v1",
+        "https://slsa.dev/provenance/v1",
+    )
+    commit, checkpoint = told["subject"]
+    assert commit["digest"] == {"gitCommit": sealed.stated["commit"]}
+    assert checkpoint["name"] == f"{sealed.root}/step-4"
+    assert checkpoint["annotations"]["proof"] == "checksums (sha256) of all files"
+    record = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    (path,) = [name for name in record if "/manifest-" in name]
+    kept: Manifest = manifest_from(json.loads(git(sealed.work, "show", f"refs/herorun/record/tiny:{path}")))
+    assert kept.digest == f"sha256:{checkpoint['digest']['sha256']}" == sealed.stated["manifest"]["digest"]
+    assert [file.name for file in kept.files] == ["metadata.json", "weights"]
+    definition = told["predicate"]["buildDefinition"]
+    assert definition["externalParameters"]["argv"][0] == "sh"
+    assert definition["externalParameters"]["config"]
+    (lines,) = [event.lines for event in sealed.events("Sealed")]
+    assert (
+        "proven by checksums (sha256) of all files" in lines["Checkpoint"]
+        and "train/loss 2.5" in lines["Metrics"]
+    )
+
+
+def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: CAPTURE) -> None:
+    told = verify(sealed, capsys)
+    assert (told["verdict"], told["faults"], told["unproven"]) == ("clear", [], [])
+    capsys.readouterr()
+    assert sealed.herorun("verify-seal", SLUG) == 2
+    assert f"did you mean {TAG}? If not, `git fetch --tags`." in capsys.readouterr().err
+    other = sealed.clone("elsewhere")
+    told = verify(other, capsys)
+    assert (told["verdict"], told["faults"]) == ("clear", [])
+    assert told["notes"] == ["the tag is not signed: who made it is not proven"]
+    sealed.origin.rename(sealed.home / "away")
+    told = verify(other, capsys, code=3)
+    assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote"]
+    told = verify(other, capsys, "--offline", code=3)
+    assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote", "the checkpoint"]
+
+
+@pytest.mark.thorough
+def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CAPTURE) -> None:
+    one = Story(sealed.home / "one-branch")
+    git(
+        sealed.home, "clone", "-q", "--single-branch", "--template=", f"file://{sealed.origin}", str(one.work)
+    )
+    told = verify(one, capsys, code=3)
+    assert (told["faults"], len(told["unproven"])) == ([], 2)
+    fetch = told["unproven"][0].split("`")[1]
+    assert fetch.startswith("git fetch origin ")
+    git(one.work, *fetch.split()[1:])
+    assert verify(one, capsys)["verdict"] == "clear"
+
+
+@pytest.mark.thorough
+def test_a_record_on_a_branch_of_its_own_name_is_found(story: Story, capsys: CAPTURE) -> None:
+    story.sign(logbook={"branch": "records/tiny"})
+    story.launched()
+    assert story.seal() == 0
+    assert any("on records/tiny" in words for words in verify(story.clone("elsewhere"), capsys)["proven"])
+
+
+@pytest.mark.thorough
+def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    told = sealed.statement_in_tag
+    told["subject"][1]["digest"]["sha256"] = "0" * 64
+    retag(sealed, tag_message(told, TAG))
+    faults = verify(sealed, capsys, code=1)["faults"]
+    assert faults[0].startswith(
+        f"the tag: its subjects name the manifest sha256:{'0' * 64}, and its facts sha256:"
+    )
+
+
+@pytest.mark.thorough
+def test_a_checkpoint_that_is_not_what_it_was_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    (sealed.root / "step-4/weights").write_text("other weights")
+    told = verify(sealed, capsys, code=1)
+    assert told["faults"] == ["the checkpoint: weights has 13 bytes and had 8"]
+
+
+def test_three_bytes_that_changed_in_a_file_of_the_same_size_are_a_fault(
+    sealed: Story, capsys: CAPTURE
+) -> None:
+    weights = sealed.root / "step-4/weights"
+    facts = weights.stat()
+    weights.write_text("WEIghts\n")
+    os.utime(weights, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    (fault,) = verify(sealed, capsys, code=1)["faults"]
+    assert fault.startswith("the checkpoint: weights has other content than it had: sha256 ")
+
+
+@pytest.mark.thorough
+def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE) -> None:
+    story.sign(seal={"digest": "sizes"})
+    story.finished()
+    assert story.seal() == 0
+    assert story.stated["manifest"]["proof"] == "sizes alone, which say nothing about the content"
+    assert f"proven by size alone: 2 of 2 files of {story.root}/step-4" in story.stated["caveats"]
+    told = verify(story, capsys, code=3)
+    (unproven,) = told["unproven"]
+    assert unproven == (
+        f"the checkpoint {story.root}/step-4: 2 of 2 files (metadata.json, weights) have their sealed size, "
+        "and the seal has no digest of the content that could be compared"
+    )
+    (story.root / "step-4/weights").write_text("x")
+    assert verify(story, capsys, code=1)["faults"] == ["the checkpoint: weights has 1 byte and had 8"]
+
+
+@pytest.mark.thorough
+def test_a_large_checkpoint_is_read_while_the_babysitter_may_act(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(content, "AT_ONCE", 0)
+    locked: list[bool] = []
+    ahead = content.digest_ahead
+
+    def looked_at(run: Run, path: str) -> None:
+        locked.append(is_locked(run.lock("act")))
+        ahead(run, path)
+
+    monkeypatch.setattr(seal, "digest_ahead", looked_at)
+    story.finished()
+    assert story.seal() == 0
+    assert locked == [False]
+    assert story.stated["manifest"]["proof"] == "checksums (sha256) of all files"
+    assert list((story.run.state / "digests").iterdir()) == []
+    assert verify(story, capsys)["verdict"] == "clear"
+
+
+@pytest.mark.thorough
+def test_a_tag_whose_words_were_changed_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    text = git(sealed.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
+    oid = git(sealed.work, "mktag", stdin=text).strip()
+    git(sealed.work, "update-ref", f"refs/tags/{TAG}", oid)
+    told = verify(sealed, capsys, code=1)
+    assert told["faults"][0] == "the tag: the words of its message are not those of its statement"
+    assert any("origin has another tag of that name" in fault for fault in told["faults"])
+
+
+@pytest.mark.thorough
+def test_what_is_no_seal_is_wrong_use_or_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+    assert sealed.herorun("verify-seal", "herorun/tiny/seal-9") == 2
+    git(sealed.work, "tag", "-a", "v1", "-m", "by hand")
+    assert "holds no statement" in verify(sealed, capsys, code=1, tag="v1")["faults"][0]
+
+
+# --- what somebody else wrote ---------------------------------------------------------------------------
+
+HOSTILE = {
+    "nested": '{"a":' * 100_000,
+    "deep enough to be read and not to be written": '{"a":' * 900 + "1" + "}" * 900,
+    "no number": '{"a": NaN}',
+    "twice": '{"schema": 1, "schema": 2}',
+    "a list": "{}[1]",
+    "large": '{"a": "' + "x" * (17 << 20) + '"}',
+}
+
+
+def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = story.herorun(*words)
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err and "internal error" not in told.err, told.err
+    return code, told.out + told.err
+
+
+def retag(story: Story, message: str) -> None:
+    """The tag with another message, as whoever may push could make it."""
+    head = git(story.work, "cat-file", "tag", TAG).partition("\n\n")[0]
+    oid = git(story.work, "hash-object", "-t", "tag", "-w", "--stdin", stdin=f"{head}\n\n{message}").strip()
+    git(story.work, "update-ref", f"refs/tags/{TAG}", oid)
+
+
+@pytest.mark.thorough
+def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CAPTURE) -> None:
+    for what, text in HOSTILE.items():
+        retag(sealed, f"Seal of hero run tiny\n\n- Status: sealed\n\n{text}\n")
+        code, told = said(sealed, capsys, "verify-seal", TAG)
+        assert (code, len(told)) < (2, 400), (what, code, told[:400])
+        assert said(sealed, capsys, "logbook", "verify", SLUG)[0] in (0, 1), what
+    whole = git(sealed.origin, "cat-file", "tag", TAG).partition("\n\n")[2]
+    for old, new in (
+        (f'"launch_commit": "{sealed.events("Sealed")[0].commit}"', '"launch_commit": "--all"'),
+        ('"run": "tiny"', '"run": "../../tiny"'),
+        ('"record": "', '"record": "-'),
+    ):
+        assert old in whole
+        retag(sealed, whole.replace(old, new))
+        code, told = said(sealed, capsys, "verify-seal", TAG)
+        assert code == 1 and "it is no whole statement of a seal" in told, told
+
+
+@pytest.mark.thorough
+def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys: CAPTURE) -> None:
+    retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
+    code, told = said(sealed, capsys, "verify-seal", TAG)
+    assert code == 3 and "the flat form that herorun made before the statements of in-toto" in told
+    assert told.endswith("unknown: 0 faults, 1 not proven\n")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "text", ["{", "[" * 100_000, '{"files": [], "files": [], "path": ""}', "[1]", '{"files": 5}']
+)
+def test_a_manifest_or_statement_in_the_record_that_was_changed_is_a_fault(
+    sealed: Story, capsys: CAPTURE, text: str
+) -> None:
+    names = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    for part, fault in (
+        ("/manifest-", "is not the manifest that the seal names"),
+        ("/seal-", "another statement"),
+    ):
+        (path,) = [name for name in names if part in name]
+        sealed.tamper(path, lambda _: text)
+        code, told = said(sealed, capsys, "verify-seal", TAG, "--offline")
+        assert code == 1 and fault in told, told
+
+
+# --- signatures -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(story: Story, capsys: CAPTURE) -> None:
+    key = story.home / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(key)), ("tag.gpgSign", "true")):
+        git(story.work, "config", name, value)
+    story.finished()
+    assert story.seal() == 0
+    assert "-----BEGIN SSH SIGNATURE-----" in git(story.work, "cat-file", "tag", TAG)
+    assert story.statement_in_tag == story.statement_in_record
+    told = verify(story, capsys, code=3)
+    assert [words.partition(":")[0] for words in told["unproven"]] == ["the signature"]
+    allowed = story.home / "allowed"
+    allowed.write_text(f"dri@example.org {key.with_suffix('.pub').read_text()}")
+    git(story.work, "config", "gpg.ssh.allowedSignersFile", str(allowed))
+    told = verify(story, capsys)
+    assert any("the signature: Good" in words for words in told["proven"])
+    text = git(story.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
+    git(story.work, "update-ref", f"refs/tags/{TAG}", git(story.work, "mktag", stdin=text).strip())
+    assert any("the signature does not fit" in fault for fault in verify(story, capsys, code=1)["faults"])
+
+
+@pytest.mark.thorough
+def test_the_tag_is_signed_with_an_openpgp_key(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = story.home / "gpg"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("GNUPGHOME", str(home))
+    words = ("--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Dri <dri@example.org>")
+    subprocess.run(["gpg", *words, "ed25519", "sign", "never"], check=True, capture_output=True)
+    try:
+        git(story.work, "config", "user.signingkey", "dri@example.org")
+        story.finished()
+        assert story.seal() == 0
+        assert "-----BEGIN PGP SIGNATURE-----" in git(story.work, "cat-file", "tag", TAG)
+        assert any("the signature: GOODSIG" in words for words in verify(story, capsys)["proven"])
+    finally:
+        subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False)
+
+
+@pytest.mark.thorough
+def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(story: Story, capsys: CAPTURE) -> None:
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(story.home / "none"))):
+        git(story.work, "config", name, value)
+    git(story.work, "config", "tag.gpgSign", "true")
+    story.finished()
+    capsys.readouterr()
+    assert story.seal() == 3
+    assert "git is set up to sign tags and could not" in capsys.readouterr().err
+    assert (story.tags(), story.events("Sealed")) == ([], [])
+    git(story.work, "config", "--unset", "tag.gpgSign")
+    assert story.seal() == 0
+    assert "the tag is not signed" in capsys.readouterr().err
+
+
+# --- kinds ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_milestone_is_sealed_while_the_run_goes_on_and_the_end_after_it(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    assert story.herorun("seal", SLUG, "--milestone", "step-3") == 1
+    assert "there is no checkpoint of step 3" in capsys.readouterr().out
+    assert story.herorun("seal", SLUG, "--milestone", "half") == 0
+    assert story.herorun("seal", SLUG, "--milestone", "half") == 0
+    assert (story.stated["kind"], story.stated["name"]) == ("milestone", "half")
+    assert story.stated["final_checkpoint"] == f"{story.root}/step-2"
+    assert story.stated["manifest"]["proof"] == "checksums (sha256) of all files"
+    assert (story.root / "_herorun/lease.json").exists()
+    (story.data / "go").touch()
+    story.ended()
+    assert (story.tick(), story.tick()) == (0, 0)
+    assert story.seal() == 0
+    assert [event.tag for event in story.events("Sealed")] == [TAG, "herorun/tiny/seal-2"]
+    assert not (story.root / "_herorun/lease.json").exists()
+    assert story.herorun("seal", SLUG, "--aborted") == 1
+
+
+@pytest.mark.thorough
+def test_an_aborted_run_is_sealed_without_its_end(story: Story, capsys: CAPTURE) -> None:
+    story.launched(CRASH)
+    assert story.herorun("seal", SLUG, "--aborted") == 0
+    assert (story.stated["kind"], story.stated["reached_step"]) == ("aborted", 3)
+    assert story.stated["open_alerts"]
+    capsys.readouterr()
+    assert story.herorun("watchdog", SLUG) == 0
+    assert "not-watched" in capsys.readouterr().out
+
+
+@pytest.mark.thorough
+def test_a_run_is_superseded_by_one_that_is_known(story: Story) -> None:
+    story.launched(CRASH)
+    assert story.herorun("seal", SLUG, "--superseded-by", "nobody") == 2
+    text = (story.work / "runs/tiny.toml").read_text().replace('slug = "tiny"', 'slug = "tiny-2"')
+    (story.work / "runs/tiny-2.toml").write_text(text)
+    assert story.herorun("seal", SLUG, "--superseded-by", "tiny-2") == 0
+    assert story.stated["name"] == "tiny-2"
+
+
+@pytest.mark.thorough
+def test_a_living_job_is_not_aborted(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    capsys.readouterr()
+    assert story.herorun("seal", SLUG, "--aborted") == 1
+    assert "tiny-1 is running" in capsys.readouterr().out
+
+
+# --- what ends with it ----------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_the_babysitter_ends_with_the_run(story: Story) -> None:
+    story.sign(babysit={"cadence": "2s"})
+    story.order("tiny-1", WAIT)
+    assert story.init() == 0
+    assert story.herorun("launch", SLUG) == 0
+    story.reaches(2)
+    (story.data / "go").touch()
+    story.ended()
+    eventually(lambda: any(key.endswith("/finished") for key in story.run.record.memory().done))
+    assert story.seal() == 0
+    assert not is_locked(story.run.lock("babysitter"))
