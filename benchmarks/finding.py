@@ -17,8 +17,8 @@ from herorun import discover
 from herorun.core.contract import Contract, contract_from
 from herorun.core.evidence import FinalStep, History
 from herorun.core.ports import Layout, Place
-from herorun.routed import RoutedStore
 from herorun.sources.checkpoints import read_checkpoints
+from herorun.store_router import RoutedStore
 
 FOLDERS, FILES = 5000, 20
 FEW = 250  # where a glob asks once a folder, of which it does all

@@ -24,11 +24,11 @@ from herorun.core.until import Until
 from herorun.discover import connect
 from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.tick import Turn
+from herorun.runs import Run, open_run
 from herorun.schedulers._slurm_rows import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
 from herorun.system.resolved import code_tree
-from herorun.workspace import Run, open_run
 
 RUNS, SHOWN = 1000, 100
 LOGGED, NEW = 100, 10  # rows

@@ -23,10 +23,10 @@ from herorun.core.evidence import History, Metrics, Now
 from herorun.operations.babysit.loop import tick_once
 from herorun.operations.launch.launch import launch
 from herorun.operations.record.init import begin
+from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
 from herorun.system.clock import now
 from herorun.system.columns import fetched
-from herorun.workspace import Run, open_run
 
 ROUNDS = 5
 SIZES, MOST = (10_000, 100_000), 1_000_000  # the most of the tracker that is quickly written

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks.timing import run
-from herorun.workspace import Run, open_run
+from herorun.runs import Run, open_run
 
 FILES = 2000
 CONTRACT = """\

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.timing import Row, in_turns
-from herorun.catalogue import shipped
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.seen import Seen, see
 from herorun.core.triage.sieve import EDGE
+from herorun.signatures import shipped
 
 ROUNDS = 3
 MEGABYTES = 100

@@ -18,15 +18,15 @@ from library_page import library_page
 from pydantic import TypeAdapter
 from words import page, shown, table
 
-from herorun import catalogue, discover
+from herorun import discover, signatures
 from herorun.cli import herorun
+from herorun.contract_schema import ContractSchema
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import say_duration
 from herorun.core.sealing.kinds import SealKind, holds
 from herorun.core.triage.catalogue import Signature
 from herorun.core.triage.kinds import FailureClass, Role, Strength
-from herorun.schema import ContractSchema
 
 FOLDER = Path(__file__).parent
 Schema = Mapping[str, Any]
@@ -371,13 +371,13 @@ due_mib = 64                       # optional: a line of this kind must come wit
 
 
 def triage_page() -> str:
-    known = catalogue.shipped()
+    known = signatures.shipped()
     groups = [(kind, [s for s in known.signatures if s.failure is kind]) for kind in FailureClass]
     parts = [class_part(kind, found) for kind, found in groups if found]
     codes = [(str(row.code), row.failure.value, row.advice) for row in known.exit_codes.values()]
     ends = "## Exit codes\n\nWhat an exit code says where the log does not.\n\n"
     ends += table(("exit code", "class", "advice"), codes)
-    return page("What logs say", "the catalogue in src/herorun/catalogue", [TRIAGE_INTRO, *parts, ends])
+    return page("What logs say", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends])
 
 
 def class_part(kind: FailureClass, found: list[Signature]) -> str:

@@ -1,4 +1,4 @@
-"""json.md, printed from `herorun.shapes`."""
+"""json.md, printed from `herorun.schemas`."""
 
 import dataclasses
 import json
@@ -8,8 +8,8 @@ from typing import Any, get_args, get_type_hints
 from pydantic import BaseModel
 from words import comments, page, sentence, shown, table
 
-from herorun import shapes
-from herorun.schema import ContractSchema
+from herorun import schemas as shapes
+from herorun.contract_schema import ContractSchema
 
 Schema = Mapping[str, Any]
 INTRO = """\
@@ -19,7 +19,7 @@ A command that could not do what was asked prints [a failure](#a-failure) in its
 Every document has `"schema": 1`; under that number keys may be added, and none is renamed, removed or given another type.
 A null is a value that nothing states; a number that is not finite is a string.
 
-In Python the same shapes are types: `herorun.shapes.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
+In Python the same shapes are types: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
 The tests hold what the commands really print against them, key by key."""
 
 
@@ -39,7 +39,7 @@ def json_page() -> str:
         if "properties" in told
     ]
     failure = f"## A failure\n\n{shape_words(schema_of(shapes.Failed), {}, {})}"
-    return page("JSON shapes", "herorun.shapes", [INTRO, failure, *documents, "## Parts", *sections])
+    return page("JSON shapes", "herorun.schemas", [INTRO, failure, *documents, "## Parts", *sections])
 
 
 def schema_of(model: type[BaseModel]) -> Schema:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from herorun.demo import Stage, block_the_gate, set_the_stage
 from herorun.operations.launch.preflight import preflight
-from herorun.screen.findings import show_preflight
+from herorun.output.findings import show_preflight
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")
 SHOWN = "herorun-the-demo"  # in place of the folder's name, and as long: each line's width is in the picture

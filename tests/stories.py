@@ -31,11 +31,11 @@ from herorun.core.journal import Line
 from herorun.core.sealing.reading import statement_of
 from herorun.core.sealing.statement import facts_of
 from herorun.notifiers import channel, terminal
+from herorun.runs import Run, open_run
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.system.plumbing import annotated_tag, commit_files, identity_of
-from herorun.workspace import Run, open_run
 from proposed import is_tried, listening, type_one
 
 SLUG = "tiny"

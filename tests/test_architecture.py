@@ -26,8 +26,8 @@ VIOLATIONS = {
         ("gather.py", "import herorun.discover", "gather -> herorun.discover"),
         (
             "operations/launch/preflight.py",
-            "import herorun.screen",
-            "operations.launch.preflight -> herorun.screen",
+            "import herorun.output",
+            "operations.launch.preflight -> herorun.output",
         ),
     ],
     "rooms": [
@@ -37,7 +37,7 @@ VIOLATIONS = {
     ],
     "one-way, and nothing beside it": [("new_module.py", "import json", "new_module")],
     "by-name": [
-        ("workspace/run.py", "import herorun.schedulers.local", "workspace.run -> herorun.schedulers.local"),
+        ("runs/run.py", "import herorun.schedulers.local", "runs.run -> herorun.schedulers.local"),
         ("commands/status.py", "def f():\n    import herorun.sources.jobs", "status -> herorun.sources.jobs"),
     ],
     "pure": [

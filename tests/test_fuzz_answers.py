@@ -12,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from builders import NOON
-from herorun.catalogue import shipped
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.ports import Post
@@ -22,6 +21,7 @@ from herorun.notifiers import _github_calls
 from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.github import Options as OfGitHub
 from herorun.schedulers import ssh
+from herorun.signatures import shipped
 from herorun.stores import _over_ssh
 from herorun.system import far, far_file
 from herorun.system.process import Answer, Lines

@@ -115,7 +115,7 @@ def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:
     }
     assert {f"herorun/{path.relative_to(TOP).as_posix()}" for path in templates} <= names
     assert len(templates) > 10
-    rows = {f"herorun/catalogue/{path.name}" for path in (TOP / "src/herorun/catalogue").glob("*.toml")}
+    rows = {f"herorun/signatures/{path.name}" for path in (TOP / "src/herorun/signatures").glob("*.toml")}
     assert rows <= names and len(rows) > 5
     assert {"herorun/py.typed", "herorun/cli.py", "herorun/checks/launch/dirty_tree.py"} <= names
     assert not [name for name in names if "__pycache__" in name or not name.startswith("herorun")]

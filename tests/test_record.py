@@ -33,9 +33,9 @@ from herorun.core.journal import fold
 from herorun.core.logbook import PAGE
 from herorun.operations.record.verify import verify_record
 from herorun.record import HOME, Record, content, remote, upkeep, writing
+from herorun.runs import template
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository
-from herorun.workspace import template
 from stories import Story, git, note
 
 AT = NOON

@@ -11,9 +11,9 @@ from herorun.operations.launch.preflight import Preflight
 from herorun.operations.launch.preflight import preflight as _preflight
 from herorun.operations.seal.seal import Seal
 from herorun.operations.seal.seal import seal as _seal
+from herorun.runs import Run, open_run
 from herorun.system.files import write_whole
 from herorun.system.git import find_repository
-from herorun.workspace import Run, open_run
 
 
 def load(path: str | PathLike[str]) -> Contract:

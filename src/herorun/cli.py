@@ -165,7 +165,7 @@ def _asks_for_json(argv: list[str]) -> bool:
 
 def _printed() -> tuple[int, int]:
     """How many JSON documents this process has printed, and how many of them as lines of a stream."""
-    screen = sys.modules.get("herorun.screen")
+    screen = sys.modules.get("herorun.output")
     return (screen.documents, screen.lines) if screen else (0, 0)
 
 
@@ -181,7 +181,7 @@ def _tell(words: str, code: int, as_json: bool) -> int:
     if words:
         click.echo(words, err=True)
     if words and as_json:
-        from herorun.screen import show_json_line
+        from herorun.output import show_json_line
 
         try:
             show_json_line({"error": words.removeprefix("herorun: "), "exit_code": code})

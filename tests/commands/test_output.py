@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from herorun.screen import console
-from herorun.screen.findings import show_findings
+from herorun.output import console
+from herorun.output.findings import show_findings
 from stories import SLUG, Story
 
 SOURCES = str(Path(__file__).parents[2] / "src")

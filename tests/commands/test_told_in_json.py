@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from herorun import cli, screen
+from herorun import cli, output
 from herorun.commands import schema
 from herorun.core.errors import CouldNotLook
-from herorun.shapes import Failed
+from herorun.schemas import Failed
 from stories import Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -47,7 +47,7 @@ def broken() -> int:
 
 def lines_then(end: Callable[[], int]) -> Callable[[], int]:
     def does() -> int:
-        screen.show_json_line({"slug": "tiny"})
+        output.show_json_line({"slug": "tiny"})
         return end()
 
     return does
@@ -80,7 +80,7 @@ def test_what_fails_after_a_document_prints_no_second_one(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
     def does() -> int:
-        screen.show_json({"slug": "tiny"})
+        output.show_json({"slug": "tiny"})
         return lost()
 
     assert command(does) == 3

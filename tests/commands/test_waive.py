@@ -7,8 +7,8 @@ import pytest
 
 from commands.answers import ask
 from herorun.core.errors import WrongUse
+from herorun.runs import open_run
 from herorun.system.clock import now
-from herorun.workspace import open_run
 from stories import SLUG, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -13,7 +13,7 @@ from herorun.core.journal import Line, chain
 from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
 from herorun.core.render import EVENTS, INSTANCES, add_lines, digest_of, new_logbook
 from herorun.core.verify import Snapshot, judge
-from herorun.workspace import template
+from herorun.runs import template
 
 FIRST = ".agents/logbooks/tiny.md"
 SECOND, THIRD = ".agents/logbooks/tiny_002.md", ".agents/logbooks/tiny_003.md"

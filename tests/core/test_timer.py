@@ -11,7 +11,7 @@ import yaml
 
 from herorun.core.errors import WrongUse
 from herorun.core.timer import Wish, actions, cron, systemd, when
-from herorun.workspace import template
+from herorun.runs import template
 from services.fixtures import skip_or_fail
 
 

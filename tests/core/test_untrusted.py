@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from builders import NOON
-from herorun import screen
+from herorun import output
 from herorun.core.render import bullets, code, headline, one_line, worded
 from herorun.notifiers._markdown import harmless
 
@@ -64,5 +64,5 @@ def test_no_text_makes_a_link_an_image_or_html(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_terminal_shows_it_and_obeys_nothing(text: str) -> None:
-    assert screen.clean(text).isprintable()
+    assert output.clean(text).isprintable()
     assert not set(harmless(text)) & set("\x1b\x07\x08\x9b\x85\u202e\u2066")

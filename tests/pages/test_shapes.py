@@ -1,4 +1,4 @@
-"""What the commands print with `--json` is what docs/json.md and `herorun.shapes` say, key by key."""
+"""What the commands print with `--json` is what docs/json.md and `herorun.schemas` say, key by key."""
 
 import json
 import shlex
@@ -14,7 +14,7 @@ from commands.answers import ask
 from herorun.cli import herorun
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.orders.order import Told
-from herorun.shapes import DOCUMENTS, Failed
+from herorun.schemas import DOCUMENTS, Failed
 from stories import TAG, Story
 
 # The story of a run: each command, and the document that it prints. `!` stands before one that ends with 1, `?` before one that

@@ -44,8 +44,8 @@ from herorun.core.recovery.ends import end_to_record, saved_to_record
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.gather import gather
+from herorun.runs import final_step, prior_launch
 from herorun.sources.metrics import keep_metrics
-from herorun.workspace import final_step, prior_launch
 from replays.world import Broken, Clock, Incident, Scheduler, Store, launches, order, tracker_of
 
 FILE = "runs/replay.toml"

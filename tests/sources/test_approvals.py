@@ -7,8 +7,8 @@ import pytest
 from herorun.core.contract import Contract
 from herorun.core.evidence import Approvals, Nothing, Waivers
 from herorun.core.finding import Waiver
+from herorun.runs import open_run
 from herorun.sources.approvals import read_approvals
-from herorun.workspace import open_run
 from stories import SLUG, Story, git
 
 ONE = {"check": "dirty-tree", "reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}

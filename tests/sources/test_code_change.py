@@ -10,9 +10,9 @@ from builders import a_plan
 from herorun.core.canonical import plain
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import CodeChange, Nothing, PriorLaunch, Snapshot, Unavailable, WorkTree
+from herorun.runs import open_run
 from herorun.sources.code_change import read_code_change
 from herorun.system.git import Repository, find_repository
-from herorun.workspace import open_run
 from stories import CRASH, SLUG, Story, git
 
 

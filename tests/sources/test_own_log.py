@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_history, a_job
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.core.ports import LogPart, Place
 from herorun.core.triage.follow import OwnLog, judged
@@ -64,7 +64,7 @@ def look(state: Path, scheduler: Any = None, keep: bool = True) -> OwnLog:
 
 
 def failure(log: OwnLog) -> str:
-    return judged(catalogue.shipped(), log, 1).failure.value
+    return judged(signatures.shipped(), log, 1).failure.value
 
 
 def add(log: Path, data: bytes) -> None:
@@ -162,7 +162,7 @@ def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_said(
     size = log.stat().st_size
     assert scheduler.read == [(0, 3_000), (size - 2_000, 2_000)]
     assert (found.offset, found.skipped) == (size, size - 5_000)
-    ended = judged(catalogue.with_own(), found, None)
+    ended = judged(signatures.with_own(), found, None)
     assert ended.person and "MiB in the middle of the log were not read" in ended.advice
 
 

@@ -9,8 +9,8 @@ import pytest
 from builders import a_contract
 from herorun.core.contract import Contract
 from herorun.core.ports import Place
-from herorun.routed import RoutedStore
 from herorun.sources.roots import read_root_facts
+from herorun.store_router import RoutedStore
 from services.servers import Service
 
 STORE = RoutedStore(Place("tiny", "state", "/data/tiny", "."))

@@ -14,7 +14,7 @@ import pytest
 
 from herorun.core.ports import Place, Store
 from herorun.core.reach import Login, Reach
-from herorun.routed import RoutedStore
+from herorun.store_router import RoutedStore
 from herorun.stores import local
 from ports.store_suite import StoreBench, StoreSuite
 from services.boxes import Box

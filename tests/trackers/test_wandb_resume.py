@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from builders import answer
-from herorun.catalogue import shipped
 from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import resume_mismatch
 from herorun.checks.health.wrong_resume import wrong_resume
@@ -17,6 +16,7 @@ from herorun.core.evidence import History, Instance, Metrics, Nothing, PriorLaun
 from herorun.core.finding import Outcome
 from herorun.core.fold import MetricsState, Names, boundaries_of, fold_rows, summarise
 from herorun.core.triage.follow import OwnLog, follow
+from herorun.signatures import shipped
 from herorun.sources.job_log import job_log_of
 from herorun.trackers.wandb import Options, Wandb
 from services.wandb_service import WandbService

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from herorun import screen
+from herorun import output
 from herorun.core.errors import WrongUse
 from herorun.core.jobs.facts import FORMS, OPTIONS, Facts, missing, must_be_id, must_be_kind
 from herorun.operations.jobs.clusters import address_of, with_config
@@ -51,7 +51,7 @@ def _told(field: str, facts: Facts, start: Path) -> Facts | None:
             try:
                 return _checked(field, replace(facts, **{field: answer}), start)
             except WrongUse as error:
-                click.echo(f"herorun: {screen.clean(str(error))}", err=True)
+                click.echo(f"herorun: {output.clean(str(error))}", err=True)
 
 
 def _words(field: str, kind: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.durations import say_span
 from herorun.core.glance import WIDTH, Glance, shrunk
-from herorun.screen import clean
+from herorun.output import clean
 
 COLOURS = {
     "down": "bold red",

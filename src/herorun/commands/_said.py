@@ -7,15 +7,15 @@ import click
 
 def show(told: Any, as_json: bool) -> int:
     """What was done, for people or as one JSON document; warnings go to standard error."""
-    from herorun import screen
+    from herorun import output
 
     if as_json:
-        screen.show_json(told.as_json())
+        output.show_json(told.as_json())
     else:
-        click.echo(f"{told.run.slug}: {screen.clean(told.words)}")
+        click.echo(f"{told.run.slug}: {output.clean(told.words)}")
     if not as_json:
         for warning in told.warnings:
-            click.echo(f"herorun: {screen.clean(warning)}", err=True)
+            click.echo(f"herorun: {output.clean(warning)}", err=True)
     return int(told.code)
 
 
@@ -27,19 +27,19 @@ class SaidFirst:
         self.facts: tuple[str, ...] = ()
 
     def __call__(self, words: str) -> None:
-        from herorun import screen
+        from herorun import output
 
         self.facts = tuple(line.strip() for line in words.splitlines())
-        lines = [f"herorun: {self.heading}", *(f"  {screen.clean(fact)}" for fact in self.facts)]
+        lines = [f"herorun: {self.heading}", *(f"  {output.clean(fact)}" for fact in self.facts)]
         click.echo("\n".join(lines), err=True)
 
 
 def show_lines(told: Any, as_json: bool) -> int:
     """What was found, line by line or as one JSON document."""
-    from herorun import screen
+    from herorun import output
 
     if as_json:
-        screen.show_json(told.as_json())
+        output.show_json(told.as_json())
     else:
-        click.echo("\n".join(screen.clean(line) for line in told.lines()))
+        click.echo("\n".join(output.clean(line) for line in told.lines()))
     return int(told.code)

@@ -86,7 +86,7 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
     """Without a job the newest state file says which; `WrongUse` where neither does."""
     from datetime import timedelta
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.core.until import Until, parse_until, seconds_of
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
@@ -101,7 +101,7 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
         raise WrongUse("--anew begins a new watch of a job: name it with --job and --scheduler.")
     run, path, notices = ready(_facts(Path(start), told), Path(start), cadence, anew)
     for notice in notices:
-        screen.say(run.facts.job, notice)
+        output.say(run.facts.job, notice)
     if not as_json:
         click.echo(f"{run.facts.job}: state file {path}, journal {run.record.path}")
 
@@ -122,11 +122,11 @@ def _job(run: "JobRun") -> str:
 
 
 def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
-    from herorun import screen
-    from herorun.screen.standing import show_turn
+    from herorun import output
+    from herorun.output.status import show_turn
 
     if as_json:
-        screen.show_json_line({"job": _job(run), "slug": run.slug, **turn.as_json()})
+        output.show_json_line({"job": _job(run), "slug": run.slug, **turn.as_json()})
     else:
         show_turn(_job(run), turn)
 
@@ -151,7 +151,7 @@ def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
 def _resumed(start: Path, given: dict[str, str]) -> "Facts":
     from dataclasses import replace
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.core.jobs.facts import must_be_whole
     from herorun.operations.jobs.state_file import newest
@@ -163,7 +163,7 @@ def _resumed(start: Path, given: dict[str, str]) -> "Facts":
         )
     facts, path, faults = found
     for fault in faults:
-        screen.say(facts.job, f"{fault}; {path} is gone on with")
+        output.say(facts.job, f"{fault}; {path} is gone on with")
     facts = replace(facts, **given)
     must_be_whole(facts)
     return facts

@@ -24,6 +24,6 @@ def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int
 
     from herorun.commands._said import show
     from herorun.operations.orders.acknowledge import acknowledge
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     return show(acknowledge(watched_run(run, Path(start))[0], alert, reason), as_json)

@@ -27,6 +27,6 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
 
     from herorun.commands._said import show
     from herorun.operations.orders.acknowledge import answer
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     return show(answer(watched_run(run, Path(start))[0], True, reason), as_json)

@@ -50,23 +50,23 @@ def command(
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.patrol.wish import wish_of
     from herorun.core.until import seconds_of
     from herorun.operations.jobs.wait import wait_for_job
     from herorun.operations.remote.wait import Ended, wait_for
-    from herorun.screen.standing import show_patrol
-    from herorun.workspace import watched_run
+    from herorun.output.status import show_patrol
+    from herorun.runs import watched_run
 
     wish = wish_of(marker, state, step)
     seconds = seconds_of(every, "--every")
     one_of_both(run, told)
     opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, told)
     wait: Any = wait_for if run else wait_for_job
-    ended: Ended = wait(opened, wish, seconds, most, lambda words: screen.say(opened.slug, words))
+    ended: Ended = wait(opened, wish, seconds, most, lambda words: output.say(opened.slug, words))
     if as_json:
         state_now = ended.told.state.value if ended.told else "unknown"
-        screen.show_json(
+        output.show_json(
             {
                 "slug": opened.slug,
                 "reached": ended.code == 0,
@@ -76,7 +76,7 @@ def command(
             }
         )
         return ended.code
-    click.echo(screen.clean(f"{opened.slug}: {ended.words}."))
+    click.echo(output.clean(f"{opened.slug}: {ended.words}."))
     if ended.line:
         show_patrol(ended.line, ended.told.advice if ended.told else ())
     return ended.code

@@ -92,15 +92,15 @@ def command(
 def _one(name: str, start: str, as_json: bool) -> int:
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.babysit.loop import tick_once
     from herorun.operations.babysit.tick import turn_code
     from herorun.operations.report.status import turn_json
-    from herorun.screen.standing import show_turn
+    from herorun.output.status import show_turn
 
     run, turn = tick_once(name, Path(start))
     if as_json:
-        screen.show_json(turn_json(turn))
+        output.show_json(turn_json(turn))
     else:
         show_turn(run.slug, turn)
     return turn_code(turn)
@@ -109,12 +109,12 @@ def _one(name: str, start: str, as_json: bool) -> int:
 def _several(names: list[str], start: str, as_json: bool) -> int:
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import tick_each
     from herorun.operations.babysit.tick import turn_code
     from herorun.operations.report.status import turn_json
-    from herorun.screen.standing import show_turn
+    from herorun.output.status import show_turn
 
     codes, documents = [], []
     for answer in tick_each(names, Path(start)):
@@ -122,33 +122,33 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
         codes.append(turn_code(turn) if turn else answer.code)
         documents.append({"slug": answer.slug, **turn_json(turn)} if turn else answer.as_json())
         if turn is None:
-            screen.say(answer.slug, answer.error)
+            output.say(answer.slug, answer.error)
         elif not as_json:
             show_turn(answer.slug, turn)
     if as_json:
-        screen.show_json({"runs": documents})
+        output.show_json({"runs": documents})
     return worst(codes)
 
 
 def _watch(names: list[str], start: str, as_json: bool, until: str | None, every_run: bool) -> int:
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.until import Until, parse_until
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch
     from herorun.operations.babysit.tick import Turn
     from herorun.operations.report.status import turn_json
-    from herorun.screen.standing import show_summary, show_turn
+    from herorun.output.status import show_summary, show_turn
+    from herorun.runs import Run, watched_run
     from herorun.system.clock import now
-    from herorun.workspace import Run, watched_run
 
     end = parse_until(until, now()) if until else Until()
 
     def report(run: Run, turn: Turn) -> None:
         if as_json:
-            screen.show_json_line({"slug": run.slug, **turn_json(turn)})
+            output.show_json_line({"slug": run.slug, **turn_json(turn)})
         else:
             show_turn(run.slug, turn)
             if end.reached(turn.step, now()):
@@ -158,8 +158,8 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
         return watch(names[0], Path(start), report, end, opened=watched_run)
 
     def tell(slug: str, words: str) -> None:
-        screen.say(slug, words)
+        output.say(slug, words)
         if as_json:
-            screen.show_json_line({"slug": slug, "error": words})
+            output.show_json_line({"slug": slug, "error": words})
 
     return worst(watch_all(names, Path(start), report, tell, end, every_run))

@@ -31,7 +31,7 @@ def command(
       herorun backtest metrics.jsonl
       herorun backtest curves/*.csv --labels curves/LABELS.json --against
     """
-    from herorun import screen
+    from herorun import output
     from herorun.core.backtest.report import document, lines, page
     from herorun.core.errors import WrongUse
     from herorun.operations.report.backtest import backtest, read_labels
@@ -44,7 +44,7 @@ def command(
     for unjudged in report.unjudged:
         click.echo(f"herorun: {unjudged}: nothing of it was judged", err=True)
     if as_json:
-        screen.show_json(document(report.files, report.scores))
+        output.show_json(document(report.files, report.scores))
     else:
         told = page(report.scores) if markdown else lines(report.files, report.scores)
         click.echo("\n".join(told))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.workspace import Run
+    from herorun.runs import Run
 
 
 @click.command(short_help="Write the script with which the box finishes its own work.")
@@ -26,10 +26,10 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.chain import behind_a_job, install_and_start, script_of
+    from herorun.runs import watched_run
     from herorun.system.files import write_whole
-    from herorun.workspace import watched_run
 
     opened, _ = watched_run(run, Path(start))
     text = script_of(opened.contract)
@@ -40,7 +40,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     told = install_and_start(opened.contract, str(opened.repository.top), login)
     if as_json:
         file = str(path) if path else None
-        screen.show_json({"slug": opened.slug, "script": text, "file": file, "start": told})
+        output.show_json({"slug": opened.slug, "script": text, "file": file, "start": told})
         return 0
     if path is None:
         click.echo(text, nl=False)

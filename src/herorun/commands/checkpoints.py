@@ -33,21 +33,21 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from datetime import timedelta
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.retention import age_words, size_words
     from herorun.operations.checkpoints.list import list_with_taints
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     listing = list_with_taints(watched_run(run, Path(start))[0]).as_json()
     if as_json:
-        screen.show_json(listing)
+        output.show_json(listing)
         return 0
     for told in listing["checkpoints"]:
         age = None if told["age_seconds"] is None else timedelta(seconds=told["age_seconds"])
         kind = "temporary" if told["temporary"] else "permanent"
-        why = "".join(f": {screen.clean(told[key])}" for key in ("problem", "tainted") if told[key])
+        why = "".join(f": {output.clean(told[key])}" for key in ("problem", "tainted") if told[key])
         words = f"{kind}, {size_words(told['bytes'])}, {age_words(age)}"
-        click.echo(f"{told['step']:>10}  {told['state']:<10}  {words}  {screen.clean(told['path'])}{why}")
+        click.echo(f"{told['step']:>10}  {told['state']:<10}  {words}  {output.clean(told['path'])}{why}")
     if not listing["checkpoints"]:
         click.echo("there is no checkpoint")
     return 0
@@ -75,24 +75,24 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.finding import count
     from herorun.core.retention import size_words
     from herorun.operations.checkpoints.list import make_plan, plan_json, write_plan
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     told = make_plan(watched_run(run, Path(start))[0], keep)
     if out:
         write_plan(told, Path(out))
     if as_json:
-        screen.show_json(plan_json(told))
+        output.show_json(plan_json(told))
         return 0
     for kept in told.kept:
-        why = screen.clean("; ".join(kept.why))
-        click.echo(f"keep    {screen.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
+        why = output.clean("; ".join(kept.why))
+        click.echo(f"keep    {output.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
     for victim in told.victims:
         click.echo(
-            f"delete  {screen.clean(victim.path)}, {size_words(victim.bytes)} in {count(victim.files, 'file')}: {screen.clean(victim.why)}"
+            f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)} in {count(victim.files, 'file')}: {output.clean(victim.why)}"
         )
     click.echo(f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept")
     click.echo(f"digest {told.digest}")
@@ -120,25 +120,25 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     import sys
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.retention import size_words
     from herorun.operations.checkpoints.list import read_plan
     from herorun.operations.checkpoints.prune import prune as delete
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     told = read_plan(Path(file))
     for victim in told.victims:
-        click.echo(f"delete  {screen.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
+        click.echo(f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
     click.echo(
         f"This cannot be undone. Type the digest of the plan, or its first 12 digits: {told.digest}", err=True
     )
     done = delete(watched_run(run, Path(start))[0], told, sys.stdin.readline())
     if as_json:
-        screen.show_json(done.as_json())
+        output.show_json(done.as_json())
     else:
         for path, why in done.left:
-            click.echo(f"left     {screen.clean(path)}: {screen.clean(why)}")
+            click.echo(f"left     {output.clean(path)}: {output.clean(why)}")
         click.echo(f"{len(done.deleted)} of {len(told.victims)} deleted, {size_words(done.bytes)} freed")
     for warning in done.warnings:
-        click.echo(f"herorun: {screen.clean(warning)}", err=True)
+        click.echo(f"herorun: {output.clean(warning)}", err=True)
     return done.code

@@ -24,9 +24,9 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> int:
     assert kind is not None
     script = kind(ctx.find_root().command, {}, "herorun", VARIABLE).source()
     if as_json:
-        from herorun import screen
+        from herorun import output
 
-        screen.show_json({"shell": shell, "script": script})
+        output.show_json({"shell": shell, "script": script})
     else:
         click.echo(script)
     return 0

@@ -35,7 +35,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     import tempfile
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.demo import tell_story
 
@@ -46,5 +46,5 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     told = tell_story(scratch, as_json, colour, scheduler, address)
     if as_json:
-        screen.show_json(told)
+        output.show_json(told)
     return 0

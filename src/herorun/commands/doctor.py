@@ -33,14 +33,14 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.checkup import EXIT_CODES, verdict
     from herorun.operations.doctor.doctor import examine
 
     parts = examine(run, Path(start), send_test)
     fit = verdict(parts)
     if as_json:
-        screen.show_json({"verdict": fit.value, "parts": [part.as_json() for part in parts]})
+        output.show_json({"verdict": fit.value, "parts": [part.as_json() for part in parts]})
     else:
         _show(parts)
     return EXIT_CODES[fit]
@@ -49,7 +49,7 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
 def _show(parts: "Sequence[Part]") -> None:
     from rich.text import Text
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.checkup import Fit
     from herorun.system import voice
 
@@ -59,15 +59,15 @@ def _show(parts: "Sequence[Part]") -> None:
         Fit.UNSEEN: ("?", "yellow"),
         Fit.UNCHECKED: ("-", "dim"),
     }
-    out = screen.console()
+    out = output.console()
     for part in parts:
         mark, colour = marks[part.fit]
         if part.fit in (Fit.WORKS, Fit.UNCHECKED) and voice.quiet:
             continue
-        name = f"{part.group}: {screen.clean(part.name)}"
-        out.print(Text.assemble((f"{mark} ", colour), (f"{name:<34} ", "bold"), screen.clean(part.message)))
+        name = f"{part.group}: {output.clean(part.name)}"
+        out.print(Text.assemble((f"{mark} ", colour), (f"{name:<34} ", "bold"), output.clean(part.message)))
         if part.fix:
-            out.print(f"    fix: {screen.clean(part.fix)}")
+            out.print(f"    fix: {output.clean(part.fix)}")
     count = {fit: sum(part.fit is fit for part in parts) for fit in Fit}
     words = f"{count[Fit.WORKS]} work, {count[Fit.BROKEN]} broken, {count[Fit.UNSEEN]} could not be seen"
     words += f", {count[Fit.UNCHECKED]} not checked" if count[Fit.UNCHECKED] else ""

@@ -19,13 +19,13 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     Example:
       herorun explain dirty-tree
     """
-    from herorun import discover, screen
+    from herorun import discover, output
     from herorun.core.check import Gate
 
     known = discover.checks()
     if every or check is None:
         if as_json:
-            screen.show_json({"checks": [_page_json(found) for found in known]})
+            output.show_json({"checks": [_page_json(found) for found in known]})
         else:
             gates = list(Gate)
             for found in sorted(known, key=lambda c: (gates.index(c.gate), c.name)):
@@ -34,7 +34,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     asked = discover.checks_named(check)
     if as_json:
         pages = [_page_json(found) for found in asked]
-        screen.show_json({"check": pages[0], "checks": pages})
+        output.show_json({"check": pages[0], "checks": pages})
     else:
         click.echo("\n\n".join(_page(found) for found in asked))
     return 0

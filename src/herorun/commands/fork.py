@@ -53,7 +53,7 @@ def command(
 
     from herorun.commands._said import SaidFirst, show
     from herorun.operations.orders.fork import fork
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     said_first = SaidFirst(f"fork of {run}")
     told = fork(

@@ -24,7 +24,7 @@ def command(start: str, run: str, as_json: bool) -> int:
 
     from herorun.commands._said import show_lines
     from herorun.operations.report.goodput import account
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     told = account(watched_run(run, Path(start))[0])
     return show_lines(told, as_json)

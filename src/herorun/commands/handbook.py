@@ -23,15 +23,15 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.remote.runbook import page_of, write_page
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     opened, _ = watched_run(run, Path(start))
     page = page_of(opened)
     path = None if out == "-" else write_page(opened, page, Path(start, out) if out else None)
     if as_json:
-        screen.show_json({"slug": opened.slug, "page": page, "file": str(path) if path else None})
+        output.show_json({"slug": opened.slug, "page": page, "file": str(path) if path else None})
     elif path is None:
         click.echo(page, nl=False)
     else:

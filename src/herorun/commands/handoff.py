@@ -33,7 +33,7 @@ def command(start: str, run: str, to: str | None, take: bool, wait: str, reason:
     from herorun.core.errors import WrongUse
     from herorun.core.until import seconds_of
     from herorun.operations.orders.handoff import hand_over, take_over
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     if bool(to) == take:
         raise WrongUse("Say who watches: `--to user@machine` gives the run away, `--take` takes it over.")

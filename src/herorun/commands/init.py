@@ -22,16 +22,16 @@ def command(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
     from typing import Any
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.contract import SLUG
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.config_stability import advised
     from herorun.operations.record.contract_template import drafted
     from herorun.operations.record.init import begin
+    from herorun.runs import contract_path, open_run, template
     from herorun.system.files import create_whole
     from herorun.system.git import find_repository
     from herorun.system.settings import read_settings
-    from herorun.workspace import contract_path, open_run, template
 
     path = contract_path(find_repository(Path(start)), run, Path(start))
     told: dict[str, Any] = {
@@ -77,7 +77,7 @@ def command(start: str, run: str, as_json: bool) -> int:
             "advice": advice,
         }
     if as_json:
-        screen.show_json({**told, "created": list(created), "adopted": list(adopted)})
+        output.show_json({**told, "created": list(created), "adopted": list(adopted)})
         return 0
     for made in created:
         click.echo(f"created {made}")

@@ -41,21 +41,21 @@ def list_(start: str, session: str, as_json: bool) -> int:
     Example:
       herorun jobs list
     """
-    from herorun import screen
+    from herorun import output
     from herorun.operations.record.session import read_jobs
 
     here = _here(start, session)
     entries, fault = read_jobs(here)
     if as_json:
-        screen.show_json({"session": here.id, "file": str(here.file), "jobs": entries, "fault": fault})
+        output.show_json({"session": here.id, "file": str(here.file), "jobs": entries, "fault": fault})
     for entry in () if as_json else entries:
         about = f": {entry['description']}" if entry.get("description") else ""
         words = f"{entry['type']} {entry['id']} {entry.get('last_status') or 'not looked at yet'}{about}"
-        click.echo(screen.clean(words))
+        click.echo(output.clean(words))
     if not entries and not as_json:
         click.echo(f"No job is registered in {here.file}.")
     if fault:
-        screen.say(here.id, fault)
+        output.say(here.id, fault)
     return 3 if fault else 0
 
 
@@ -93,7 +93,7 @@ def add(
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.jobs.facts import Facts, must_be_id
     from herorun.core.jobs.registry import entry_of
     from herorun.operations.jobs.clusters import with_config
@@ -111,7 +111,7 @@ def add(
     watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
     if as_json:
         known = {"session": here.id, "file": str(here.file), "job": entry}
-        screen.show_json({**known, "watched": not no_watch, "watch": f"the session {watched}"})
+        output.show_json({**known, "watched": not no_watch, "watch": f"the session {watched}"})
     else:
         click.echo(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
     return 0
@@ -134,7 +134,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     Example:
       herorun jobs watch --once
     """
-    from herorun import screen
+    from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.core.until import seconds_of
     from herorun.operations.babysit.batch import worst
@@ -149,14 +149,14 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     if as_json:
         jobs = [{"type": s.entry["type"], "id": s.entry["id"], "state": s.state.value, "word": s.word,
                  "changed": s.changed, "why": s.why, "result": s.result} for s in seen]  # fmt: skip
-        screen.show_json({"session": here.id, "jobs": jobs, "fault": fault})
+        output.show_json({"session": here.id, "jobs": jobs, "fault": fault})
     for line in () if as_json else news_of(seen):
         _say(line)
     for each in seen:
         if each.state == "unknown" and not each.changed and not as_json:
-            screen.say(f"{each.entry['type']} {each.entry['id']}", each.why)
+            output.say(f"{each.entry['type']} {each.entry['id']}", each.why)
     if fault:
-        screen.say(here.id, fault)
+        output.say(here.id, fault)
     return worst([3 if fault else 0, *(each.code for each in seen)])
 
 
@@ -174,7 +174,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.jobs.registry import key_of, without
     from herorun.operations.record.session import change_jobs, must_have, read_jobs
 
@@ -182,7 +182,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     found = must_have(here, read_jobs(here)[0], job, Path(start))
     change_jobs(here, lambda held: without(held, [key_of(entry) for entry in found]))
     if as_json:
-        screen.show_json({"session": here.id, "file": str(here.file), "removed": found})
+        output.show_json({"session": here.id, "file": str(here.file), "removed": found})
     else:
         click.echo(f"{job} is not registered any more.")
     return 0
@@ -205,7 +205,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.jobs.discover import find_jobs
 
     places = find_jobs(_here(start, session), Path(start), host, user)
@@ -214,13 +214,13 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
             {"place": p.name, "jobs": [{"job": j, "told": t} for j, t in p.jobs], "why": p.why}
             for p in places
         ]
-        screen.show_json({"places": told})
+        output.show_json({"places": told})
     for place in () if as_json else places:
         click.echo(
-            f"{screen.clean(place.name)}: {(place.why and 'could not be read: ' + screen.clean(place.why)) or len(place.jobs)}"
+            f"{output.clean(place.name)}: {(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
         )
         for job, words in place.jobs:
-            click.echo(f"  {screen.clean(f'{job}: {words}')}")
+            click.echo(f"  {output.clean(f'{job}: {words}')}")
     return 3 if all(place.why for place in places) else 0
 
 
@@ -233,10 +233,10 @@ def _here(start: str, session: str) -> "Session":
 
 
 def _say(words: str) -> None:
-    from herorun import screen
+    from herorun import output
     from herorun.system.clock import now
 
-    click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {screen.clean(words)}")
+    click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(words)}")
 
 
 def _must_be_reachable(facts: "Facts") -> None:

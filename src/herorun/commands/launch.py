@@ -36,12 +36,12 @@ def command(
     from pathlib import Path
     from shlex import join
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.launch import launch, watched_elsewhere
     from herorun.operations.launch.plan_file import read_plan_file
-    from herorun.screen.findings import show_by_mode
-    from herorun.workspace import open_run
+    from herorun.output.findings import show_by_mode
+    from herorun.runs import open_run
 
     def say_request(request: str) -> None:
         click.echo(f"herorun: submitting\n{request}", err=True)
@@ -54,18 +54,18 @@ def command(
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
     if as_json:
-        screen.show_json(done.as_json())
+        output.show_json(done.as_json())
         return done.exit_code
-    page = screen.console()
+    page = output.console()
     if done.running and not adopt:
-        page.print(f"already running: {', '.join(map(screen.clean, done.running))}", style="bold red")
+        page.print(f"already running: {', '.join(map(output.clean, done.running))}", style="bold red")
         return done.exit_code
     open_ones = [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
     if done.launched is None or done.preflight.policy:
         show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
         said = "nothing was adopted" if adopt else "nothing was submitted"
-        screen.show_verdict(page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {said}")
+        output.show_verdict(page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {said}")
         return done.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")

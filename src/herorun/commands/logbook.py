@@ -27,12 +27,12 @@ def show(start: str, run: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.record.verify import open_record
 
     record = open_record(run, Path(start))
     if as_json:
-        screen.show_json({"slug": record.slug, "commit": record.tip, "logbook": record.logbook()})
+        output.show_json({"slug": record.slug, "commit": record.tip, "logbook": record.logbook()})
     else:
         click.echo(record.logbook(), nl=False)
     return 0
@@ -56,18 +56,18 @@ def verify(start: str, run: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.finding import count
     from herorun.operations.record.verify import verify_run
 
     told = verify_run(run, Path(start))
     if as_json:
-        screen.show_json(told.as_json())
+        output.show_json(told.as_json())
     else:
         for fault in told.faults:
-            click.echo(f"fault: {screen.clean(fault)}")
+            click.echo(f"fault: {output.clean(fault)}")
         for note in told.notes:
-            click.echo(f"note: {screen.clean(note)}")
+            click.echo(f"note: {output.clean(note)}")
         click.echo(
             f"{told.verdict}: {count(told.entries, 'journal entry', 'journal entries')} in {count(told.commits, 'commit')}, {count(len(told.faults), 'fault')}"
         )

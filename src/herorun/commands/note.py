@@ -37,15 +37,15 @@ def command(
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.orders.note import add_note
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     opened, _ = watched_run(run, Path(start))
     lines = {"Status": status, "Evidence": evidence, "Decision": decision, "Next": next_}
     told = add_note(opened, title, lines, caveat, to_issue)
     if as_json:
-        screen.show_json(told)
+        output.show_json(told)
     else:
         click.echo(
             f"noted in {opened.record.newest_page()} on branch {opened.record.branch} ({told['commit'][:9]})"

@@ -22,15 +22,15 @@ def command(start: str, run: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.remote.patrol import patrol
-    from herorun.screen.standing import show_patrol
-    from herorun.workspace import watched_run
+    from herorun.output.status import show_patrol
+    from herorun.runs import watched_run
 
     opened, _ = watched_run(run, Path(start))
     tick = patrol(opened)
     if as_json:
-        screen.show_json(tick.as_json())
+        output.show_json(tick.as_json())
     else:
         show_patrol(tick.line, tick.told.advice)
     return tick.told.code

@@ -28,8 +28,8 @@ def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int
     from herorun.commands._said import show
     from herorun.core.until import parse_moment
     from herorun.operations.orders.pause import pause
+    from herorun.runs import watched_run
     from herorun.system.clock import now
-    from herorun.workspace import watched_run
 
     moment = parse_moment(until, now())
     return show(pause(watched_run(run, Path(start))[0], moment, reason), as_json)

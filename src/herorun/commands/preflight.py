@@ -25,11 +25,11 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.launch.preflight import preflight
     from herorun.operations.launch.write_probe import probe_roots
-    from herorun.screen.findings import show_preflight
-    from herorun.workspace import open_run
+    from herorun.output.findings import show_preflight
+    from herorun.runs import open_run
 
     opened = open_run(run, Path(start))
     if probe:
@@ -40,7 +40,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
 
         write_plan_file(Path(out), opened.slug, answer)
     if as_json:
-        screen.show_json(answer.as_json())
+        output.show_json(answer.as_json())
     else:
-        show_preflight(screen.console(), opened.slug, answer, out or "")
+        show_preflight(output.console(), opened.slug, answer, out or "")
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

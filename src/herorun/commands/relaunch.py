@@ -56,7 +56,7 @@ def command(
     from herorun.core.until import seconds_of
     from herorun.operations.jobs.orders import resubmit_job
     from herorun.operations.orders.stop_and_relaunch import relaunch_by_hand
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     seconds = seconds_of(wait, "--wait")
     one_of_both(run, told)

@@ -28,15 +28,15 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.commands._said import show_lines
     from herorun.core.until import parse_since
     from herorun.operations.babysit.replay import replay_run
+    from herorun.runs import watched_run
     from herorun.system.clock import now
-    from herorun.workspace import watched_run
 
     opened, drift = watched_run(run, Path(start))
     told = replay_run(opened, parse_since(since, now()) if since else None)
     if drift:
-        click.echo(f"herorun: the admitted contract is asked: {screen.clean(drift)}", err=True)
+        click.echo(f"herorun: the admitted contract is asked: {output.clean(drift)}", err=True)
     return show_lines(told, as_json)

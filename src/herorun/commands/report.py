@@ -27,11 +27,11 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.report.html import page_of
     from herorun.operations.report.report import report_of
+    from herorun.runs import watched_run
     from herorun.system.files import write_whole
-    from herorun.workspace import watched_run
 
     opened, drift = watched_run(run, Path(start))
     told = report_of(opened, drift)
@@ -40,8 +40,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         opened.prepare()
     write_whole(path, page_of(told).encode("utf-8", "backslashreplace"), 0o600)
     if as_json:
-        screen.show_json({**told.told, "file": str(path)})
+        output.show_json({**told.told, "file": str(path)})
     else:
-        click.echo(screen.clean(told.told["verdict"]))
-        click.echo(f"Written to {screen.clean(str(path))}")
+        click.echo(output.clean(told.told["verdict"]))
+        click.echo(f"Written to {output.clean(str(path))}")
     return told.code

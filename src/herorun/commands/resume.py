@@ -22,6 +22,6 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
 
     from herorun.commands._said import show
     from herorun.operations.orders.pause import resume
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     return show(resume(watched_run(run, Path(start))[0], reason), as_json)

@@ -51,7 +51,7 @@ def command(
     from herorun.commands._said import SaidFirst, show
     from herorun.core.until import seconds_of
     from herorun.operations.orders.rollback import rollback
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     said_first = SaidFirst(f"rollback of {run}")
     seconds = seconds_of(wait, "--wait")

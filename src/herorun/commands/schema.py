@@ -10,11 +10,11 @@ def command(as_json: bool) -> int:
 
     \b
     Example:
-      herorun schema > .vscode/herorun.schema.json
+      herorun schema > .vscode/herorun.contract_schema.json
     """
     import json
 
-    from herorun.schema import contract_schema
+    from herorun.contract_schema import contract_schema
 
     number = {"schema": 1} if as_json else {}  # which editors do not know, and pass over
     click.echo(json.dumps({**number, **contract_schema()}, indent=2))

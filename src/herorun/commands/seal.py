@@ -40,30 +40,30 @@ def command(
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.sealing.asked import sealing_of
     from herorun.core.sealing.words import seal_lines
     from herorun.operations.seal.seal import seal
-    from herorun.screen.findings import show_findings
-    from herorun.workspace import watched_run
+    from herorun.output.findings import show_findings
+    from herorun.runs import watched_run
 
     asked = sealing_of(milestone, step, aborted, successor)
     opened, _ = watched_run(run, Path(start))
     done = seal(opened, asked)
     if as_json:
-        screen.show_json(done.as_json())
+        output.show_json(done.as_json())
     else:
-        page = screen.console()
+        page = output.console()
         if done.report:
             show_findings(page, done.report.as_json())
         if done.tag:
             again = "" if done.report else " (it was sealed before)"
             page.print(f"sealed: tag {done.tag} at commit {done.commit}{again}", style="bold green")
             if done.statement:
-                page.print(f"checkpoint: {screen.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}")
+                page.print(f"checkpoint: {output.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}")
         else:
             counts = f"{done.report.tally}; " if done.report else ""
-            screen.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")
+            output.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
     return {"clear": 0, "blocked": 1, "unknown": 3}[done.verdict.value]

@@ -32,16 +32,16 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.glance import Glance, worst_first
     from herorun.operations.babysit.batch import worst
     from herorun.operations.report.status import all_looked_at, standing_of, status_code
+    from herorun.runs import known_slugs, watched_run
     from herorun.system.git import find_repository
-    from herorun.workspace import known_slugs, watched_run
 
     if run is not None and not every:
         told, _, glance = standing_of(*watched_run(run, Path(start)))
-        screen.show_json(told) if as_json else _show(told, glance)
+        output.show_json(told) if as_json else _show(told, glance)
         return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
@@ -50,11 +50,11 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
         if answer.value is None:
-            screen.say(answer.slug, answer.error)
+            output.say(answer.slug, answer.error)
         elif not as_json and not every:
             _show(*answer.value)
     if as_json:
-        screen.show_json(
+        output.show_json(
             {"runs": [answer.value[0] if answer.value else answer.as_json() for answer in ordered]}
         )
     elif not answers:
@@ -66,18 +66,18 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
 
 def _show(told: "Mapping[str, Any]", glance: "Glance") -> None:
     from herorun.commands._glance import glance_rows
-    from herorun.screen.standing import show_status
+    from herorun.output.status import show_status
     from herorun.system.clock import now
 
     show_status(told, glance_rows(glance, now()))
 
 
 def _show_table(glances: "Sequence[Glance]") -> None:
-    from herorun import screen
+    from herorun import output
     from herorun.commands._glance import alert_lines, table_of
     from herorun.system.clock import now
 
-    out = screen.console()
+    out = output.console()
     out.print(table_of(glances, now(), out.width))
     for line in alert_lines(glances):
         out.print(line)

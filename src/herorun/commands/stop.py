@@ -33,7 +33,7 @@ def command(start: str, /, run: str | None, reason: str, wait: str, as_json: boo
     from herorun.core.until import seconds_of
     from herorun.operations.jobs.orders import stop_job
     from herorun.operations.orders.stop_and_relaunch import stop
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     seconds = seconds_of(wait, "--wait")
     one_of_both(run, told)

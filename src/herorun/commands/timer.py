@@ -38,16 +38,16 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.until import seconds_of
     from herorun.operations.remote.timer import timer_of
-    from herorun.workspace import watched_run
+    from herorun.runs import watched_run
 
     seconds = seconds_of(every, "--every")
     opened, _ = watched_run(run, Path(start))
     timer = timer_of(opened, host, what, seconds)
     if as_json:
-        screen.show_json({"slug": opened.slug, **timer.as_json()})
+        output.show_json({"slug": opened.slug, **timer.as_json()})
     else:
         click.echo(timer.text, nl=False)
     return 0

@@ -41,20 +41,20 @@ def command(
       tail -c 100000000 train.log | herorun triage - --json
       herorun triage my-run
     """
-    from herorun import catalogue, screen
+    from herorun import output, signatures
     from herorun.core.triage.kinds import QUIET
 
-    known = catalogue.with_own(*(Path(start, name) for name in own))
+    known = signatures.with_own(*(Path(start, name) for name in own))
     found = [_told(known, name, Path(start), exit_code) for name in files]
     if as_json:
-        screen.show_json({"files": found})
+        output.show_json({"files": found})
     for told in () if as_json else found:
         where = f" at {told['where']}" if told["where"] else ""
         line = f", line {told['line']}" if told["line"] else ""
         words = f"{told['file']}: {told['class']}{where}{line}: {told['excerpt'] or '(nothing)'}"
-        click.echo(screen.clean(words))
+        click.echo(output.clean(words))
         if told["advice"]:
-            click.echo(f"    {screen.clean(told['advice'])}")
+            click.echo(f"    {output.clean(told['advice'])}")
     return int(any(told["class"] not in QUIET for told in found))
 
 

@@ -31,13 +31,13 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.orders.trust import accept, ask
     from herorun.operations.orders.trust import reject as leave_out
 
     asked = ask(run, Path(start))
     if not as_json:
-        click.echo("\n".join(screen.clean(line) for line in asked.lines()))
+        click.echo("\n".join(output.clean(line) for line in asked.lines()))
     done = "nothing"
     if reject:
         leave_out(asked)
@@ -46,7 +46,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
         accept(asked)
         done = "trusted"
     if as_json:
-        screen.show_json(asked.as_json(done))
+        output.show_json(asked.as_json(done))
     elif done != "nothing":
         click.echo(f"{asked.slug}: {done}")
     return 0 if done != "nothing" or asked.nothing else 3

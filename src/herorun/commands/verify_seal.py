@@ -23,14 +23,14 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.finding import count
     from herorun.operations.seal.verify import verify_seal
     from herorun.system.git import find_repository
 
     proof = verify_seal(find_repository(Path(start)), tag, offline)
     if as_json:
-        screen.show_json(proof.as_json())
+        output.show_json(proof.as_json())
     else:
         said = (
             ("proven", proof.proven),
@@ -40,6 +40,6 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
         )
         for word, lines in said:
             for line in lines:
-                click.echo(f"{word}: {screen.clean(line)}")
+                click.echo(f"{word}: {output.clean(line)}")
         click.echo(f"{proof.verdict}: {count(len(proof.faults), 'fault')}, {len(proof.unproven)} not proven")
     return {"clear": 0, "blocked": 1, "unknown": 3}[proof.verdict]

@@ -32,12 +32,12 @@ def command(
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.operations.orders.waive import propose
 
     told = propose(check, run, Path(start), subject, reason, days, unknown)
     if as_json:
-        screen.show_json({"check": check, "toml": told.toml, "note": told.note})
+        output.show_json({"check": check, "toml": told.toml, "note": told.note})
         return 0
     click.echo(told.toml, nl=False)
     click.echo(f"herorun: {told.note}", err=True)

@@ -40,19 +40,19 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     import sys
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.glance import worst_first
+    from herorun.runs import known_slugs
     from herorun.system.git import find_repository
-    from herorun.workspace import known_slugs
 
     home = Path(start)
     names = list(known_slugs(find_repository(home))) if every or not runs else list(runs)
     if as_json or not (sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()):
         found = worst_first(_look(names, home))
         if as_json:
-            screen.show_json({"runs": [document(glance) for glance in found]})
+            output.show_json({"runs": [document(glance) for glance in found]})
         else:
-            _print(screen.console(), found)
+            _print(output.console(), found)
         return _code(found)
     return _follow(names, home, seconds)
 
@@ -130,12 +130,12 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
 
     from rich.live import Live
 
-    from herorun import screen
+    from herorun import output
     from herorun.commands._keys import keys
     from herorun.core.glance import worst_first
     from herorun.operations.health.shared_polls import Looks
 
-    out, looks = screen.console(), Looks()
+    out, looks = output.console(), Looks()
     with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
         while True:
             began = monotonic()

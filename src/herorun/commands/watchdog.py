@@ -25,13 +25,13 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     """
     from pathlib import Path
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.errors import HerorunError, WrongUse, in_words
     from herorun.core.scrub import scrub
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.watchdog import look
+    from herorun.runs import known_slugs
     from herorun.system.git import find_repository
-    from herorun.workspace import known_slugs
 
     names = [*runs, *(known_slugs(find_repository(Path(start))) if every else [])]
     if not names and not every:
@@ -45,9 +45,9 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
             answers.append({"slug": name, "monitor": "unknown", "why": scrub(in_words(error))})
             codes.append(error.exit_code if isinstance(error, HerorunError) else 3)
     if as_json:
-        screen.show_json({"runs": answers})
+        output.show_json({"runs": answers})
         return worst(codes)
     for told in answers:
         told_in = f" (told: {told['told']})" if told.get("told") else ""
-        click.echo(f"{told['slug']}: monitor {told['monitor']}: {screen.clean(told['why'])}{told_in}")
+        click.echo(f"{told['slug']}: monitor {told['monitor']}: {output.clean(told['why'])}{told_in}")
     return worst(codes)

@@ -24,7 +24,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     """
     from datetime import UTC, datetime
 
-    from herorun import screen
+    from herorun import output
     from herorun.core.canonical import timestamp
     from herorun.operations.remote.watchers import reconcile
     from herorun.system.watchers import others
@@ -35,7 +35,7 @@ def command(dry_run: bool, as_json: bool) -> int:
             {"stands": r.stands, "why": r.why, "action": r.action, **(vars(r.watcher) if r.watcher else {})}
             for r in rows
         ]
-        screen.show_json({"watchers": known, "others": [vars(each) for each in rest]})
+        output.show_json({"watchers": known, "others": [vars(each) for each in rest]})
         return 0
     for row in rows:
         each = row.watcher
@@ -46,9 +46,9 @@ def command(dry_run: bool, as_json: bool) -> int:
             else row.path.name
         )
         why = f": {row.why}; {row.action}" if row.why else ""
-        click.echo(screen.clean(f"{who}: {row.stands}{why}"))
+        click.echo(output.clean(f"{who}: {row.stands}{why}"))
     for other in rest:
-        click.echo(screen.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}"))
+        click.echo(output.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}"))
     if not rows:
         click.echo(f"No sentinel (`herorun await`) runs here{_and_no_other(rest)}.")
     return 0

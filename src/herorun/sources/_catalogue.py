@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
@@ -12,6 +12,6 @@ from herorun.core.triage.catalogue import Catalogue
 def catalogue_of(contract: Contract, place: Place) -> Catalogue:
     """With the user's own rows; where their file broke meanwhile, which reading the contract says, ours alone."""
     try:
-        return catalogue.of_contract(contract, Path(place.repository))
+        return signatures.of_contract(contract, Path(place.repository))
     except WrongUse:
-        return catalogue.shipped()
+        return signatures.shipped()

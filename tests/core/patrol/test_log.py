@@ -2,13 +2,13 @@
 
 import pytest
 
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.seen import Own
 
 
 def seen(text: str, progress: str | None = None) -> Own:
-    return own_log(catalogue.with_own(), text.encode(), progress, True)
+    return own_log(signatures.with_own(), text.encode(), progress, True)
 
 
 @pytest.mark.parametrize("progress", [None, r"step (\d+)"])

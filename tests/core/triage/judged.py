@@ -1,11 +1,11 @@
 """A log judged whole, as the command does it."""
 
-from herorun.catalogue import shipped
 from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.judge import Judgement, judge
 from herorun.core.triage.match import Match
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.seen import Seen, see
+from herorun.signatures import shipped
 
 
 def judged(

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from core.triage.judged import judged
-from herorun.catalogue import shipped
 from herorun.core.errors import WrongUse
 from herorun.core.triage.catalogue import Signature
 from herorun.core.triage.kinds import Role
 from herorun.core.triage.parse import parse
+from herorun.signatures import shipped
 
 SIGNATURES = shipped().signatures
 ROW = {

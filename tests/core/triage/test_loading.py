@@ -2,8 +2,8 @@
 
 import pytest
 
-from herorun.catalogue import shipped
 from herorun.core.triage.follow import OwnLog, follow, judged
+from herorun.signatures import shipped
 from herorun.sources.job_log import job_log_of
 
 LINES = [

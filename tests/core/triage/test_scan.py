@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from core.triage.cases import CASES
 from core.triage.judged import judged, scanned
-from herorun.catalogue import shipped
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan
+from herorun.signatures import shipped
 
 OOM = b"CUDA out of memory"
 PIECES = [text.encode() for _, text in CASES] + [

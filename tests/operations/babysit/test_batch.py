@@ -10,11 +10,11 @@ import pytest
 
 from commands.answers import ask
 from herorun.cli import herorun
-from herorun.gates import findings_json
+from herorun.gate import findings_json
 from herorun.operations.babysit.batch import worst
+from herorun.runs import watched_run
 from herorun.system.clock import now
 from herorun.system.plumbing import commit_files
-from herorun.workspace import watched_run
 from stories import SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -18,8 +18,8 @@ from herorun.operations.babysit.tick import Turn, take_turn
 from herorun.operations.health.shared_polls import Looks
 from herorun.operations.record import push
 from herorun.record import Pushed, Record
+from herorun.runs import Run, open_run
 from herorun.system.files import is_locked
-from herorun.workspace import Run, open_run
 from stories import SLUG, WAIT, Story, eventually
 
 CAPTURE = pytest.CaptureFixture[str]

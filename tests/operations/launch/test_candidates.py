@@ -12,7 +12,7 @@ from herorun.core.evidence import Nothing, SourceRun, Unavailable
 from herorun.core.journal import Memory
 from herorun.operations.launch.relaunch import resumed
 from herorun.operations.launch.start_instance import admitted_plan
-from herorun.workspace import open_run
+from herorun.runs import open_run
 from stories import CRASH, WAIT, Story, contract_of
 
 NAN = '{"step": 3, "train/loss": NaN}\n'

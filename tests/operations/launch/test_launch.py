@@ -7,8 +7,8 @@ import pytest
 from herorun.core.evidence import Job, JobState
 from herorun.notifiers.local import LocalIssue
 from herorun.operations.launch import start_instance, submit
+from herorun.runs import Run
 from herorun.schedulers.local import Local
-from herorun.workspace import Run
 from stories import JOB, SLUG, WAIT, Story, eventually, git
 
 WAIVED = {

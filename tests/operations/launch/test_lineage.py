@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from herorun.workspace import open_run
+from herorun.runs import open_run
 from stories import CRASH, SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -13,11 +13,11 @@ from herorun.core.errors import Blocked
 from herorun.core.event import Launched, Sealed
 from herorun.core.evidence import Sourced
 from herorun.operations.launch.start_instance import admitted_plan
+from herorun.runs import watched_run
+from herorun.runs.replan import plan_again
 from herorun.system import trusted
 from herorun.system.clock import now
 from herorun.system.plumbing import commit_files
-from herorun.workspace import watched_run
-from herorun.workspace.replan import plan_again
 from stories import SLUG, WAIT, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands.answers import ask
-from herorun.workspace import open_run
+from herorun.runs import open_run
 from stories import CRASH, SLUG, Story, in_memory
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -15,9 +15,9 @@ from herorun.operations.babysit.perform import perform
 from herorun.operations.orders import handoff
 from herorun.operations.record import lease as leasing
 from herorun.operations.record.lease import take_lease
+from herorun.runs import Run
 from herorun.stores.local import LocalStore
 from herorun.system import clock, host
-from herorun.workspace import Run
 from stories import SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -6,7 +6,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.operations.record.contract_template import FROM, drafted
-from herorun.workspace import template
+from herorun.runs import template
 
 TOLD = {
     "dri": "@dri",

@@ -10,8 +10,8 @@ from herorun.core.event import Initialised
 from herorun.operations.record import push as module
 from herorun.operations.record.push import Together, push_together
 from herorun.record import Pushed, Record
+from herorun.runs import template
 from herorun.system.git import Repository, find_repository
-from herorun.workspace import template
 from stories import Story, git, note
 
 HOOK = "#!/bin/sh\ncase $1 in *run-1) echo 'not here' >&2; exit 1;; esac\n"

@@ -11,8 +11,8 @@ from herorun.core.sealing.manifest import Manifest, manifest_from
 from herorun.core.sealing.words import tag_message
 from herorun.operations.checkpoints import content
 from herorun.operations.seal import seal
+from herorun.runs import Run
 from herorun.system.files import is_locked
-from herorun.workspace import Run
 from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, git
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -1,4 +1,4 @@
 """What a log says went wrong: signatures as data, one pass over the bytes, one root.
 
-Pure: `herorun.catalogue` reads the signatures, a command or a source reads the log.
+Pure: `herorun.signatures` reads the signatures, a command or a source reads the log.
 """

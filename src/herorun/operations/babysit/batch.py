@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.scrub import scrub
 from herorun.record import Record
+from herorun.runs import known_slugs
 from herorun.system import host, voice
 from herorun.system.git import Repository
-from herorun.workspace import known_slugs
 
 T = TypeVar("T")
 

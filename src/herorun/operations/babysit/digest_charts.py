@@ -10,7 +10,7 @@ from herorun.core.report.text import readable
 from herorun.core.report.thin import Stretch
 from herorun.operations.metrics.charts import Chart, charts_of
 from herorun.operations.metrics.series import kept_curves, names_for
-from herorun.workspace import Watched
+from herorun.runs import Watched
 
 DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
 

@@ -23,9 +23,9 @@ from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.shared_polls import Looks
 from herorun.operations.record.heartbeat import beat, bell_file, next_due
 from herorun.record import Pushed, Record
+from herorun.runs import Run, Watched, watched_run
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked
-from herorun.workspace import Run, Watched, watched_run
 
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 

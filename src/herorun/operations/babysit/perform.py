@@ -29,8 +29,8 @@ from herorun.operations.launch.propose import Proposer, as_markdown
 from herorun.operations.launch.relaunch import relaunch
 from herorun.operations.record.lease import take_in_time
 from herorun.operations.record.post import deliver, intent_to_say
+from herorun.runs import Run, Watched
 from herorun.system.clock import now
-from herorun.workspace import Run, Watched
 
 
 @dataclass(frozen=True)

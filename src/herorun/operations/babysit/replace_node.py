@@ -6,9 +6,9 @@ from herorun.core.decide import DeleteNode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
+from herorun.runs import Watched
 from herorun.system import process
 from herorun.system.clock import now
-from herorun.workspace import Watched
 
 LOOK, DELETE = 60.0, 600.0  # seconds
 

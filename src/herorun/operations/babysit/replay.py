@@ -13,8 +13,8 @@ from herorun.core.outside import read_json
 from herorun.core.replay import Replay, Result, past_ticks, replay, totals
 from herorun.core.tick import Rules
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
+from herorun.runs import Run, Watched
 from herorun.system import voice
-from herorun.workspace import Run, Watched
 
 
 class Evidence:

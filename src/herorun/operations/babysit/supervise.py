@@ -23,9 +23,9 @@ from herorun.operations.babysit.tick import Turn, take_turn
 from herorun.operations.babysit.watchdog import raise_alarm
 from herorun.operations.health.shared_polls import Looks
 from herorun.operations.record.push import Together
+from herorun.runs import Run, watched_run
 from herorun.system.files import LockHeld
 from herorun.system.git import find_repository
-from herorun.workspace import Run, watched_run
 
 AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
 LAST_WORDS = 10.0  # seconds that the loops get to end between two ticks

@@ -28,7 +28,7 @@ from herorun.core.news import progress_of
 from herorun.core.scrub import scrub
 from herorun.core.tick import Tick, critical_topics, exit_code
 from herorun.core.triage.follow import OwnLog
-from herorun.gates import findings_json
+from herorun.gate import findings_json
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
 from herorun.operations.babysit.tick_json import action_json, alerts_json, awaited_json, other_json
 from herorun.operations.babysit.upgrade import settle_judge
@@ -39,11 +39,11 @@ from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.record.lease import HeldInOtherClone, take_in_time
 from herorun.operations.record.page import send_pages
 from herorun.record import Known, Pushed
+from herorun.runs import Run, Watched
 from herorun.sources.metrics import keep_metrics
 from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
 from herorun.system.files import append_line, locked
-from herorun.workspace import Run, Watched
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from herorun.core.tick import Rules
 from herorun.core.upgrade import compared
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.replay import replays
+from herorun.runs import Watched
 from herorun.system.clock import now
-from herorun.workspace import Watched
 
 
 def settle_judge(run: Watched, rules: Rules) -> tuple[tuple[Performed, ...], str]:

@@ -15,8 +15,8 @@ from herorun.core.render import worded
 from herorun.core.watchdog import Watchdog, Watched, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, intent_to_say
+from herorun.runs import Run, watched_run
 from herorun.system.clock import now
-from herorun.workspace import Run, watched_run
 
 
 def look(name: str, start: Path, comment: bool) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.core.sealing.manifest import Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
-from herorun.workspace import Run
+from herorun.runs import Run
 
 AT_ONCE = 1 << 30  # bytes that are read while the run is locked: about a second on each core
 

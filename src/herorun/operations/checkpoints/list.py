@@ -18,9 +18,9 @@ from herorun.core.scrub import scrub
 from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import held
 from herorun.operations.health.taints import with_taints_now
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import read_regular, write_whole
-from herorun.workspace import Run
 
 LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
 AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over ssh they share one connection

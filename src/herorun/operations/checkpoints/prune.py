@@ -20,10 +20,10 @@ from herorun.operations.checkpoints.manifest import read_manifest, walk
 from herorun.operations.checkpoints.references import held
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.post import say
+from herorun.runs import Run
 from herorun.system import voice
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run
 
 # What a layout goes by to call a checkpoint whole; of every layout, so that a wrong one in the contract does no harm.
 MARKERS = (

@@ -9,7 +9,7 @@ from herorun.core.journal import fold
 from herorun.core.retention import Held
 from herorun.core.scrub import scrub
 from herorun.record import Record
-from herorun.workspace import Run, known_slugs
+from herorun.runs import Run, known_slugs
 
 RECORDS = "refs/heads/herorun/*"
 

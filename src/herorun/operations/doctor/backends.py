@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.canonical import timestamp
 from herorun.core.checkup import Examined, Fit, Part, Probe
 from herorun.core.errors import HerorunError, in_words
@@ -17,10 +17,10 @@ from herorun.core.finding import count
 from herorun.core.ports import Channel, Post
 from herorun.core.scrub import scrub
 from herorun.operations.record.heartbeat import last_heartbeat
-from herorun.routed import RoutedStore
+from herorun.runs import Run
+from herorun.store_router import RoutedStore
 from herorun.system.clock import now
 from herorun.system.process import run as run_program
-from herorun.workspace import Run
 
 SECONDS = 20.0
 PROGRAMS = {  # by scheduler, what must be on this machine's PATH, and how it tells its version
@@ -189,8 +189,8 @@ def _patterns_name(run: Run) -> str:
 
 def _patterns(run: Run) -> Iterator[Part]:
     """Every row is read and compiled; one that cannot be is `WrongUse`, which names it."""
-    rows = catalogue.of_contract(run.contract, run.repository.top).signatures
-    own = len(rows) - len(catalogue.shipped().signatures)
+    rows = signatures.of_contract(run.contract, run.repository.top).signatures
+    own = len(rows) - len(signatures.shipped().signatures)
     more = f", {own} more than are shipped" if own > 0 else ""
     yield Part("patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}")
 

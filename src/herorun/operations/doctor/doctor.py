@@ -11,9 +11,9 @@ from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.scrub import scrub
 from herorun.operations.doctor import backends, machine
+from herorun.runs import Run, known_slugs, open_run
 from herorun.system import voice
 from herorun.system.git import Repository, find_repository
-from herorun.workspace import Run, known_slugs, open_run
 
 DEADLINE = 45.0  # seconds for all parts together
 

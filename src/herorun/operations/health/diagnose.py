@@ -9,8 +9,8 @@ from herorun.core.recovery.ending import Ending
 from herorun.core.scrub import scrub
 from herorun.core.triage.kinds import FailureClass
 from herorun.operations.health.evaluate import judge
+from herorun.runs import known_slugs, watched_run
 from herorun.system.git import find_repository
-from herorun.workspace import known_slugs, watched_run
 
 
 def names_run(name: str, start: Path) -> bool:

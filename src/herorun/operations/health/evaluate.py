@@ -23,8 +23,8 @@ from herorun.core.tick import Tick, tick
 from herorun.gather import gather
 from herorun.operations.health.rules import rules_of
 from herorun.operations.health.shared_polls import Looks
+from herorun.runs import Watched
 from herorun.system.clock import now
-from herorun.workspace import Watched
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 

@@ -7,7 +7,7 @@ from herorun import __version__
 from herorun.core.canonical import digest
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules
-from herorun.workspace import Watched
+from herorun.runs import Watched
 
 
 def rules_of(run: Watched) -> Rules:

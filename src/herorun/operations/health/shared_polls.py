@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.journal import Memory
 from herorun.core.ports import Scheduler, Search, Unsure
+from herorun.runs import Watched, watched_run
 from herorun.system.clock import now
-from herorun.workspace import Watched, watched_run
 
 Wanted: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
 

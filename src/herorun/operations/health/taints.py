@@ -12,8 +12,8 @@ from herorun.core.tick import tick
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE, judge
 from herorun.operations.health.rules import rules_of
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 
 def with_taints_now(run: Run, memory: Memory) -> Memory:

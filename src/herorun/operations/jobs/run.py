@@ -34,12 +34,12 @@ from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.core.scrub import scrub
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
+from herorun.runs import Watched
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, make_folders, write_whole
 from herorun.system.git import Repository
 from herorun.system.watchers import state_home
-from herorun.workspace import Watched
 
 CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
 UNPLANNED = Nothing("the job has no contract")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.read import alive_by
@@ -64,7 +64,7 @@ def _log(adapter: ById, run: JobRun) -> Own | Blind | None:
         return None
     except (HerorunError, OSError) as error:
         return Blind(scrub(in_words(error)))
-    known = catalogue.of_contract(run.contract, run.folder)
+    known = signatures.of_contract(run.contract, run.folder)
     return own_log(known, end.encode(), None, True)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.canonical import digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
@@ -136,7 +136,7 @@ def diagnosis(jobs: Any, job: Job) -> str:
         text = jobs.tail(job.id, LINES)
     except (HerorunError, OSError) as error:
         return f"its log could not be read: {scrub(in_words(error))}"
-    known = catalogue.with_own()
+    known = signatures.with_own()
     told = judged(known, follow(known, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code)
     if told.failure in QUIET:
         return "its log does not say why"

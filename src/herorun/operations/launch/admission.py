@@ -20,12 +20,12 @@ from herorun.core.ports import Scheduler, Submission
 from herorun.core.requirements import exact_versions
 from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gather import gather
+from herorun.runs import Run
 from herorun.system.digests import file_digests
 from herorun.system.files import write_whole
 from herorun.system.git import Repository
 from herorun.system.resolved import in_repository
 from herorun.system.submodules import all_files
-from herorun.workspace import Run
 
 
 def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> Path:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from herorun.adopted import jobs_by_id
+from herorun.adopted_scheduler import jobs_by_id
 from herorun.core.adoption import not_proved
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launched
@@ -13,8 +13,8 @@ from herorun.core.jobs.facts import must_be_id
 from herorun.core.ports import Found, Origin, Unsure
 from herorun.core.render import command_line
 from herorun.core.scrub import scrub
-from herorun.gates import Report
-from herorun.workspace import Run
+from herorun.gate import Report
+from herorun.runs import Run
 
 
 def look_at(run: Run, job: str) -> Adoptee:

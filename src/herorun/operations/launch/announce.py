@@ -13,8 +13,8 @@ from herorun.core.scrub import scrub
 from herorun.operations.launch.order import Order
 from herorun.operations.record.page import send_page
 from herorun.operations.record.post import deliver, intent_to_say, record_link, say
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 
 def announce(run: Run, order: Order, launching: Launching) -> None:

@@ -7,8 +7,8 @@ from herorun.core.config.diff import diff, without_volatile
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub
+from herorun.runs import Run
 from herorun.system.resolved import printed_config, resolved_config
-from herorun.workspace import Run
 
 
 def wavering_keys(run: Run) -> tuple[str, ...]:

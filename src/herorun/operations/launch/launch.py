@@ -22,8 +22,8 @@ from herorun.operations.launch.start_instance import dirty_words, settle_launchi
 from herorun.operations.launch.submit import ALONE, Say, unsaid
 from herorun.operations.launch.write_probe import probe_roots
 from herorun.operations.record.lease import hand_lease
+from herorun.runs import Run, believe, log_of
 from herorun.system.files import locked
-from herorun.workspace import Run, believe, log_of
 
 
 @dataclass(frozen=True)

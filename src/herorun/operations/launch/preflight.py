@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from herorun.adopted import without
+from herorun.adopted_scheduler import without
 from herorun.core.canonical import plain
 from herorun.core.check import Gate, GateVerdict, Mode
 from herorun.core.contract import Contract
@@ -27,11 +27,11 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.responsible import Responsible, responsible
 from herorun.core.scrub import scrub_argv, scrub_tree
-from herorun.gates import Report, ask
+from herorun.gate import Report, ask
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.candidates import candidates_json
 from herorun.operations.launch.submit import request_text
-from herorun.workspace import Run, contract_drift, source_launches
+from herorun.runs import Run, contract_drift, source_launches
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from herorun.gather import gather
 from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
 from herorun.operations.launch.rollback_target import Back, choose, steps_to_go_back_to
 from herorun.operations.launch.start_instance import admitted_plan
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 DEADLINE = 30.0  # seconds for all that a gate reads: whoever is asked must not wait for a store that hangs
 TRIES = 5  # checkpoints that are tried, newest first

@@ -13,13 +13,13 @@ from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
 from herorun.core.scrub import scrub
-from herorun.gates import DEADLINE, Report, ask_relaunch
+from herorun.gate import DEADLINE, Report, ask_relaunch
 from herorun.gather import gather
 from herorun.operations.launch.order import Order
 from herorun.operations.launch.start_instance import admitted_plan, settle_launching, start_instance
+from herorun.runs import Run, Watched
+from herorun.runs.replan import patch_of
 from herorun.system.snapshot import MEGABYTE, take_snapshot
-from herorun.workspace import Run, Watched
-from herorun.workspace.replan import patch_of
 
 
 def relaunch(run: Watched, instance: str, why: str) -> str:

@@ -21,8 +21,8 @@ from herorun.core.plan import Plan
 from herorun.core.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.launch.start_instance import admitted_plan
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Launching
 from herorun.core.evidence import Nothing, Snapshot
 from herorun.core.plan import Patch, Plan, snapshot_ref
+from herorun.runs import Run
+from herorun.runs.replan import must_be, snapshot_again
 from herorun.system.clock import now
 from herorun.system.plumbing import move_ref, push
 from herorun.system.snapshot import canonical_diff, described
-from herorun.workspace import Run
-from herorun.workspace.replan import must_be, snapshot_again
 
 SMALL = 256_000  # bytes of a diff that is kept beside the record
 

@@ -11,9 +11,9 @@ from herorun.core.errors import CouldNotLook
 from herorun.operations.record.heartbeat import last_heartbeat
 from herorun.operations.record.registry import handed_on
 from herorun.operations.record.session import session_of_launch
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.workspace import Run
 
 HEARTBEAT_WAIT = 30.0  # seconds
 

@@ -27,10 +27,10 @@ from herorun.operations.launch.submit import ALONE, company, submit
 from herorun.operations.record.init import amendment
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.registry import register_launch
+from herorun.runs import Run
+from herorun.runs.proof import must_be_whole, note_own
+from herorun.runs.replan import plan_again
 from herorun.system.clock import now
-from herorun.workspace import Run
-from herorun.workspace.proof import must_be_whole, note_own
-from herorun.workspace.replan import plan_again
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
 

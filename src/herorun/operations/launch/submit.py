@@ -10,10 +10,10 @@ from herorun.core.ports import Submission, submission_of
 from herorun.core.render import command_line
 from herorun.core.scrub import scrub
 from herorun.operations.launch.admission import write_admission
+from herorun.runs import Run
 from herorun.system import voice
 from herorun.system.files import write_whole
 from herorun.system.plumbing import export
-from herorun.workspace import Run
 
 Say: TypeAlias = Callable[[str], None]
 ALONE = "this one alone"

@@ -1,7 +1,7 @@
 """The write probe of the output roots: the one thing that reading cannot prove."""
 
 from herorun.core.errors import CouldNotLook, in_words, sentence
-from herorun.workspace import Run
+from herorun.runs import Run
 
 
 def probe_roots(run: Run) -> None:

@@ -13,10 +13,10 @@ from herorun.core.goodput.lives import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row, Tracker
 from herorun.core.scrub import scrub
+from herorun.runs import Run, Watched
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system import voice
 from herorun.system.columns import Fetched, Point, fetched
-from herorun.workspace import Run, Watched
 
 READING = "reading the tracker's rows"
 

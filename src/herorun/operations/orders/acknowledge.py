@@ -15,7 +15,7 @@ from herorun.core.recovery.choice import FINAL, Doubt, not_relaunched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import Told, begun, nobody_watches, order, push_warning
-from herorun.workspace import Run
+from herorun.runs import Run
 
 
 def acknowledge(run: Run, name: str = "", reason: str = "") -> Told:

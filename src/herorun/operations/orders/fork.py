@@ -25,9 +25,9 @@ from herorun.operations.launch.submit import Say, unsaid
 from herorun.operations.orders.order import Told
 from herorun.operations.record.init import begin
 from herorun.operations.record.post import record_link, say
+from herorun.runs import Run, open_run
 from herorun.system.clock import now
 from herorun.system.files import create_whole, locked
-from herorun.workspace import Run, open_run
 
 
 def fork(

@@ -22,9 +22,9 @@ from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import Told, begun, person, push_warning
 from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
 from herorun.operations.record.post import say
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run
 
 LOOK_AGAIN = 5.0  # seconds between two looks at a lease that may be stale
 

@@ -12,9 +12,9 @@ from herorun.core.render import quoted
 from herorun.core.scrub import scrub, scrub_tree
 from herorun.operations.record.post import say
 from herorun.record import Pushed
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked, locked
-from herorun.workspace import Run
 
 AGAIN = timedelta(hours=1)
 PATIENCE = 15.0  # seconds for which a push is tried again: a person waits for it

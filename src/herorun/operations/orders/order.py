@@ -10,9 +10,9 @@ from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.scrub import scrub
 from herorun.operations.record.heartbeat import ring
+from herorun.runs import Run, Watched
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.workspace import Run, Watched
 
 
 @dataclass(frozen=True)

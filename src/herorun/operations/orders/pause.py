@@ -4,8 +4,8 @@ from datetime import datetime
 
 from herorun.core.event import Word
 from herorun.operations.orders.order import Told, begun, order, push_warning
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 
 def pause(run: Run, until: datetime, reason: str = "") -> Told:

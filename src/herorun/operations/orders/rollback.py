@@ -22,9 +22,9 @@ from herorun.operations.orders.stop_and_relaunch import (
     stop_and_wait,
     watched_again,
 )
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run
 
 
 def rollback(

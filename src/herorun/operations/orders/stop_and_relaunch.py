@@ -16,9 +16,9 @@ from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.orders.order import Told, begun, order, person, push_warning
+from herorun.runs import Run, Watched
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run, Watched
 
 STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
 

@@ -11,8 +11,8 @@ from herorun.core.finding import Outcome
 from herorun.core.scrub import scrub
 from herorun.core.waivers import waiver_toml
 from herorun.operations.launch.preflight import preflight
+from herorun.runs import Run, open_run
 from herorun.system.clock import now
-from herorun.workspace import Run, open_run
 
 REASON = "say why this is acceptable"
 

@@ -14,7 +14,7 @@ from herorun.core.finding import count
 from herorun.core.outside import read_json
 from herorun.core.ports import ReadBack
 from herorun.core.scrub import scrub
-from herorun.workspace import Run, open_run, watched_run
+from herorun.runs import Run, open_run, watched_run
 
 # Also what a forged journal line brings up, whose fields are not what its kind has.
 UNREADABLE = (HerorunError, OSError, ValueError, LookupError, TypeError, AttributeError)

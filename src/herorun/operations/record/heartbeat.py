@@ -6,10 +6,10 @@ from pathlib import Path
 
 from herorun.core.canonical import canonical, timestamp
 from herorun.core.outside import read_json
+from herorun.runs import Watched
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import is_locked, write_whole
-from herorun.workspace import Watched
 
 
 def last_heartbeat(run: Watched) -> datetime | None:

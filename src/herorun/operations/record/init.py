@@ -16,10 +16,10 @@ from herorun.core.ports import Post
 from herorun.core.render import addressed, one_line, quoted, tracker_name
 from herorun.core.responsible import NOT_STATED
 from herorun.core.scrub import scrub, scrub_tree
+from herorun.runs import Run, Watched, template
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.resolved import resolved_config
-from herorun.workspace import Run, Watched, template
 
 UNRESOLVED = "the config could not be resolved"
 

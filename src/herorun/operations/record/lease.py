@@ -11,10 +11,10 @@ from herorun.core.errors import Blocked, CouldNotLook, in_words, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
+from herorun.runs import Watched
 from herorun.system.clock import now
 from herorun.system.clones import lease_last_seen, without_lost_clone
 from herorun.system.deadline import within
-from herorun.workspace import Watched
 
 DEADLINE = 30.0  # seconds that a tick gives it
 

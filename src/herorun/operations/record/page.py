@@ -11,8 +11,8 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, PageBudget, by, sending_key
 from herorun.core.ports import Channel, Post
 from herorun.core.scrub import scrub
+from herorun.runs import Watched
 from herorun.system.clock import now
-from herorun.workspace import Watched
 
 
 def send_pages(run: Watched) -> list[str]:

@@ -10,9 +10,9 @@ from herorun.core.ports import Post
 from herorun.core.render import worded
 from herorun.operations.record.init import issue_key, reopen
 from herorun.operations.record.lease import DEADLINE, other_holder
+from herorun.runs import Watched
 from herorun.system.clock import now
 from herorun.system.deadline import within
-from herorun.workspace import Watched
 
 
 def say(run: Watched, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:

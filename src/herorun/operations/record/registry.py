@@ -15,10 +15,10 @@ from herorun.core.jobs.registry import (
     with_entry,
 )
 from herorun.operations.record.session import OWN, Session, change_jobs, prepare, session_of_launch
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.detached import start_detached
 from herorun.system.files import is_locked
-from herorun.workspace import Run
 
 
 def register(session: Session, entry: Entry) -> None:

@@ -18,9 +18,9 @@ from herorun.core.verify import judge
 from herorun.operations.record.anchors import Outside, look_outside
 from herorun.operations.record.history import read_history
 from herorun.record import Record
+from herorun.runs import open_run, watched_run
 from herorun.system.git import Repository, find_repository
 from herorun.system.plumbing import delete_refs, fetch
-from herorun.workspace import open_run, watched_run
 
 NOT_ANCHORED = "not anchored"
 _COMMIT = r"[0-9a-f]{40,64}"

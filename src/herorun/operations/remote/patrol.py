@@ -24,8 +24,8 @@ from herorun.core.timer import removal
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.remote.probe import look_at, source
+from herorun.runs import Run
 from herorun.system.files import write_whole
-from herorun.workspace import Run
 
 MEMORY = "patrol.json"
 

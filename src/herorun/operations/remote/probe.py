@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from herorun import catalogue
+from herorun import signatures
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.patrol.log import own_log
@@ -36,10 +36,10 @@ from herorun.core.patrol.read import (
 from herorun.core.patrol.seen import Alive, Blind, Copy, Look, Own
 from herorun.core.reach import Login, Reach
 from herorun.core.scrub import scrub
+from herorun.runs import Run
 from herorun.system import _box_cpu, _box_look, _far_end
 from herorun.system.clock import now
 from herorun.system.far import Program, far_to, own_file, readable
-from herorun.workspace import Run
 
 LOOKING = Program((own_file(_far_end), own_file(_box_cpu), own_file(_box_look)))
 HERE = Reach(Login(), sys.executable, 1.0, 20.0)
@@ -174,7 +174,7 @@ def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
 
 def _log(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
     """By its end: what it says of progress, of success and of a failure."""
-    known = catalogue.of_contract(run.contract, Path(run.place.repository))
+    known = signatures.of_contract(run.contract, Path(run.place.repository))
     told = run.contract.patrol
     said = answers.get("said", answers.get("tail"))
     if said is None or isinstance(said, Blind):

@@ -8,10 +8,10 @@ from herorun.core.chain import ssh_words
 from herorun.core.handbook import Known, handbook
 from herorun.core.scrub import scrub
 from herorun.operations.remote.patrol import ways_of
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.far import far_to
 from herorun.system.files import write_whole
-from herorun.workspace import Run
 
 PAGE = "handbook.md"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from herorun.core.errors import WrongUse
 from herorun.core.timer import Wish, actions, cron, systemd, units
-from herorun.workspace import Run, template
+from herorun.runs import Run, template
 
 SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
 

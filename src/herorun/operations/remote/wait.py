@@ -18,9 +18,9 @@ from herorun.core.scrub import scrub
 from herorun.operations.health.evaluate import judge
 from herorun.operations.remote.patrol import decided
 from herorun.operations.remote.probe import look_at
+from herorun.runs import Run
 from herorun.system import watchers
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 Seen: TypeAlias = tuple[Look, Told, Mapping[str, Any]]  # a look, what it means, and what else is known
 LONGEST = timedelta(days=30)  # nobody waits for a sentinel's word that long

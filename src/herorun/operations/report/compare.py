@@ -19,9 +19,9 @@ from herorun.core.fold import Names
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, Held, curves_of
 from herorun.operations.report.backtest import columns_of, rows_of
+from herorun.runs import Run, watched_run
 from herorun.sources.metrics import names_of
 from herorun.system.columns import Point
-from herorun.workspace import Run, watched_run
 
 # Beside the config: what else of a plan decides how it trains. The rest of it is where and under which name.
 TRAINS = ("code_tree", "patch", "container", "packages", "hardware")

@@ -12,7 +12,7 @@ from herorun.core.goodput.states import State
 from herorun.core.goodput.sums import Goodput, Range, goodput
 from herorun.core.goodput.timeline import Beat
 from herorun.operations.metrics.series import beats_of, curves_of
-from herorun.workspace import Run
+from herorun.runs import Run
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from herorun.core.report.text import readable_tree
 from herorun.core.report.thin import Strand, Stretch, longest, table
 from herorun.operations.metrics.charts import MOST_STRETCHES, Chart, Series
 from herorun.operations.report.report import Report
-from herorun.workspace import template
+from herorun.runs import template
 
 MOST_LOGBOOK = 400_000  # characters, the newest
 KINDS = (

@@ -30,10 +30,10 @@ from herorun.operations.health.rules import evidence_file
 from herorun.operations.health.shared_polls import Looks
 from herorun.operations.record.heartbeat import last_heartbeat, next_due
 from herorun.operations.seal.facts import at_the_end
+from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system.clock import now
 from herorun.system.columns import Fetched, fetched
-from herorun.workspace import Run, open_run
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from

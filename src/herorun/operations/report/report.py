@@ -32,8 +32,8 @@ from herorun.operations.metrics.series import beats_of, curves_of, names_for
 from herorun.operations.report.compare import TRAINS
 from herorun.operations.report.goodput import Account
 from herorun.operations.report.status import standing_of
+from herorun.runs import Run, final_step
 from herorun.system.clock import now
-from herorun.workspace import Run, final_step
 
 MOST_MARKS = 400  # of one kind, the newest
 MOST_CHANGES = 200  # of one launch against the one before

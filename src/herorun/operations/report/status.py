@@ -21,7 +21,7 @@ from herorun.core.scrub import scrub, scrub_tree
 from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.watchdog import Watched as Silence
 from herorun.core.watchdog import watchdog
-from herorun.gates import findings_json
+from herorun.gate import findings_json
 from herorun.operations.babysit.batch import Answer, each
 from herorun.operations.babysit.tick import Turn
 from herorun.operations.babysit.tick_json import (
@@ -38,9 +38,9 @@ from herorun.operations.orders.acknowledge import open_questions, ways_on
 from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.operations.report.overview import glance_of, stage_of
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
+from herorun.runs import Run, Watched, log_of, watched_run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.workspace import Run, Watched, log_of, watched_run
 
 STALE = "stale"  # the monitor's word for a babysitter that is gone
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `operations.babysit.tick` words it

@@ -12,7 +12,7 @@ from herorun.core.sealing.reading import parse_statement
 from herorun.core.sealing.statement import facts_of
 from herorun.operations.metrics.series import names_for
 from herorun.record import LARGEST
-from herorun.workspace import Run, final_step
+from herorun.runs import Run, final_step
 
 _stated: dict[str, Mapping[str, Any]] = {}  # by the statement's digest: it never says anything else
 

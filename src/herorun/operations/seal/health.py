@@ -8,7 +8,7 @@ from herorun.core.journal import Memory
 from herorun.core.tick import Tick
 from herorun.operations.health.evaluate import judge
 from herorun.operations.health.rules import rules_of
-from herorun.workspace import Run
+from herorun.runs import Run
 
 
 def look(run: Run) -> Evidence:

@@ -12,9 +12,9 @@ from herorun.core.sealing.statement import facts_of
 from herorun.operations.seal.statement import remembered
 from herorun.operations.seal.tag import tag_here, tag_there
 from herorun.record import LARGEST
+from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.plumbing import tag_text
-from herorun.workspace import Run
 
 
 def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:

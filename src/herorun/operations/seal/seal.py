@@ -24,7 +24,7 @@ from herorun.core.sealing.kinds import SealKind
 from herorun.core.sealing.manifest import Manifest
 from herorun.core.sealing.statement import facts_of
 from herorun.core.sealing.words import as_list, seal_lines, tag_message
-from herorun.gates import Report, ask_seal
+from herorun.gate import Report, ask_seal
 from herorun.operations.checkpoints.content import NotDigested, digest_ahead
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.record.post import say
@@ -35,9 +35,9 @@ from herorun.operations.seal.statement import make_statement, remembered
 from herorun.operations.seal.tag import make_tag, push_tag, tag_here, tag_name
 from herorun.operations.seal.teardown import wind_down
 from herorun.record import Pushed
+from herorun.runs import Run, known_slugs
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.workspace import Run, known_slugs
 
 FINAL = Sealing()
 WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)

@@ -27,10 +27,10 @@ from herorun.core.sealing.caveats import caveats
 from herorun.core.sealing.kinds import SealKind
 from herorun.core.sealing.manifest import Manifest
 from herorun.core.sealing.statement import Found, facts_of, statement
-from herorun.gates import Report
+from herorun.gate import Report
 from herorun.operations.checkpoints.content import sealed_content
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 
 def make_statement(

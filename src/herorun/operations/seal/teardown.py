@@ -9,9 +9,9 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.lease import PATH, may_take, read_lease
 from herorun.core.scrub import scrub
 from herorun.operations.record.heartbeat import ring
+from herorun.runs import Run
 from herorun.system.files import is_locked
 from herorun.system.process import run as call
-from herorun.workspace import Run
 
 ENDING = (
     20.0  # seconds that the babysitter may take to hear of it: it listens every second, between two turns

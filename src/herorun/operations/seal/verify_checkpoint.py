@@ -7,7 +7,7 @@ from herorun.core.sealing.manifest import Comparison, Manifest, compare
 from herorun.core.sealing.proof import Proof
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.operations.seal.verify_tag import SealedTag, contract_of
-from herorun.routed import RoutedStore
+from herorun.store_router import RoutedStore
 
 
 def ask_checkpoint(seal: SealedTag, then: Manifest, proof: Proof) -> None:

@@ -7,8 +7,8 @@ tests. A command that could not do what was asked prints `shapes.Failed` in the 
 
 from collections.abc import Mapping
 
-from herorun.shapes import boxes, judged, reports, runs
-from herorun.shapes.parts import Document, Failed
+from herorun.schemas import boxes, judged, reports, runs
+from herorun.schemas.parts import Document, Failed
 
 __all__ = ["DOCUMENTS", "Document", "Failed"]
 

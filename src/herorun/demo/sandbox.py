@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.workspace import Run, open_run
+from herorun.runs import Run, open_run
 
 SLUG = "tiny-lm"
 PATIENCE = 90.0  # seconds that each wait may take

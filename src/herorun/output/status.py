@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from herorun.screen import clean, console
+from herorun.output import clean, console
 from herorun.system import voice
 
 

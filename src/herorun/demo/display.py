@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook
-from herorun.demo.stage import SLUG, Stage
-from herorun.workspace import Run
+from herorun.demo.sandbox import SLUG, Stage
+from herorun.runs import Run
 
 
 def trainer(run: Run, instance: str) -> int:

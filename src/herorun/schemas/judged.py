@@ -14,7 +14,7 @@ from herorun.core.goodput.sums import Range
 from herorun.core.recovery.ending import Cause
 from herorun.core.replay import Replay
 from herorun.core.retention import Kept, Policy, Victim
-from herorun.shapes.parts import Document, Finding, Shape, Verdict
+from herorun.schemas.parts import Document, Finding, Shape, Verdict
 
 
 class Seal(Document):

@@ -4,7 +4,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
-from herorun.routed import RoutedStore
+from herorun.store_router import RoutedStore
 
 PLACE = Place("tiny", "state", "memory://tiny", ".")
 

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from herorun.core.durations import say_span
-from herorun.demo.looking import babysitter_runs, done, step, trainer
-from herorun.demo.scene import block_the_gate, commit, needs_numpy, scheduler_table, set_the_stage, sign
-from herorun.demo.stage import SLUG, Stage
+from herorun.demo.display import babysitter_runs, done, step, trainer
+from herorun.demo.sandbox import SLUG, Stage
+from herorun.demo.setup import block_the_gate, commit, needs_numpy, scheduler_table, set_the_stage, sign
 
 KILL_AT = 330  # steps: between two checkpoints
 

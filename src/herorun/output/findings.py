@@ -8,7 +8,7 @@ from herorun.core.canonical import plain
 from herorun.core.finding import count
 from herorun.core.plan import Retention
 from herorun.core.scrub import scrub, scrub_argv, scrub_tree
-from herorun.screen import clean, show_verdict
+from herorun.output import clean, show_verdict
 from herorun.system import voice
 
 MARKS = {  # a sign for the eye, a word for the reader, and a colour

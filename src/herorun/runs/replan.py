@@ -19,11 +19,11 @@ from herorun.core.evidence import (
     WorkTree,
 )
 from herorun.core.plan import CLEAN, Patch, Plan, Sources, StartPoint, make_plan, snapshot_ref
+from herorun.runs.launch_history import contract_at
 from herorun.system.git import Repository
 from herorun.system.plumbing import fetch
 from herorun.system.resolved import code_tree, resolved_config
 from herorun.system.snapshot import described
-from herorun.workspace.launches import contract_at
 
 
 class MovedPlan(Blocked):

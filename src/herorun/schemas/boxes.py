@@ -8,7 +8,7 @@ from pydantic import Field
 from herorun.core.checkup import Part
 from herorun.core.patrol.seen import Look
 from herorun.core.patrol.told import Advice, State
-from herorun.shapes.parts import Document, Shape
+from herorun.schemas.parts import Document, Shape
 
 
 class Patrol(Document):

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
-from herorun.demo.stage import SLUG, Stage
+from herorun.demo.sandbox import SLUG, Stage
+from herorun.runs import template
 from herorun.system.host import user
-from herorun.workspace import template
 
 FILES = ("train.py", "model.py", "checkpoints.py", "README.md")
 PARENT_STEPS = 100

@@ -22,13 +22,13 @@ from herorun.core.outside import read_json
 from herorun.core.scrub import scrub
 from herorun.core.unstated import unstated
 from herorun.record import Record
+from herorun.runs.launch_history import contract_at
+from herorun.runs.replan import MovedPlan, plan_again
+from herorun.runs.trusting import config_item
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
 from herorun.system.tips import RECORDS, Probe, answered, containing, is_named, known
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted, trusts_all
-from herorun.workspace.launches import contract_at
-from herorun.workspace.replan import MovedPlan, plan_again
-from herorun.workspace.trusting import config_item
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 WHOLE = "proven"  # all of it was proven, or this clone made it

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from herorun.shapes.parts import (
+from herorun.schemas.parts import (
     Acked,
     Action,
     Alert,

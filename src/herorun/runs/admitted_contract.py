@@ -7,8 +7,8 @@ from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import ContractDrift, Nothing, Unavailable
 from herorun.core.scrub import scrub
-from herorun.workspace.launches import NOT_LAUNCHED, launched_contract, newest
-from herorun.workspace.run import Run
+from herorun.runs.launch_history import NOT_LAUNCHED, launched_contract, newest
+from herorun.runs.run import Run
 
 
 def admitted_contract(run: Run) -> Contract | None:

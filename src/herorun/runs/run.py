@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.adopted import WithAdopted, jobs_by_id
+from herorun.adopted_scheduler import WithAdopted, jobs_by_id
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import Contract, ContractFile, parse_contract
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
@@ -29,14 +29,14 @@ from herorun.core.journal import Memory
 from herorun.core.paging import is_the_dri
 from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
+from herorun.runs.base import Watched
+from herorun.runs.launch_history import final_step, prior_launch, source_run
+from herorun.runs.templates import template
+from herorun.runs.trusting import untrusted_words
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_whole
 from herorun.system.git import Repository
 from herorun.system.reserve import keep_reserve
-from herorun.workspace.launches import final_step, prior_launch, source_run
-from herorun.workspace.templates import template
-from herorun.workspace.trusting import untrusted_words
-from herorun.workspace.watched import Watched
 
 NOTHING_ADOPTED = Nothing("no job is adopted")
 UNCOMPARED = Nothing("the contract was compared with no admitted one")

@@ -15,7 +15,7 @@ from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Sending, Store
 from herorun.record import RunRecord
-from herorun.routed import RoutedStore
+from herorun.store_router import RoutedStore
 
 
 class Watched(ABC):

@@ -3,7 +3,7 @@
 from herorun.core.check import Gate, GateVerdict
 from herorun.core.finding import Finding, failed, unknown
 from herorun.discover import checks
-from herorun.gates import Report
+from herorun.gate import Report
 
 OUT_OF_REACH = unknown("gs://kept/tiny: 403 Forbidden")
 

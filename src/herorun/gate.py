@@ -26,8 +26,8 @@ from herorun.core.scrub import scrub_tree
 from herorun.core.sealing.kinds import holds
 from herorun.core.waivers import waiver_use
 from herorun.gather import gather
+from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.workspace import Run
 
 _RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
 DEADLINE = 180.0  # seconds for all reads of a gate together

@@ -11,13 +11,13 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
 from herorun.record import Record
 from herorun.record.seals import bring_tag, is_seal_of
+from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
+from herorun.runs.launch_history import launched_contract, newest
+from herorun.runs.proof import Proof, prove, unstated_words
+from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.trusted import REJECTED, trusted
-from herorun.workspace.admitted import admitted_contract, drift_from, replace_contract
-from herorun.workspace.launches import launched_contract, newest
-from herorun.workspace.proof import Proof, prove, unstated_words
-from herorun.workspace.run import Run
 
 LARGEST_CONTRACT = 4 << 20  # bytes
 
@@ -74,9 +74,9 @@ def open_run(name: str, start: Path) -> Run:
 def _must_read_its_catalogue(run: Run) -> None:
     """A wrong row is said when the contract is read, not on the day that a log is."""
     if run.contract.babysit.catalogue:
-        from herorun import catalogue
+        from herorun import signatures
 
-        catalogue.of_contract(run.contract, run.repository.top)
+        signatures.of_contract(run.contract, run.repository.top)
 
 
 def _committed(repository: Repository, path: str) -> str | None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from herorun.core.report.marks import Mark
-from herorun.shapes.judged import GoodputOf
-from herorun.shapes.parts import Document, Shape
+from herorun.schemas.judged import GoodputOf
+from herorun.schemas.parts import Document, Shape
 
 
 class Progress(Shape):
