@@ -20,7 +20,7 @@ from herorun.core.event import Initialised, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.journal import as_json
 from herorun.core.plan import Sources, make_plan
-from herorun.core.until import Until
+from herorun.core.stop_condition import Until
 from herorun.discover import connect
 from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.tick import Turn

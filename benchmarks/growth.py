@@ -15,7 +15,7 @@ from unittest.mock import patch
 from benchmarks.recording import a_note
 from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, run, said
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.event import Decided, Observed
 from herorun.operations.record.init import begin
 from herorun.record import Record, upkeep

@@ -16,7 +16,7 @@ from benchmarks.reporting import reported
 from benchmarks.scratch import repository
 from benchmarks.timing import LeftOut, Row, run
 from herorun import __version__
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.event import Decided, Event, Initialised, Observed
 from herorun.core.evidence import History, Metrics, Now

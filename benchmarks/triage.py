@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.timing import Row, in_turns
+from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.scan import Scan, finish, scan
-from herorun.core.triage.seen import Seen, see
-from herorun.core.triage.sieve import EDGE
+from herorun.core.triage.state import Seen, see
 from herorun.signatures import shipped
 
 ROUNDS = 3

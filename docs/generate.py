@@ -24,9 +24,9 @@ from herorun.contract_schema import ContractSchema
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import say_duration
-from herorun.core.sealing.kinds import SealKind, holds
-from herorun.core.triage.catalogue import Signature
-from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.seal.kinds import SealKind, holds
+from herorun.core.triage.classes import FailureClass, Role, Strength
+from herorun.core.triage.signatures import Signature
 
 FOLDER = Path(__file__).parent
 Schema = Mapping[str, Any]

@@ -7,8 +7,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.ports import IssueTracker, Place, Post
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import one_line
-from herorun.core.scrub import scrub
 from herorun.system.files import create_whole, write_whole
 
 ROBOT = "🤖"

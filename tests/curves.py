@@ -3,8 +3,8 @@
 import math
 
 from builders import a_row
-from herorun.core.fold import MetricsState, Names, fold_rows
-from herorun.core.fold import summarise as summary
+from herorun.core.detectors import MetricsState, Names, fold_rows
+from herorun.core.detectors import summarise as summary
 
 NAMES = Names(watched=("grad_norm",))
 CALM = [2.0] * 60

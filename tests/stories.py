@@ -24,12 +24,12 @@ import tomli_w
 
 from builders import NOON
 from herorun import cli, gather
-from herorun.core.canonical import canonical, digest
-from herorun.core.codec import read
+from herorun.core.canonical_json import canonical, digest
+from herorun.core.decode import read
 from herorun.core.event import Noted, Sealed
 from herorun.core.journal import Line
-from herorun.core.sealing.reading import statement_of
-from herorun.core.sealing.statement import facts_of
+from herorun.core.seal.parse import statement_of
+from herorun.core.seal.statement import facts_of
 from herorun.notifiers import channel, terminal
 from herorun.runs import Run, open_run
 from herorun.schedulers._instance import Started

@@ -41,7 +41,7 @@ VIOLATIONS = {
         ("commands/status.py", "def f():\n    import herorun.sources.jobs", "status -> herorun.sources.jobs"),
     ],
     "pure": [
-        ("core/fold/rows.py", "from time import monotonic", "core.fold.rows -> time"),
+        ("core/detectors/pipeline.py", "from time import monotonic", "core.detectors.pipeline -> time"),
         ("core/deeper.py", "def f():\n    from os import environ", "core.deeper -> os"),
         ("checks/launch/dirty_tree.py", "import pathlib", "dirty_tree -> pathlib"),
         ("checks/health/crashed.py", "from urllib.request import urlopen", "crashed -> urllib"),
@@ -50,7 +50,7 @@ VIOLATIONS = {
         ("checks/seal/open_alerts.py", "import herorun.system.files", "open_alerts -> herorun.system.files"),
     ],
     "light-in-the-job": [
-        ("checkin.py", "import herorun.core.canonical", "checkin -> herorun.core.canonical"),
+        ("checkin.py", "import herorun.core.canonical_json", "checkin -> herorun.core.canonical_json"),
         ("checkin.py", "def f():\n    import pydantic", "checkin -> pydantic"),
         ("core/admission/items.py", "import herorun.core.errors", "admission.items -> herorun.core.errors"),
     ],
@@ -127,7 +127,7 @@ def test_no_contract_is_left_out() -> None:
     assert {name.partition(",")[0] for name in VIOLATIONS} == set(CONTRACTS)
 
 
-@pytest.mark.parametrize("where", ["core/decide.py", "core/deeper.py", "checks/launch/dirty_tree.py"])
+@pytest.mark.parametrize("where", ["core/policy.py", "core/deeper.py", "checks/launch/dirty_tree.py"])
 @pytest.mark.parametrize("line", IMPURE)
 def test_the_clock_the_disk_and_chance_are_banned_where_it_is_judged(
     rules: Path, where: str, line: str
@@ -141,8 +141,8 @@ def test_every_ban_bites(rules: Path, name: str) -> None:
     module, _, rest = name.partition(".")
     kind, _, call = rest.rpartition(".")
     line = f"from {module} import {kind}\nx = {kind}.{call}()" if rest else f"import {module}"
-    spoil(rules, "core/decide.py", line)
-    assert f"`{name}` is banned" in ruff(rules, "src/herorun/core/decide.py")
+    spoil(rules, "core/policy.py", line)
+    assert f"`{name}` is banned" in ruff(rules, "src/herorun/core/policy.py")
 
 
 def test_the_rest_may_do_what_is_banned_there(rules: Path) -> None:

@@ -15,8 +15,8 @@ from builders import NOON
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.ports import Post
-from herorun.core.reach import Login, Reach
-from herorun.core.triage.follow import OwnLog, follow, judged
+from herorun.core.remote_target import Login, Reach
+from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.notifiers import _github_calls
 from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.github import Options as OfGitHub

@@ -16,7 +16,7 @@ import pytest
 
 from builders import NOON
 from herorun.core import logbook
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import (
     Decided,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from herorun.core import logbook
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.operations.record.verify import open_record, verify_record
 from stories import SLUG, Story, git, note
 

@@ -119,7 +119,7 @@ def _present(
     loaded: str | os.PathLike[str] | None,
     devices: Any,
 ) -> Presented:
-    from herorun.core.first_party import strays
+    from herorun.core.module_provenance import strays
 
     said = loaded is not UNSAID
     code = os.environ.get("HERORUN_CODE") or str(

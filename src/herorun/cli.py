@@ -149,7 +149,7 @@ def _misused(error: click.ClickException) -> tuple[int, str]:
     if isinstance(error, helped):
         error.show()
         return error.exit_code, ""
-    from herorun.core.scrub import scrub
+    from herorun.core.redaction.scrub import scrub
 
     if not isinstance(error, click.UsageError):
         return error.exit_code, f"herorun: {scrub(error.format_message())}"
@@ -223,7 +223,7 @@ def _any_streams() -> None:
 
 def _explain(error: Exception) -> tuple[int, str]:
     from herorun.core.errors import HerorunError, in_words
-    from herorun.core.scrub import scrub
+    from herorun.core.redaction.scrub import scrub
 
     if isinstance(error, HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"

@@ -31,7 +31,7 @@ from herorun.core.ports import (
     Tracker,
     missing_members,
 )
-from herorun.core.reach import Reach
+from herorun.core.remote_target import Reach
 
 _KIND = re.compile(KIND)
 ADAPTERS = {  # where the contract names the kind of a port

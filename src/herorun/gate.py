@@ -22,8 +22,8 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
-from herorun.core.scrub import scrub_tree
-from herorun.core.sealing.kinds import holds
+from herorun.core.redaction.scrub import scrub_tree
+from herorun.core.seal.kinds import holds
 from herorun.core.waivers import waiver_use
 from herorun.gather import gather
 from herorun.runs import Run

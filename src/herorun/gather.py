@@ -17,7 +17,7 @@ from herorun.core.durations import say_span
 from herorun.core.errors import in_words
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
 from herorun.core.ports import Place
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.system import voice
 
 Source: TypeAlias = Callable[..., Any]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from herorun import discover
-from herorun.core.checkup import Examined, Part
+from herorun.core.doctor_report import Examined, Part
 from herorun.core.ports import Entry, FileDigest, Measured, Place, Rule, Store
 
 

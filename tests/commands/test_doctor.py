@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commands.answers import Answer, ask
-from herorun.core.checkup import Fit, Part, verdict
+from herorun.core.doctor_report import Fit, Part, verdict
 from herorun.core.errors import CouldNotLook
 from herorun.operations.doctor import machine
 from stories import SLUG, Story, git

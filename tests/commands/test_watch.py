@@ -22,9 +22,9 @@ from commands.answers import ask
 from herorun.commands._glance import checkpoint_words, pace_words, progress_words, table_of, tick_words
 from herorun.commands.watch import _code
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
-from herorun.core.glance import Glance, Pace
 from herorun.core.health.training import Awaited
 from herorun.core.journal import Memory
+from herorun.core.run_summary import Glance, Pace
 from herorun.operations.report import overview
 from herorun.trackers.jsonl import JsonLines
 from stories import SLUG, WAIT, Story, in_memory

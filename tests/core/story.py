@@ -6,13 +6,13 @@ from typing import Any
 
 from builders import EVERY, NOON, ROOT, healthy, some_metrics
 from herorun.core.alert import State
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.check import Gate
-from herorun.core.decide import Relaunch
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Launched, Launching
 from herorun.core.evidence import History, Job, Metrics, Now, Unfinished
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory, fold
+from herorun.core.policy import Relaunch
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.discover import checks

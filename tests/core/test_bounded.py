@@ -2,7 +2,7 @@
 
 from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, MOST_NAMES, bounded
-from herorun.core.fold import MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.ports import Row, Rows
 
 MANY = tuple(Row(step, {f"m{step}_{each}": 1.0 for each in range(1000)}) for step in range(200))

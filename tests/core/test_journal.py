@@ -8,7 +8,7 @@ import pytest
 
 from builders import EVERY, NOON, ROOT, a_plan
 from herorun.core.alert import Alert, State
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import (
     KINDS,
     Adopted,
@@ -44,7 +44,7 @@ from herorun.core.journal import (
     read_line,
     read_lines,
 )
-from herorun.core.recovery.ending import Cause, Ending
+from herorun.core.recovery.classify import Cause, Ending
 
 PLAN = a_plan()
 ALERT = Alert(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from herorun.core.canonical import digest
-from herorun.core.sealing.manifest import Comparison, FileSeen, Manifest, compare, manifest_from
+from herorun.core.canonical_json import digest
+from herorun.core.seal.manifest import Comparison, FileSeen, Manifest, compare, manifest_from
 
 
 def manifest(*files: FileSeen) -> Manifest:

@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 
 from builders import MINUTE, NOON
-from herorun.core.canonical import timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Response, check
-from herorun.core.decide import Escalate, Relaunch, Tell
 from herorun.core.event import Done, Failed, Intended, Ordered, Word
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
 from herorun.core.paging import FOLDED, SENT, PageBudget, Urgency, is_the_dri, sending_key, urgency
+from herorun.core.policy import Escalate, Relaunch, Tell
 
 HOUR = 60 * MINUTE
 BUDGET = PageBudget(hour=2, day=4)

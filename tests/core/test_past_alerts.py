@@ -7,11 +7,11 @@ from builders import NOON, ROOT, a_checkpoint, a_contract, a_crashed_job, an_exc
 from core.story import Story, begun, firing
 from herorun.core.alert import Alert, State
 from herorun.core.contract import Contract
-from herorun.core.decide import Relaunch
 from herorun.core.event import Decided
 from herorun.core.evidence import Checkpoints, Disk, Disks, Job, Metrics
 from herorun.core.journal import fold
 from herorun.core.past_alerts import KEPT, remember
+from herorun.core.policy import Relaunch
 
 OVER = an_excursion(12, peak=3.0, first=412, is_open=False)
 

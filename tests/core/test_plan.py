@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import pytest
 
 from builders import COMMIT, NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, a_tree
-from herorun.core.config.known_keys import look_up
+from herorun.core.config.trainer_keys import look_up
 from herorun.core.evidence import Checkpoints, History, Nothing, Snapshot, Sourced, StartSiblings, Taint
 from herorun.core.lineage import is_rejected
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan, moved

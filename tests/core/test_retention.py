@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, ROOT, TEMPORARY, a_checkpoint
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.errors import Blocked
 from herorun.core.retention import Held, Policy, Sized, must_leave_one, plan_from, prune_plan
 

@@ -11,8 +11,8 @@ from herorun.core.event import Decided, Ordered, Word
 from herorun.core.evidence import End, JobState, Judged
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
-from herorun.core.sealing.caveats import caveats
-from herorun.core.sealing.manifest import FileSeen, Manifest
+from herorun.core.seal.caveats import caveats
+from herorun.core.seal.manifest import FileSeen, Manifest
 
 START = NOON - 60 * MINUTE
 LOOKS = tuple(Decided(START + n * EVERY, "healthy", "fresh", "~1/2") for n in range(1, 5))

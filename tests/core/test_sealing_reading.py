@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from herorun.core.sealing.manifest import FileSeen, Manifest
-from herorun.core.sealing.reading import OtherForm, parse_statement, statement_in, statement_of
-from herorun.core.sealing.statement import Found, statement
-from herorun.core.sealing.words import tag_message
+from herorun.core.seal.manifest import FileSeen, Manifest
+from herorun.core.seal.parse import OtherForm, parse_statement, statement_in, statement_of
+from herorun.core.seal.render import tag_message
+from herorun.core.seal.statement import Found, statement
 
 COMMIT = "a" * 40
 MANIFEST = Manifest("/data/step-4", (FileSeen("weights", 8),))

@@ -24,7 +24,6 @@ from core.story import Story, actions, firing, written
 from herorun.core.alert import Alert, State
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, Recovery
-from herorun.core.deciding import decided
 from herorun.core.evidence import (
     Checkpoints,
     Gaps,
@@ -39,6 +38,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Outcome, Waiver
 from herorun.core.health.training import Proof, Training
+from herorun.core.journal_decision import decided
 from herorun.core.recovery.policy import Ledger, Policy
 from herorun.core.tick import (
     MonitorHealth,

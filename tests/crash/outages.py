@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core import decide
+from herorun.core import policy
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue
@@ -79,7 +79,7 @@ TROUBLES: dict[str, tuple[Trouble, ...]] = {
 
 def impatient(patch: pytest.MonkeyPatch) -> None:
     """What failed is due again at once, and nobody waits for a scheduler that does not answer."""
-    patch.setattr(decide, "back_off", lambda *_: timedelta())
+    patch.setattr(policy, "back_off", lambda *_: timedelta())
     patch.setattr(start_instance, "SETTLING", 0.2)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from stories import CRASH, SLUG, WAIT, Story, git, timeless
 
 NOTE = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.sealing.reading import statement_of
+from herorun.core.seal.parse import statement_of
 from herorun.record import upkeep
 from herorun.schedulers import _kept
 from stories import SLUG, WAIT, Story

@@ -12,7 +12,7 @@ from crash import packing
 from crash.faults import Fault
 from crash.stages import EVERY, TODAY
 from crash.test_sigkill import SOURCES
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from stories import Story, copy, git, note
 
 NOTES = 6

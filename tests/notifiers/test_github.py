@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.checkup import Fit
+from herorun.core.doctor_report import Fit
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import IssueTracker, Place
 from herorun.notifiers import github as adapter

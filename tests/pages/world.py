@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from herorun import cli
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.schedulers._instance import Started
 from herorun.system.files import is_locked
 from herorun.system.watchers import known, retire

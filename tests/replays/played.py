@@ -12,7 +12,6 @@ from herorun.core.alert import State
 from herorun.core.cadence import next_look
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, contract_from
-from herorun.core.decide import Action
 from herorun.core.event import Decided, Done, Initialised, Intended
 from herorun.core.evidence import (
     Cadence,
@@ -36,11 +35,12 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.journal import Memory, fold
+from herorun.core.policy import Action
 from herorun.core.ports import Channels, Layout, Place
 from herorun.core.ports import Scheduler as SchedulerPort
 from herorun.core.ports import Store as StorePort
 from herorun.core.ports import Tracker as TrackerPort
-from herorun.core.recovery.ends import end_to_record, saved_to_record
+from herorun.core.recovery.endings import end_to_record, saved_to_record
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.gather import gather

@@ -12,10 +12,9 @@ import pytest
 
 from builders import a_contract, a_tree, an_instance, healthy
 from herorun import discover
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.check import AtRelaunch, Gate, evaluate, stands_in_the_way, verdict_of
 from herorun.core.contract import Contract, contract_from
-from herorun.core.decide import DeleteNode, Relaunch, Stop
 from herorun.core.environment import from_shell
 from herorun.core.evidence import (
     Bundle,
@@ -33,8 +32,9 @@ from herorun.core.evidence import (
     StartSiblings,
 )
 from herorun.core.plan import CLEAN, Plan, Sources, make_plan
+from herorun.core.policy import DeleteNode, Relaunch, Stop
 from herorun.core.ports import Place
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
 from herorun.sources.metrics import read_metrics
 from herorun.stores.layouts.levanter import Levanter

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.core.event import Launched, Launching, Ordered
 from herorun.core.evidence import Job, TrackerIdentity, TrackerState
 from herorun.core.ports import Absent, Entry, Found, Row, Rows, Rule, Search, Unsure

@@ -14,7 +14,7 @@ import pytest
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Unsure
-from herorun.core.reach import Login
+from herorun.core.remote_target import Login
 from herorun.schedulers import ssh
 from herorun.system.road import Ssh
 from ports.scheduler_suite import SECRET, ReadsLogsOn, Rig, SchedulerSuite, SharesLooks, long_ago

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import a_plan
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import CodeChange, Nothing, PriorLaunch, Snapshot, Unavailable, WorkTree
 from herorun.runs import open_run

@@ -4,10 +4,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from builders import NOON, a_contract
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.evidence import Disk, Disks
 from herorun.core.ports import Place
-from herorun.core.reach import Login, Reach
+from herorun.core.remote_target import Login, Reach
 from herorun.sources.disks import read_disks
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from builders import NOON, a_contract, a_row
 from curves import CALM, curve
+from herorun.core.detectors import Names
 from herorun.core.evidence import History, Nothing, Now
-from herorun.core.fold import Names
 from herorun.core.ports import Place, Rows
 from herorun.sources import metrics
 from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics, names_of

@@ -11,7 +11,7 @@ from builders import a_contract, a_history, a_job
 from herorun import signatures
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.core.ports import LogPart, Place
-from herorun.core.triage.follow import OwnLog, judged
+from herorun.core.triage.incremental import OwnLog, judged
 from herorun.schedulers import local
 from herorun.sources import own_log
 from herorun.sources.own_log import CACHE, keep_own_log, read_own_log

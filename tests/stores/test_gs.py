@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import herorun
-from herorun.core.checkup import Fit
+from herorun.core.doctor_report import Fit
 from herorun.core.errors import WrongUse
 from herorun.core.ports import FileDigest, Place, Rule, Store
 from herorun.stores import gs

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.ports import Place, Store
-from herorun.core.reach import Login, Reach
+from herorun.core.remote_target import Login, Reach
 from herorun.store_router import RoutedStore
 from herorun.stores import local
 from ports.store_suite import StoreBench, StoreSuite

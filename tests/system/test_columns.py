@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from builders import NOON
+from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors.attempts import Arrivals
 from herorun.core.errors import CouldNotLook
-from herorun.core.fold import MetricsState, Names, fold_rows, summarise
-from herorun.core.fold.arrivals import Arrivals
 from herorun.core.ports import Row
 from herorun.system.columns import Writer, fetched, generations, writing
 from herorun.system.columns.files import files_in

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.reach import Login
+from herorun.core.remote_target import Login
 from herorun.system import process, road
 from herorun.system.process import Answer, TooMuch, run, run_lines
 from herorun.trackers.wandb import ask_client

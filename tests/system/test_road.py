@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.reach import Login
+from herorun.core.remote_target import Login
 from herorun.system import road
 from herorun.system.process import Answer
 from herorun.system.road import Ssh, remote_command, road_to, ssh_argv, whole, why

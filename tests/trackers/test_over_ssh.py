@@ -11,7 +11,7 @@ import pytest
 from herorun import discover
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Tracker
-from herorun.core.reach import Login, Reach
+from herorun.core.remote_target import Login, Reach
 from herorun.system import far_file
 from herorun.trackers import jsonl
 from ports.tracker_suite import TrackerBench, TrackerSuite, drain

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from herorun.core.checkup import Fit
+from herorun.core.doctor_report import Fit
 from herorun.trackers.wandb import Options, Wandb
 from services.wandb_service import WandbService
 from stories import SLUG, Story

@@ -12,10 +12,10 @@ from builders import answer
 from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import resume_mismatch
 from herorun.checks.health.wrong_resume import wrong_resume
+from herorun.core.detectors import MetricsState, Names, boundaries_of, fold_rows, summarise
 from herorun.core.evidence import History, Instance, Metrics, Nothing, PriorLaunch
 from herorun.core.finding import Outcome
-from herorun.core.fold import MetricsState, Names, boundaries_of, fold_rows, summarise
-from herorun.core.triage.follow import OwnLog, follow
+from herorun.core.triage.incremental import OwnLog, follow
 from herorun.signatures import shipped
 from herorun.sources.job_log import job_log_of
 from herorun.trackers.wandb import Options, Wandb

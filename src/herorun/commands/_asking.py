@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from herorun import output
+from herorun.core.adhoc_jobs.spec import FORMS, OPTIONS, Facts, missing, must_be_id, must_be_kind
 from herorun.core.errors import WrongUse
-from herorun.core.jobs.facts import FORMS, OPTIONS, Facts, missing, must_be_id, must_be_kind
 from herorun.operations.jobs.clusters import address_of, with_config
 
 

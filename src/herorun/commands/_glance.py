@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.durations import say_span
-from herorun.core.glance import WIDTH, Glance, shrunk
+from herorun.core.run_summary import WIDTH, Glance, shrunk
 from herorun.output import clean
 
 COLOURS = {

@@ -8,7 +8,7 @@ import click
 from herorun.commands._yes import Command
 
 if TYPE_CHECKING:
-    from herorun.core.jobs.facts import Facts
+    from herorun.core.adhoc_jobs.spec import Facts
     from herorun.operations.jobs.run import JobRun
     from herorun.operations.jobs.tick import JobTurn
 
@@ -88,7 +88,7 @@ def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bo
 
     from herorun import output
     from herorun.core.errors import WrongUse
-    from herorun.core.until import Until, parse_until, seconds_of
+    from herorun.core.stop_condition import Until, parse_until, seconds_of
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
     from herorun.operations.jobs.run import CADENCE
     from herorun.system.clock import now
@@ -133,7 +133,7 @@ def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
 
 def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
     from herorun.commands._asking import asked_for
-    from herorun.core.jobs.facts import Facts, must_be_id, must_be_whole
+    from herorun.core.adhoc_jobs.spec import Facts, must_be_id, must_be_whole
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
 
@@ -152,8 +152,8 @@ def _resumed(start: Path, given: dict[str, str]) -> "Facts":
     from dataclasses import replace
 
     from herorun import output
+    from herorun.core.adhoc_jobs.spec import must_be_whole
     from herorun.core.errors import WrongUse
-    from herorun.core.jobs.facts import must_be_whole
     from herorun.operations.jobs.state_file import newest
 
     found = newest(start)
@@ -171,7 +171,7 @@ def _resumed(start: Path, given: dict[str, str]) -> "Facts":
 
 def resumable(start: str) -> bool:
     """Whether there is a state file to go on from."""
-    from herorun.core.jobs.state_file import FOLDER, newest_first
+    from herorun.core.adhoc_jobs.state_file import FOLDER, newest_first
 
     folder = Path(start) / FOLDER
     return folder.is_dir() and bool(newest_first(path.name for path in folder.iterdir()))

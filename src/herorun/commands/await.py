@@ -51,8 +51,8 @@ def command(
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.patrol.wish import wish_of
-    from herorun.core.until import seconds_of
+    from herorun.core.patrol.wait_condition import wish_of
+    from herorun.core.stop_condition import seconds_of
     from herorun.operations.jobs.wait import wait_for_job
     from herorun.operations.remote.wait import Ended, wait_for
     from herorun.output.status import show_patrol

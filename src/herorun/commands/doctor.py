@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from herorun.core.checkup import Part
+    from herorun.core.doctor_report import Part
 
 
 @click.command(short_help="Say what works around a run, what does not, and what could not be seen.")
@@ -34,7 +34,7 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.checkup import EXIT_CODES, verdict
+    from herorun.core.doctor_report import EXIT_CODES, verdict
     from herorun.operations.doctor.doctor import examine
 
     parts = examine(run, Path(start), send_test)
@@ -50,7 +50,7 @@ def _show(parts: "Sequence[Part]") -> None:
     from rich.text import Text
 
     from herorun import output
-    from herorun.core.checkup import Fit
+    from herorun.core.doctor_report import Fit
     from herorun.system import voice
 
     marks = {

@@ -31,7 +31,7 @@ def command(start: str, run: str, to: str | None, take: bool, wait: str, reason:
 
     from herorun.commands._said import show
     from herorun.core.errors import WrongUse
-    from herorun.core.until import seconds_of
+    from herorun.core.stop_condition import seconds_of
     from herorun.operations.orders.handoff import hand_over, take_over
     from herorun.runs import watched_run
 

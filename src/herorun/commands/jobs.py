@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.core.jobs.facts import Facts
+    from herorun.core.adhoc_jobs.spec import Facts
     from herorun.operations.record.session import Session
 
 _SESSION = click.option(
@@ -94,8 +94,8 @@ def add(
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.jobs.facts import Facts, must_be_id
-    from herorun.core.jobs.registry import entry_of
+    from herorun.core.adhoc_jobs.registry import entry_of
+    from herorun.core.adhoc_jobs.spec import Facts, must_be_id
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
     from herorun.operations.record.registry import ensure_watch, register
@@ -136,7 +136,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     """
     from herorun import output
     from herorun.core.errors import WrongUse
-    from herorun.core.until import seconds_of
+    from herorun.core.stop_condition import seconds_of
     from herorun.operations.babysit.batch import worst
     from herorun.operations.jobs.watch import check_jobs, news_of, watch_jobs
 
@@ -175,7 +175,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.jobs.registry import key_of, without
+    from herorun.core.adhoc_jobs.registry import key_of, without
     from herorun.operations.record.session import change_jobs, must_have, read_jobs
 
     here = _here(start, session)

@@ -49,7 +49,7 @@ def command(
     from pathlib import Path
 
     from herorun.commands._said import SaidFirst, show
-    from herorun.core.until import seconds_of
+    from herorun.core.stop_condition import seconds_of
     from herorun.operations.orders.rollback import rollback
     from herorun.runs import watched_run
 

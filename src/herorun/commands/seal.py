@@ -41,8 +41,8 @@ def command(
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.sealing.asked import sealing_of
-    from herorun.core.sealing.words import seal_lines
+    from herorun.core.seal.render import seal_lines
+    from herorun.core.seal.request import sealing_of
     from herorun.operations.seal.seal import seal
     from herorun.output.findings import show_findings
     from herorun.runs import watched_run

@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from herorun.core.glance import Glance
+    from herorun.core.run_summary import Glance
 
 
 @click.command(short_help="Show how a run stands; changes nothing.")
@@ -33,7 +33,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.glance import Glance, worst_first
+    from herorun.core.run_summary import Glance, worst_first
     from herorun.operations.babysit.batch import worst
     from herorun.operations.report.status import all_looked_at, standing_of, status_code
     from herorun.runs import known_slugs, watched_run

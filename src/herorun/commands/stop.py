@@ -30,7 +30,7 @@ def command(start: str, /, run: str | None, reason: str, wait: str, as_json: boo
     from pathlib import Path
 
     from herorun.commands._said import show
-    from herorun.core.until import seconds_of
+    from herorun.core.stop_condition import seconds_of
     from herorun.operations.jobs.orders import stop_job
     from herorun.operations.orders.stop_and_relaunch import stop
     from herorun.runs import watched_run

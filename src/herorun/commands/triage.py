@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from herorun.core.triage.catalogue import Catalogue
-    from herorun.core.triage.judge import Judgement
+    from herorun.core.triage.signatures import Catalogue
+    from herorun.core.triage.verdict import Judgement
 
 PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
 _BLOCK = 1 << 20  # bytes
@@ -42,7 +42,7 @@ def command(
       herorun triage my-run
     """
     from herorun import output, signatures
-    from herorun.core.triage.kinds import QUIET
+    from herorun.core.triage.classes import QUIET
 
     known = signatures.with_own(*(Path(start, name) for name in own))
     found = [_told(known, name, Path(start), exit_code) for name in files]
@@ -78,10 +78,10 @@ def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) ->
 
     A log whose every line has to be told apart takes seconds for each MiB: when the time is over only its end is read.
     """
-    from herorun.core.triage.judge import DOCUMENTS, judge, no_log, no_text, part_read
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan, skip
-    from herorun.core.triage.seen import Seen, see
+    from herorun.core.triage.state import Seen, see
+    from herorun.core.triage.verdict import DOCUMENTS, judge, no_log, no_text, part_read
 
     state, seen, readable, unread = Scan(), Seen(), True, 0
     until, newest = time.monotonic() + PATIENCE, b""
@@ -123,7 +123,7 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
 
 
 def _plain(name: str, told: "Judgement") -> dict[str, Any]:
-    from herorun.core.scrub import scrub
+    from herorun.core.redaction.scrub import scrub
 
     return {
         "file": name,

@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from herorun.core.glance import Glance
+    from herorun.core.run_summary import Glance
 
 
 @click.command(short_help="Follow runs in the terminal; only looks.")
@@ -41,7 +41,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.glance import worst_first
+    from herorun.core.run_summary import worst_first
     from herorun.runs import known_slugs
     from herorun.system.git import find_repository
 
@@ -132,7 +132,7 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
 
     from herorun import output
     from herorun.commands._keys import keys
-    from herorun.core.glance import worst_first
+    from herorun.core.run_summary import worst_first
     from herorun.operations.health.shared_polls import Looks
 
     out, looks = output.console(), Looks()

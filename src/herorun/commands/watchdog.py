@@ -27,7 +27,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
 
     from herorun import output
     from herorun.core.errors import HerorunError, WrongUse, in_words
-    from herorun.core.scrub import scrub
+    from herorun.core.redaction.scrub import scrub
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.watchdog import look
     from herorun.runs import known_slugs

@@ -25,7 +25,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     from datetime import UTC, datetime
 
     from herorun import output
-    from herorun.core.canonical import timestamp
+    from herorun.core.canonical_json import timestamp
     from herorun.operations.remote.watchers import reconcile
     from herorun.system.watchers import others
 

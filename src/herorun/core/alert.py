@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
-from herorun.core.canonical import timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Topic
 from herorun.core.evidence import Evidence, Job, JobState
 from herorun.core.finding import Finding, Outcome, Verdict

@@ -10,7 +10,7 @@ from functools import cached_property
 from inspect import getdoc, getmodule
 from typing import Any
 
-from herorun.core.asking import Reason
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, not_applicable, unknown
 

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from herorun.core.admission.environment import is_any
-from herorun.core.scrub import scrub, scrub_tree
-from herorun.core.secret.names import names_one
+from herorun.core.redaction.key_names import names_one
+from herorun.core.redaction.scrub import scrub, scrub_tree
 
 
 def _globs(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 from herorun.core.alert import Alert
 from herorun.core.evidence import End, GivenUp
 from herorun.core.health.training import Awaited
-from herorun.core.recovery.ending import Ending
+from herorun.core.recovery.classify import Ending
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class Sealed:
     commit: str
     statement_digest: str
     lines: Mapping[str, str] = field(default_factory=dict)
-    ending: str = "final"  # which kind of a seal, see `core.sealing.kinds`
+    ending: str = "final"  # which kind of a seal, see `core.seal.kinds`
     name: str = ""  # of the milestone, or the run that goes on in this one's place
     checkpoint: str = ""  # path of the checkpoint that it states; empty: it states none
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from herorun.core.canonical import digest, plain
+from herorun.core.canonical_json import digest, plain
 from herorun.core.event import Launching
 
 

@@ -11,8 +11,8 @@ they are two owners.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from herorun.core.canonical import canonical
-from herorun.core.outside import read_json, whole_number
+from herorun.core.canonical_json import canonical
+from herorun.core.untrusted_json import read_json, whole_number
 
 PATH = "_herorun/lease.json"
 STALE = 2  # cadences

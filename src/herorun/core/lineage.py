@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.contract import Contract
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics, Taint
 from herorun.core.finding import count

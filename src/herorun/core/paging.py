@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from herorun.core.check import Check, Response, Severity
-from herorun.core.decide import Action, Escalate, Tell
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
+from herorun.core.policy import Action, Escalate, Tell
 from herorun.core.recovery.policy import Tries
 
 PAGE = "page/"  # how the keys of sendings begin: `page/<channel>/<key of the post>`

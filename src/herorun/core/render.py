@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.event import (
     Amended,
     CheckedIn,
@@ -25,9 +25,9 @@ from herorun.core.event import (
 )
 from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import Line
-from herorun.core.judge import QUESTION
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub_argv
+from herorun.core.redaction.scrub import scrub_argv
+from herorun.core.version_gate import QUESTION
 
 CONTRACT = "## Run Contract"
 INSTANCES = "## Launched Instances"

@@ -10,15 +10,15 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Any
 
-from herorun.core.canonical import canonical, plain
-from herorun.core.decide import Action
-from herorun.core.deciding import INTERVENTIONS, allowed, decided, interventions, reason_of, to_intend
+from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
 from herorun.core.evidence import Evidence, Hands
+from herorun.core.evidence_log import Lost, unkeep
 from herorun.core.journal import Line, Memory, fold
-from herorun.core.kept import Lost, unkeep
-from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.journal_decision import INTERVENTIONS, allowed, decided, interventions, reason_of, to_intend
+from herorun.core.policy import Action
+from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, tick
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Candidate

@@ -17,9 +17,6 @@ from herorun.core.alert import (
     resolved_late,
 )
 from herorun.core.check import Check, Severity, Topic, evaluate
-from herorun.core.condition import RunHealth as RunHealth
-from herorun.core.condition import condition
-from herorun.core.decide import Action, Case, all_answered, decide, told_as_ended, waiting_until
 from herorun.core.evidence import (
     Evidence,
     Gaps,
@@ -30,11 +27,14 @@ from herorun.core.evidence import (
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
 from herorun.core.health.training import Awaited, Proof, Training, training
-from herorun.core.news import news
+from herorun.core.notifications import news
 from herorun.core.past_alerts import carried_over, without_old_news
+from herorun.core.policy import Action, Case, all_answered, decide, told_as_ended, waiting_until
+from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
-from herorun.core.recovery.ending import Ending, ending_of
 from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.run_health import RunHealth as RunHealth
+from herorun.core.run_health import condition
 
 RECEIPT = "not-checked-in"  # the check that asks for a receipt
 SAVES = ("nothing-saved", "late-checkpoints", "stalled-checkpoints")  # ask for checkpoints
@@ -165,7 +165,7 @@ def _step(evidence: Evidence) -> int | None:
 def run_health(
     evidence: Evidence, proof: Training, alerts: Iterable[Alert], checks: Mapping[str, Check]
 ) -> RunHealth:
-    """By the tables of `core.condition`."""
+    """By the tables of `core.run_health`."""
     return condition(evidence.get(Job), proof, alerts, checks)
 
 

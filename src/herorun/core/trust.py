@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.canonical import canonical, plain
+from herorun.core.canonical_json import canonical, plain
 
 
 @dataclass(frozen=True)

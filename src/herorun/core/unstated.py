@@ -5,8 +5,8 @@ from typing import Any
 
 from herorun.core.contract import Contract
 from herorun.core.environment import of_plan
-from herorun.core.journal.memory import plan_value
-from herorun.core.scrub import scrub
+from herorun.core.journal.state import plan_value
+from herorun.core.redaction.scrub import scrub
 
 
 def unstated(contract: Contract, plan: Mapping[str, Any]) -> str:

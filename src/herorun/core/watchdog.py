@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from herorun.core.check import Check
-from herorun.core.condition import RunHealth
 from herorun.core.contract import Contract
-from herorun.core.decide import all_answered
 from herorun.core.durations import say_duration
 from herorun.core.journal import Memory
+from herorun.core.policy import all_answered
+from herorun.core.run_health import RunHealth
 
 MISSED = 2  # cadences without a tick that could see
 LEAST = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time

@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from herorun.core.errors import CouldNotLook, HerorunError
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 T = TypeVar("T")
 DEADLINE = 60.0  # seconds for one call with all its tries

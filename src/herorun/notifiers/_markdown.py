@@ -8,8 +8,8 @@ import re
 from urllib.parse import quote
 
 from herorun.core.ports import Post
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import one_line
-from herorun.core.scrub import scrub
 
 ROBOT = "🤖"
 _MARK = re.compile(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.checkup import Fit, Part
+from herorun.core.doctor_report import Fit, Part
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.core.render import one_line

@@ -11,7 +11,7 @@ from typing import TextIO
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.ports import Notifier, Place, Post
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 REFERENCE = "standard error"
 MOST_LINES = 20

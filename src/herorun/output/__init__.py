@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.redaction.scrub import scrub, scrub_tree
 
 documents = 0  # that this process has printed: what goes wrong after one must not print another
 lines = 0  # of these, the ones of a stream, whose end may be one more

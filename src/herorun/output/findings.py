@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.finding import count
 from herorun.core.plan import Retention
-from herorun.core.scrub import scrub, scrub_argv, scrub_tree
+from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
 from herorun.output import clean, show_verdict
 from herorun.system import voice
 

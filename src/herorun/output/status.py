@@ -106,7 +106,7 @@ def _other(told: Mapping[str, str]) -> str:
 
 def _orders(told: Mapping[str, Any]) -> list[str]:
     """What people said: a pause, notes taken, and what is asked of them."""
-    from herorun.core.judge import QUESTION
+    from herorun.core.version_gate import QUESTION
 
     lines = []
     if held := told["paused"]:

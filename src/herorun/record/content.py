@@ -6,7 +6,7 @@ from datetime import datetime
 
 from herorun.core.event import Event, Initialised
 from herorun.core.journal import START, Line, Memory
-from herorun.core.remembered import Remembered
+from herorun.core.journal_snapshot import Remembered
 
 SEGMENT = 128 * 1024  # bytes after which a day goes on in another file: each line writes its own anew
 

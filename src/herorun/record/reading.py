@@ -7,8 +7,8 @@ from pathlib import Path
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
 from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, fold, read_lines
+from herorun.core.journal_snapshot import Remembered
 from herorun.core.logbook import page_number, page_path, pages_of, whole
-from herorun.core.remembered import Remembered
 from herorun.record.content import Content, Known, places
 from herorun.record.upkeep import memory_file, remembered_here
 from herorun.system.git import Repository

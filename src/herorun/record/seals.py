@@ -2,12 +2,12 @@
 
 import re
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Sealed
-from herorun.core.git_names import branch_name
-from herorun.core.outside import read_strict_json
-from herorun.core.sealing.words import split_tag
+from herorun.core.git_ref_names import branch_name
+from herorun.core.seal.render import split_tag
+from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
 from herorun.system.plumbing import fetch, tag_text
 

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from herorun import __version__
-from herorun.core.canonical import canonical
-from herorun.core.outside import read_json
-from herorun.core.remembered import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.canonical_json import canonical
+from herorun.core.journal_snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.untrusted_json import read_json
 from herorun.record.content import Content
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository

@@ -6,7 +6,7 @@ from herorun.core.contract import Contract, plan_part
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import ContractDrift, Nothing, Unavailable
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.runs.launch_history import NOT_LAUNCHED, launched_contract, newest
 from herorun.runs.run import Run
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.asking import Way
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
+from herorun.core.escalation import Way
 from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory

@@ -17,7 +17,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.journal import Memory
 from herorun.core.lineage import is_under
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
 from herorun.system.git import Repository
 

@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
-from herorun.core.journal.memory import plan_value
+from herorun.core.journal.state import plan_value
 from herorun.core.launch_id import launch_id
-from herorun.core.outside import read_json
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.core.unstated import unstated
+from herorun.core.untrusted_json import read_json
 from herorun.record import Record
 from herorun.runs.launch_history import contract_at
 from herorun.runs.replan import MovedPlan, plan_again

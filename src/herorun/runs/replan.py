@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.core.environment import of_plan
 from herorun.core.errors import Blocked
 from herorun.core.event import Launching

@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._processes import Process, birth, end_all, marks_of, processes_of
 from herorun.system.files import is_locked
 

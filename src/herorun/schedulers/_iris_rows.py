@@ -17,7 +17,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._iris_words import plain
 from herorun.schedulers._printed import tables_in
 

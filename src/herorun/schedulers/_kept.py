@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.evidence import JobState
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._nel_judge import Nowhere, Part
 from herorun.schedulers._nel_rows import Stages, plain
 from herorun.system.files import make_folders, write_whole

@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.core.admission.hardware import tpu
 from herorun.core.config.files import merge, parse_config
-from herorun.core.config.values import flatten
+from herorun.core.config.normalise import flatten
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.evidence import Offered
 from herorun.core.plan import Plan

@@ -12,8 +12,8 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
-from herorun.core.outside import read_json
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._printed import tables_in
 
 STATES = {

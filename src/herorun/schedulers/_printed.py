@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 
 _LIST = re.compile(r"^\[", re.MULTILINE)
 

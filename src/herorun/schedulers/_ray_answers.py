@@ -9,7 +9,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._ray_request import INSTANCE
 
 STATES = {

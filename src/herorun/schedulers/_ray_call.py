@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 MOST = 64 * 2**20  # bytes of an answer
 BLOCK = 2**16

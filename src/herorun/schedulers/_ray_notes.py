@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from herorun.core.canonical import canonical
-from herorun.core.codec import read
+from herorun.core.canonical_json import canonical
+from herorun.core.decode import read
 from herorun.core.errors import CouldNotLook
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray_answers import Stop
 from herorun.system.files import create_whole, write_whole
 

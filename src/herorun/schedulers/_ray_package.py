@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from herorun.core.errors import WrongUse, in_words
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray_request import ADMISSION
 
 MOST = 100 * 2**20  # bytes: what Ray's dashboard takes in one upload

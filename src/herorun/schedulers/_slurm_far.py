@@ -5,11 +5,11 @@ Behind one, the code is copied as it stands, once, into a folder that is made fo
 
 from pathlib import Path
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
-from herorun.core.outside import read_json
 from herorun.core.ports import LogPart
-from herorun.core.reach import Reach
+from herorun.core.remote_target import Reach
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._logs import part_here, part_there
 from herorun.schedulers._road import Login, Road

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote, unquote
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 PARTED = "\x1f"  # begins what parts the columns
 MARK = "herorun"  # the first word of our comments

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Submission
 from herorun.schedulers._slurm_options import Options, slurm_time

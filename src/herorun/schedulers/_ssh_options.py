@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
-from herorun.core.reach import Login, Name
+from herorun.core.remote_target import Login, Name
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._words import Absolute
 

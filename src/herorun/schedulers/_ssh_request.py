@@ -12,8 +12,8 @@ from typing import Any
 
 from herorun.core.environment import MACHINE
 from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.outside import read_json
 from herorun.core.ports import Submission
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _processes, _ssh_look, _ssh_start, _supervise
 from herorun.system import _far_end
 from herorun.system.far import Program, own_file, source

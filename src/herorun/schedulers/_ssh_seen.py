@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import End, Sight, Started, Stop, Stuck, judge
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from typing import Any
 
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.ports import Submission
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 from herorun.schedulers import _supervise
 from herorun.system.files import hold
 

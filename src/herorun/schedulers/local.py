@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.contract import Duration
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan

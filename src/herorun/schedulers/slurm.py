@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
-from herorun.core.reach import Login, Reach
+from herorun.core.remote_target import Login, Reach
 from herorun.schedulers import _kept as keeping
 from herorun.schedulers._acting import end_once, known_job, taken_after
 from herorun.schedulers._asked import must_be_instance, secret_values

@@ -22,7 +22,7 @@ from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
-from herorun.core.reach import Login, Reach
+from herorun.core.remote_target import Login, Reach
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._logs import part_there

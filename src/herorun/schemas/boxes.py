@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from herorun.core.checkup import Part
-from herorun.core.patrol.seen import Look
-from herorun.core.patrol.told import Advice, State
+from herorun.core.doctor_report import Part
+from herorun.core.patrol.advice import Advice, State
+from herorun.core.patrol.observation import Look
 from herorun.schemas.parts import Document, Shape
 
 

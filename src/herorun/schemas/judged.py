@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from herorun.core.compare.pairing import Pairing
+from herorun.core.compare.join import Pairing
 from herorun.core.compare.verdict import Answer, Judged
-from herorun.core.goodput.delays import Delays
+from herorun.core.goodput.latencies import Delays
 from herorun.core.goodput.states import State as TimeState
-from herorun.core.goodput.sums import Range
-from herorun.core.recovery.ending import Cause
+from herorun.core.goodput.totals import Range
+from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay
 from herorun.core.retention import Kept, Policy, Victim
 from herorun.schemas.parts import Document, Finding, Shape, Verdict

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from herorun.core.report.marks import Mark
+from herorun.core.report.annotations import Mark
 from herorun.schemas.judged import GoodputOf
 from herorun.schemas.parts import Document, Shape
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse, in_words
-from herorun.core.triage.catalogue import Catalogue
 from herorun.core.triage.parse import parse
+from herorun.core.triage.signatures import Catalogue
 
 
 @cache

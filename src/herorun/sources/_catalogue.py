@@ -6,7 +6,7 @@ from herorun import signatures
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
-from herorun.core.triage.catalogue import Catalogue
+from herorun.core.triage.signatures import Catalogue
 
 
 def catalogue_of(contract: Contract, place: Place) -> Catalogue:

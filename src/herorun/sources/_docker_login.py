@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.system.process import run
 
 

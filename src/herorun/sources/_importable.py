@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from posixpath import dirname, join, normpath, relpath
 
 from herorun.core.contract import Command
-from herorun.core.first_party import code_roots
+from herorun.core.module_provenance import code_roots
 
 _LOADED = re.compile(r"\.(pyw?|pyc|pyd|pth|dll|dylib|so(\.\d+)*)$")
 _NOT_OURS = frozenset({"__pycache__", "site-packages", "node_modules", ".herorun", ".git"})

@@ -25,7 +25,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.lineage import decided_on, given_up, is_rejected, refusal
 from herorun.core.ports import Layout, Store
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 OWN, RECEIPTS = "_herorun/", "_herorun/receipts"
 # Where a listing tells no times, as on object stores, the ones below the newest are dated by a listing of their own:

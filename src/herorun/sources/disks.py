@@ -4,11 +4,11 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from herorun.core.codec import read
 from herorun.core.contract import Contract
+from herorun.core.decode import read
 from herorun.core.evidence import Disk, Disks
-from herorun.core.outside import read_json
 from herorun.core.ports import Measured, Place, Store
+from herorun.core.untrusted_json import read_json
 
 DAYS = 2  # files of the evidence that are looked into for an older look
 

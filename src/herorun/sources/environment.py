@@ -17,7 +17,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.ports import Scheduler
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 from herorun.system.git import Repository
 
 

@@ -5,11 +5,11 @@ signs of a wedge.
 from herorun.core.contract import Contract
 from herorun.core.evidence import Complaint, JobLog, Loading, Nothing
 from herorun.core.ports import Place
-from herorun.core.scrub import scrub
-from herorun.core.triage.catalogue import Catalogue
-from herorun.core.triage.follow import OwnLog
-from herorun.core.triage.kinds import Loads
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import Loads
+from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.match import Match
+from herorun.core.triage.signatures import Catalogue
 from herorun.sources._catalogue import catalogue_of
 
 PATHS = ("path", "file", "latest")

@@ -17,7 +17,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
 from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.system.git import Repository
 
 _LARGEST = 4 << 20  # bytes: a file beyond it is data

@@ -12,15 +12,23 @@ from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.bounded import bounded
-from herorun.core.canonical import canonical, digest
-from herorun.core.codec import read
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.contract import Contract
+from herorun.core.decode import read
+from herorun.core.detectors import (
+    Boundary,
+    MetricsState,
+    Names,
+    boundaries_of,
+    fold_rows,
+    rules_digest,
+    summarise,
+)
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import History, Metrics, Nothing, Now
-from herorun.core.fold import Boundary, MetricsState, Names, boundaries_of, fold_rows, rules_digest, summarise
-from herorun.core.outside import read_json
 from herorun.core.ports import Place, Row, Rows, Tracker
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.columns import Writer
 from herorun.system.files import write_whole

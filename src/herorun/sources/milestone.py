@@ -2,7 +2,7 @@
 
 from herorun.core.evidence import Candidate, Checkpoints, MilestoneCheckpoint, Nothing, Sealing
 from herorun.core.ports import Layout, Store
-from herorun.core.sealing.kinds import SealKind
+from herorun.core.seal.kinds import SealKind
 
 
 def read_milestone_checkpoint(

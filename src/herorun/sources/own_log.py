@@ -11,16 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from herorun import __version__
-from herorun.core.canonical import canonical, digest, plain
-from herorun.core.codec import read
+from herorun.core.adhoc_jobs.log_parser import trained_in
+from herorun.core.canonical_json import canonical, digest, plain
 from herorun.core.contract import Contract
+from herorun.core.decode import read
 from herorun.core.evidence import History, Job, Nothing, Unavailable
-from herorun.core.jobs.said import trained_in
-from herorun.core.outside import read_json
 from herorun.core.ports import LogPart, Place, Scheduler
-from herorun.core.scrub import scrub, scrub_tree
-from herorun.core.triage.catalogue import Catalogue
-from herorun.core.triage.follow import OwnLog, follow, pass_over
+from herorun.core.redaction.scrub import scrub, scrub_tree
+from herorun.core.triage.incremental import OwnLog, follow, pass_over
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.untrusted_json import read_json
 from herorun.sources._catalogue import catalogue_of
 from herorun.system.clock import now
 from herorun.system.files import write_whole

@@ -10,7 +10,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Installed, Nothing, PrintedPatterns
 from herorun.core.ports import Place
-from herorun.core.triage.sieve import EDGE
+from herorun.core.triage.prefilter import EDGE
 from herorun.sources._catalogue import catalogue_of
 from herorun.system.process import run
 

@@ -14,8 +14,8 @@ from herorun.core.anchors import RECEIPT_LINE
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.contract import Contract
 from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Now, Receipt, Unavailable
-from herorun.core.outside import read_json, whole_number
 from herorun.core.ports import Scheduler, Store
+from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000
 _NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")

@@ -7,7 +7,7 @@ from herorun.core.errors import in_words
 from herorun.core.evidence import Candidate, Checkpoints, History, Nothing, RecoverySource, SaveTime
 from herorun.core.lineage import acceptable
 from herorun.core.ports import Rule, Store
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.sources.roots import lifetimes
 
 

@@ -12,7 +12,7 @@ from herorun.core.contract import Contract, parse_duration
 from herorun.core.errors import in_words
 from herorun.core.evidence import RootFacts
 from herorun.core.ports import Rule, Store
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 T = TypeVar("T")
 _LIFETIME = re.compile(r"ttl=([0-9]+(?:ms|s|m|h|d))")

@@ -10,7 +10,7 @@ from herorun.core.evidence import Nothing, TrackerAlerts, TrackerEnvironment, Tr
 from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
 from herorun.core.ports import Tracker
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 MOST_ALERTS = 100  # the newest
 # What W&B's client takes from the environment wherever the trainer's own code leaves it open.

@@ -6,10 +6,10 @@ from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, Nothing, Triage, Unavailable
 from herorun.core.ports import Place
-from herorun.core.scrub import scrub
-from herorun.core.triage.follow import OwnLog, judged
-from herorun.core.triage.judge import Judgement
-from herorun.core.triage.kinds import QUIET
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import QUIET
+from herorun.core.triage.incremental import OwnLog, judged
+from herorun.core.triage.verdict import Judgement
 from herorun.sources._catalogue import catalogue_of
 
 

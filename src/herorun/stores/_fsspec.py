@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.system.deadline import within
 
 T = TypeVar("T")

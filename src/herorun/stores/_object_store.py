@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from herorun.core.checkup import Examined, Part
+from herorun.core.doctor_report import Examined, Part
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Entry, FileDigest, Rule
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.stores._fsspec import Refused
 from herorun.stores._objects import At, Objects
 from herorun.stores._probing import OWN, clean, demand, tried

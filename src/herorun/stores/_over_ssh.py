@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Entry, FileDigest, Rule
-from herorun.core.reach import Reach
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import Reach
 from herorun.stores import _over_ssh_there
 from herorun.stores._reading import as_digests, stamps
 from herorun.system import _far_end, _file_digests

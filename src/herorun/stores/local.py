@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.stores._probing import OWN, clean, demand, tried
 from herorun.stores._reading import as_digests, stamps
 from herorun.system import _file_digests

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.checkup import Fit, Part
+from herorun.core.doctor_report import Fit, Part
 from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.stores._fsspec import DEADLINE, Malformed, Requests
 from herorun.stores._object_store import ObjectStore

@@ -16,8 +16,8 @@ from typing import Any
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
-from herorun.core.outside import read_json
-from herorun.core.reach import Reach
+from herorun.core.remote_target import Reach
+from herorun.core.untrusted_json import read_json
 from herorun.system import _far_end
 from herorun.system.process import Answer
 from herorun.system.road import Road, road_to

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, cast
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.reach import Reach
+from herorun.core.remote_target import Reach
 from herorun.system import _far_end, _far_files
 from herorun.system.far import Program, far_to, own_file, readable
 

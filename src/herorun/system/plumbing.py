@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, HerorunError, rooted
-from herorun.core.scrub import scrub
-from herorun.core.sealing.words import split_tag
+from herorun.core.redaction.scrub import scrub
+from herorun.core.seal.render import split_tag
 from herorun.system import voice
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.host import owner

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
-from herorun.core.reach import NAME, Login
+from herorun.core.remote_target import NAME, Login
 from herorun.system.process import MOST, Answer, Lines, TooMuch, run, run_lines
 
 CONNECT = 15  # seconds for a new connection

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Snapshot
-from herorun.core.exposed import exposed
+from herorun.core.redaction.scan import exposed
 from herorun.system.git import Repository
 
 MEGABYTE = 1_000_000

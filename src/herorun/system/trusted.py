@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.system.files import locked, write_whole
 from herorun.system.watchers import state_home
 

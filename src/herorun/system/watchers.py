@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.system.files import make_folders, write_whole
 
 TRANSFERS = ("ssh", "scp", "rsync", "sftp")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
-from herorun.core.reach import Reach
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import Reach
 from herorun.system.far_file import open_far
 from herorun.trackers._growing import Opener, open_here
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
-from herorun.core.reach import Reach
+from herorun.core.remote_target import Reach
 from herorun.trackers._growing import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
 from herorun.trackers._reach import file_path, opener
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.checkup import Fit, Part
 from herorun.core.contract import Duration
+from herorun.core.doctor_report import Fit, Part
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point

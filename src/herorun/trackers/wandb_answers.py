@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.core.durations import say_span
 from herorun.core.evidence import TrackerIdentity, TrackerState
-from herorun.core.outside import parse_utc
 from herorun.core.ports import Row, Rows
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import parse_utc
 from herorun.trackers.json_rows import Unusable, parse_row
 
 KEPT_PROBLEMS = 20

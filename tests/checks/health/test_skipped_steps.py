@@ -6,8 +6,8 @@ import pytest
 from builders import NOON, a_history, a_row, an_excursion, answer, some_metrics
 from curves import folded, summarise
 from herorun.checks.health.skipped_steps import Limits, skipped_steps
+from herorun.core.detectors.nonfinite import SKIPS
 from herorun.core.finding import Outcome
-from herorun.core.fold.finite import SKIPS
 
 
 def often(rows):

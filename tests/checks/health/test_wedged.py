@@ -7,7 +7,7 @@ from herorun.checks.health.wedged import wedged
 from herorun.core.check import Hold, Response
 from herorun.core.evidence import Cadence, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
-from herorun.core.health.wedge import signal_in
+from herorun.core.health.stall_patterns import signal_in
 
 SECOND = timedelta(seconds=1)
 OWNER = "ray.exceptions.OwnerDiedError: Failed to retrieve object"

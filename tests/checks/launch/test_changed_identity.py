@@ -4,7 +4,7 @@ from builders import a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.changed_identity import changed_identity
 from herorun.core.evidence import PriorLaunch
 from herorun.core.finding import Outcome
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 BEFORE = {"optimizer": {"lr": 0.001}, "pack": 8}
 WANDB = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}

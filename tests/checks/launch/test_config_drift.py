@@ -5,7 +5,7 @@ from herorun.checks.launch.config_drift import MOST, config_drift
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Nothing, PriorLaunch
 from herorun.core.finding import Outcome
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 BEFORE = {"trainer": {"seed": 7, "log_interval": 10, "model_axis_size": 8}, "q": 1, "run_id": "a"}
 GIVEN = {"argv": ["python", "train.py", "--lr", "3"], "env": {"LR": "3", "NCCL_DEBUG": "INFO"}}

@@ -13,7 +13,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Outcome
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 BEFORE = {
     "optimizer": {"lr": 0.001},

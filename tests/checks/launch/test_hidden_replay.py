@@ -2,7 +2,7 @@ import pytest
 
 from builders import a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.hidden_replay import hidden_replay
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.evidence import PriorLaunch, TrackerIdentity, TrackerState
 from herorun.core.finding import Outcome, count
 

@@ -2,7 +2,7 @@ import pytest
 
 from builders import a_contract, a_plan, answer, answers
 from herorun.checks.launch.tracker_environment import tracker_environment
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import PriorLaunch, TrackerEnvironment
 from herorun.core.finding import Outcome

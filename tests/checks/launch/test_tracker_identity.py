@@ -2,7 +2,7 @@ import pytest
 
 from builders import NOON, PARENT, a_checkpoint, a_contract, a_history, a_job, a_plan, answer, answers
 from herorun.checks.launch.tracker_identity import tracker_identity
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import (
     Job,

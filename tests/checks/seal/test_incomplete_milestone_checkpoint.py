@@ -4,7 +4,7 @@ from builders import a_checkpoint, a_history, answer
 from herorun.checks.seal.incomplete_milestone_checkpoint import incomplete_milestone_checkpoint
 from herorun.core.evidence import MilestoneCheckpoint, Sealing, Unavailable
 from herorun.core.finding import Outcome
-from herorun.core.sealing.kinds import SealKind
+from herorun.core.seal.kinds import SealKind
 
 ASKED = Sealing(SealKind.MILESTONE, "half", 100)
 HALF = a_checkpoint(100)

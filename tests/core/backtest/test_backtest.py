@@ -10,8 +10,8 @@ from curves import CALM, NAN, curve, values
 from herorun.core.backtest import curve as backtest
 from herorun.core.backtest.curve import GIVEN, Backtest, judging
 from herorun.core.check import Gate, Topic
+from herorun.core.detectors import Names
 from herorun.core.evidence import Job, Metrics
-from herorun.core.fold import Names
 from herorun.discover import checks
 
 CHECKS = judging(checks(Gate.HEALTH))

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from herorun.core.compare.gate import parse_gate
-from herorun.core.compare.pairing import pair
-from herorun.core.compare.side import Side, unexercised
+from herorun.core.compare.join import pair
+from herorun.core.compare.operand import Side, unexercised
 from herorun.core.compare.verdict import Answer, compare
 
 STEPS = range(100)

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.config.files import UnreadableConfig, merge, parse_config
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from builders import a_contract, a_plan
 from herorun.core.config.final_step import misnamed, steps_by_tokens
-from herorun.core.config.known_keys import horizons, total_steps
+from herorun.core.config.trainer_keys import horizons, total_steps
 from herorun.core.evidence import Sourced
 
 

@@ -11,11 +11,11 @@ from herorun.core.alert import Alert
 from herorun.core.alert import State as AlertState
 from herorun.core.event import CheckedIn, Decided, Done, Launched, Launching, Ordered, Word
 from herorun.core.evidence import End, JobState
-from herorun.core.goodput.lives import micros
+from herorun.core.goodput.instances import micros
 from herorun.core.goodput.states import SECOND, State, Timeline
-from herorun.core.goodput.sums import goodput
 from herorun.core.goodput.timeline import Beat
-from herorun.core.recovery.ending import Cause, Ending
+from herorun.core.goodput.totals import goodput
+from herorun.core.recovery.classify import Cause, Ending
 
 START = micros(NOON)
 

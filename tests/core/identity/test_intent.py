@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_job, a_plan
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.evidence import JobState, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.identity.intent import goes_on, intent_of, is_same, is_wandb, state_of
-from herorun.core.identity.table import Intent
+from herorun.core.identity.resume_matrix import Intent
 
 TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
 

@@ -4,7 +4,7 @@ import pytest
 
 from herorun import signatures
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.seen import Own
+from herorun.core.patrol.observation import Own
 
 
 def seen(text: str, progress: str | None = None) -> Own:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from herorun.core.patrol.line import line_of, movement_of
-from herorun.core.patrol.seen import (
+from herorun.core.patrol.advice import State, Told, Ways
+from herorun.core.patrol.observation import (
     Alive,
     Before,
     Blind,
@@ -21,8 +21,8 @@ from herorun.core.patrol.seen import (
     Result,
     Room,
 )
+from herorun.core.patrol.summary_line import line_of, movement_of
 from herorun.core.patrol.table import decide
-from herorun.core.patrol.told import State, Told, Ways
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEGAN = NOW - timedelta(hours=2)
@@ -209,7 +209,7 @@ def test_a_failed_chain_is_told_with_how_it_goes_on() -> None:
 def test_the_line_is_said_even_when_nothing_changed() -> None:
     look = a_look()
     told = decide(look, WAYS)
-    from herorun.core.patrol.line import facts_of
+    from herorun.core.patrol.summary_line import facts_of
 
     before = Before(NOW - timedelta(minutes=30), facts_of(look, told), 120)
     assert line_of(look, told, before) == (

@@ -5,20 +5,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import MINUTE, NOON, a_job
-from core.test_decide import CHECKS, act, alert, kinds
+from core.test_policy import CHECKS, act, alert, kinds
 from herorun.core.alert import State
-from herorun.core.asking import Way
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
-from herorun.core.decide import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
 from herorun.core.errors import WrongUse
+from herorun.core.escalation import Way
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
+from herorun.core.policy import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
 from herorun.core.recovery.bad_node import delete_command, machine_at
-from herorun.core.recovery.choice import attempts, repeated, stuck, wait_of
+from herorun.core.recovery.classify import Cause, Ending, ending_of
+from herorun.core.recovery.decision import attempts, repeated, stuck, wait_of
 from herorun.core.recovery.diagnosis import Scene
-from herorun.core.recovery.ending import Cause, Ending, ending_of
 from herorun.core.recovery.policy import Answer, Ledger, Pause, Policy, Span, Tries, hours_used
-from herorun.core.until import Until, parse_moment, parse_until
+from herorun.core.stop_condition import Until, parse_moment, parse_until
 
 HOUR = 60 * MINUTE
 FIRST = Instance("tiny-1", 1, "job", "sha256:0", "/data/tiny", NOON - HOUR, "c0ffee")

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from builders import NOON
-from herorun.core.goodput.lives import micros
+from herorun.core.goodput.instances import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.report.eta import Eta, eta
 

@@ -1,10 +1,10 @@
 """A log judged whole, as the command does it."""
 
-from herorun.core.triage.catalogue import Catalogue
-from herorun.core.triage.judge import Judgement, judge
 from herorun.core.triage.match import Match
 from herorun.core.triage.scan import Scan, finish, scan
-from herorun.core.triage.seen import Seen, see
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.state import Seen, see
+from herorun.core.triage.verdict import Judgement, judge
 from herorun.signatures import shipped
 
 

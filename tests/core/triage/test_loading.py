@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.triage.follow import OwnLog, follow, judged
+from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.signatures import shipped
 from herorun.sources.job_log import job_log_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.until import Until
+from herorun.core.stop_condition import Until
 from herorun.operations.babysit import fleet, supervise
 from herorun.operations.babysit.tick import Turn, take_turn
 from herorun.operations.health.shared_polls import Looks

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.core.decide import DeleteNode
+from herorun.core.policy import DeleteNode
 from herorun.operations.babysit.perform import perform, settle
 from stories import Story
 

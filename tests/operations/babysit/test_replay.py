@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commands.answers import Answer, ask
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.replay import past_ticks
 from herorun.operations.babysit import tick
 from herorun.operations.health.rules import evidence_file

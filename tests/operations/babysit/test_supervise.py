@@ -10,7 +10,7 @@ import pytest
 
 from commands.answers import ask
 from herorun.core.errors import CouldNotLook
-from herorun.core.until import Until
+from herorun.core.stop_condition import Until
 from herorun.operations.babysit import supervise, watchdog
 from herorun.operations.babysit.supervise import Fleet
 from herorun.operations.health.shared_polls import Looks

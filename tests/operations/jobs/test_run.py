@@ -12,10 +12,10 @@ import pytest
 
 from commands.answers import Answer
 from herorun import cli
+from herorun.core.adhoc_jobs.spec import Facts
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Failed, Intended, Launched
 from herorun.core.evidence import Nothing, Unavailable
-from herorun.core.jobs.facts import Facts
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.run import JobRun, contract_for, jobs_home
 from jobs_alone import Alone

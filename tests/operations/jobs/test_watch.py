@@ -14,9 +14,9 @@ import pytest
 
 from commands.answers import Answer
 from herorun import cli
+from herorun.core.adhoc_jobs.registry import Entry, with_entry
+from herorun.core.adhoc_jobs.spec import Facts
 from herorun.core.evidence import JobState
-from herorun.core.jobs.facts import Facts
-from herorun.core.jobs.registry import Entry, with_entry
 from herorun.operations.jobs import not_found_grace, watch
 from herorun.operations.jobs.watch import Seen, news_of
 from herorun.operations.record import registry

@@ -56,7 +56,13 @@ def told(home: Path, box: Box, data: str) -> Story:
 def bring_check_in(story: Story) -> None:
     """The job checks in, by what of herorun a job needs: it travels with the code."""
     package = Path(herorun.__file__).parent
-    names = ("__init__.py", "checkin.py", "core/__init__.py", "core/admission/*.py", "core/first_party.py")
+    names = (
+        "__init__.py",
+        "checkin.py",
+        "core/__init__.py",
+        "core/admission/*.py",
+        "core/module_provenance.py",
+    )
     for path in (each for name in names for each in package.glob(name)):
         target = story.work / "herorun" / path.relative_to(package)
         target.parent.mkdir(parents=True, exist_ok=True)

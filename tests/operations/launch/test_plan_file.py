@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.operations.launch import start_instance
 from stories import SLUG, WAIT, Story, git
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import Blocked
 from herorun.core.event import Launched, Sealed
 from herorun.core.evidence import Sourced

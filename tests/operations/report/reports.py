@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from herorun.core.goodput.states import State
-from herorun.core.report.thin import Trace, not_finite, strands
+from herorun.core.report.downsample import Trace, not_finite, strands
 from herorun.operations.metrics.charts import Chart, Series
 from herorun.operations.report.report import Report
 

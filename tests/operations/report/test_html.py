@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.core.report.thin import Trace
+from herorun.core.report.downsample import Trace
 from herorun.operations.report.html import page_of
 from operations.report.reports import SPIKE, a_chart, a_report, an_alert, an_instance
 from services.browser import Browser, browser

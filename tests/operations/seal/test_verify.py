@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from herorun.core.sealing.manifest import Manifest, manifest_from
-from herorun.core.sealing.words import tag_message
+from herorun.core.seal.manifest import Manifest, manifest_from
+from herorun.core.seal.render import tag_message
 from herorun.operations.checkpoints import content
 from herorun.operations.seal import seal
 from herorun.runs import Run

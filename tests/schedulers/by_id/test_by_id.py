@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from herorun import discover
+from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
-from herorun.core.jobs.tasks import summary
 from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.schedulers._nel_scores import scores, scores_in
 from herorun.schedulers.by_id import iris, launcher, slurm
@@ -235,7 +235,7 @@ def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm"])
 def test_every_kind_whose_ids_have_a_form_has_an_adapter(kind: str) -> None:
-    from herorun.core.jobs.facts import FORMS
+    from herorun.core.adhoc_jobs.spec import FORMS
 
     assert kind in discover.adapter_kinds("schedulers.by_id")
     assert set(FORMS) == set(discover.adapter_kinds("schedulers.by_id"))

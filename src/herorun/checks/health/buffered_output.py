@@ -11,7 +11,7 @@ from datetime import timedelta
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.health.running import not_running
+from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)

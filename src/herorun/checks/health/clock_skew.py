@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.durations import say_span
 from herorun.core.evidence import (
     Checkpoints,

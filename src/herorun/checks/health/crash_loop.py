@@ -15,7 +15,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
 from herorun.core.evidence import History, Job, Now
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
-from herorun.core.health.running import not_running
+from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ Source: the babysitters' patterns for rented boxes: load average and nr_throttle
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Job, JobLog
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.complaints import in_words
-from herorun.core.health.running import not_running
+from herorun.core.health.log_errors import in_words
+from herorun.core.health.preconditions import not_running
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)

@@ -13,8 +13,8 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.running import not_running
-from herorun.core.health.saves import job_start
+from herorun.core.health.checkpoint_lag import job_start
+from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)

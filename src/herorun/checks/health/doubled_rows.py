@@ -18,7 +18,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 @dataclass(frozen=True)
 class Limits:
-    """How many steps beyond the first nine (`core.fold`)."""
+    """How many steps beyond the first nine (`core.detectors`)."""
 
     steps: PositiveInt = 1
 

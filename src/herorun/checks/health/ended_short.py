@@ -4,8 +4,8 @@ Why: an exit code of 0 is a claim; a trainer that was told to stop, or that coun
 Fix: see in the job's log why it ended; the DRI launches again, or seals what there is with a waiver.
 """
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobState, Metrics, Nothing
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 

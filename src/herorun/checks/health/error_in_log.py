@@ -9,8 +9,8 @@ once; "noisy shutdown traces are not decisive", so this alone only tells.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.complaints import idle_since, in_words, worst_complaint
-from herorun.core.health.running import not_running
+from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
+from herorun.core.health.preconditions import not_running
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)

@@ -10,9 +10,9 @@ from datetime import timedelta
 
 from pydantic import PositiveFloat
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Job, Now, RecoverySource
 from herorun.core.finding import Verdict, failed, passed, unknown
 

@@ -10,7 +10,7 @@ Source: marin-community/marin, logbook 7279: the work succeeded in 8 minutes, an
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, FinalStep, Job
 from herorun.core.finding import Verdict, failed, not_applicable
-from herorun.core.health.done import final_checkpoint
+from herorun.core.health.completion import final_checkpoint
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)

@@ -14,9 +14,9 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
 from herorun.core.evidence import Cadence, FinalStep, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.complaints import idle_since, in_words, worst_complaint
-from herorun.core.health.running import not_running
-from herorun.core.health.signs import Patience
+from herorun.core.health.liveness import Patience
+from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
+from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from herorun.core.health.excursion import judged
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows beyond the first twenty that were alike (`core.fold`)."""
+    """How many rows beyond the first twenty that were alike (`core.detectors`)."""
 
     rows: PositiveInt = 30
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pydantic import NonNegativeInt, PositiveFloat
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
 from herorun.core.health.headroom import Room, room

@@ -18,7 +18,7 @@ from herorun.core.health.excursion import judged
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at ten times the trend (`core.fold`), and must stand out of the noise."""
+    """An excursion begins at ten times the trend (`core.detectors`), and must stand out of the noise."""
 
     rows: PositiveInt = 3
     at_once: PositiveFloat = 100.0

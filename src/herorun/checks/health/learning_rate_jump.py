@@ -14,7 +14,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
-from herorun.core.health.resuming import resume_of
+from herorun.core.health.resume_point import resume_of
 
 
 @dataclass(frozen=True)

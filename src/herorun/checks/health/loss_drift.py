@@ -2,7 +2,7 @@
 
 Why: a slow rise stays within the noise from row to row; only its smoothed level against the lowest so far shows it.
 Fix: compare with the lowest point: data, learning rate, precision, a resume; declare a [[phase]] for what is meant.
-Source: a draw-up of 1 % that stands out of the noise (`core.fold.loss`), for 25 rows.
+Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), for 25 rows.
 """
 
 from dataclasses import dataclass

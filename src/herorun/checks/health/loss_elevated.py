@@ -4,7 +4,7 @@ Why: a level that rises by a few per cent costs more in the end than a spike tha
 it.
 Fix: look at what changed at that step: data mixture, learning rate, a node, a restart; declare a [[phase]] for what
 is meant.
-Source: six times the noise and at least 2 % (`core.fold.loss`), for 20 rows: measured on public curves by `herorun
+Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on public curves by `herorun
 backtest`.
 """
 

@@ -19,7 +19,7 @@ from herorun.core.health.excursion import judged
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 50 % above the trend (`core.fold`); these say how long it must last.
+    """An excursion begins 50 % above the trend (`core.detectors`); these say how long it must last.
 
     It must also stand out of the noise: `sigmas` is its mean height over the noise times the root of its rows.
     """

@@ -4,8 +4,8 @@ Why: the job computes what it can no longer save, and dies at its next write; th
 Fix: find out who removed or unmounted it, and bring it back with what it held; stop the job where that takes long.
 """
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Checkpoints, History, Job, Nothing, Receipt, RootAtEnd, Triage, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.recovery.lost_root import lost_root

@@ -9,10 +9,10 @@ Source: rows that lie more than five of their usual distances apart, with rows a
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.detectors.gaps import FAR
+from herorun.core.detectors.reorder import WAITING
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.fold.gaps import FAR
-from herorun.core.fold.order import WAITING
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)

@@ -9,8 +9,8 @@ Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 r
 from dataclasses import dataclass
 from datetime import timedelta
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import (
     Checkpoints,
     FinalStep,

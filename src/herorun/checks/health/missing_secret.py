@@ -8,7 +8,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job, JobState, Nothing, OwnSecrets, Unavailable
 from herorun.core.finding import Verdict, not_applicable
-from herorun.core.secrets_needed import judge_secrets
+from herorun.core.secret_requirements import judge_secrets
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)

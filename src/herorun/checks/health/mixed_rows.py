@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from pydantic import PositiveInt
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many turns beyond the first six (`core.fold`)."""
+    """How many turns beyond the first six (`core.detectors`)."""
 
     turns: PositiveInt = 1
 

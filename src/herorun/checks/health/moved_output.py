@@ -7,10 +7,10 @@ Source: marin-community/marin, manage-hero-run: output path mismatch between lau
 new hash in their path and began at step 0.
 """
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.output_keys import output_paths
 from herorun.core.contract import Contract
+from herorun.core.escalation import Reason
 from herorun.core.evidence import (
     Checkpoints,
     History,

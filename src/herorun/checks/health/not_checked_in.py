@@ -7,7 +7,7 @@ Fix: call `herorun.check_in()` in the training script before the first step; or 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.health.signs import steps_seen
+from herorun.core.health.liveness import steps_seen
 
 CAUSE = (
     "likely cause: the training script does not call `herorun.check_in()`, or runs it where no admission is"

@@ -16,7 +16,7 @@ from herorun.core.contract import Contract
 from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
-from herorun.core.health.saves import job_start, save_interval
+from herorun.core.health.checkpoint_lag import job_start, save_interval
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import NonNegativeInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.config.known_keys import total_steps
+from herorun.core.config.trainer_keys import total_steps
 from herorun.core.evidence import (
     FinalStep,
     History,

@@ -6,8 +6,8 @@ Fix: mend what the failing item names, and launch again by hand. Where another c
 the script start from `HERORUN_START`, or declare `[command] resume_argv` with `{start}`: else it is refused again.
 """
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Job, Nothing, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
 

@@ -15,7 +15,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
-from herorun.core.recovery.ends import end_of, is_failure
+from herorun.core.recovery.endings import end_of, is_failure
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from pydantic import PositiveFloat, PositiveInt
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.escalation import Reason
 from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
-from herorun.core.health.resuming import resume_of
+from herorun.core.health.resume_point import resume_of
 
 
 @dataclass(frozen=True)

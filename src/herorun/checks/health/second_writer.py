@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 
 from pydantic import PositiveFloat
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Cadence, Job, LiveJobs, Metrics, Nothing, Now, TrackerIdentity, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.drift import heartbeat_of, writes_after

@@ -23,8 +23,8 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, passed, unknown
-from herorun.core.health.running import not_running
-from herorun.core.health.signs import FRESH, Patience, rows_since, sign_of_life
+from herorun.core.health.liveness import FRESH, Patience, rows_since, sign_of_life
+from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)

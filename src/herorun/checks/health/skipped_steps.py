@@ -19,7 +19,7 @@ from herorun.core.health.excursion import judged
 
 @dataclass(frozen=True)
 class Limits:
-    """How many skipped steps of one such stretch; it begins with the third within 15 minutes (`core.fold`)."""
+    """How many skipped steps of one such stretch; it begins with the third within 15 minutes (`core.detectors`)."""
 
     steps: PositiveInt = 3
 

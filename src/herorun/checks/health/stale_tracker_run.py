@@ -28,7 +28,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.health.saves import job_start
+from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.identity.drift import heartbeat_of
 
 OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)

@@ -14,7 +14,7 @@ from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.saves import Patience, overdue
+from herorun.core.health.checkpoint_lag import Patience, overdue
 
 
 @dataclass(frozen=True)

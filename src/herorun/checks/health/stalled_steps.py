@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.durations import say_span
 from herorun.core.evidence import (
     Cadence,
@@ -26,8 +26,8 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Outcome, Verdict, failed, passed, unknown
-from herorun.core.health.running import not_running
-from herorun.core.health.signs import Patience, rows_since, sign_of_life
+from herorun.core.health.liveness import Patience, rows_since, sign_of_life
+from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from herorun.core.health.excursion import judged, pace_words, subject
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at three quarters of the usual throughput (`core.fold`), and must stand out of the noise.
+    """An excursion begins at three quarters of the usual throughput (`core.detectors`), and must stand out of the noise.
 
     Three looks must find it: one that has ended is told no more than twice.
     `half_hours` is for the wall clock, and `halved` for a leak that has come so far. From `unit` times on it may be another

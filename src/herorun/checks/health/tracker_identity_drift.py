@@ -8,9 +8,9 @@ Source: marin-community/marin, manage-hero-run: alert immediately; do not rely o
 from dataclasses import dataclass
 from datetime import timedelta
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.escalation import Reason
 from herorun.core.evidence import (
     History,
     Job,

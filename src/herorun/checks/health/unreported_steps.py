@@ -10,8 +10,8 @@ from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.running import not_running
-from herorun.core.health.signs import FRESH, rows_since, steps_seen
+from herorun.core.health.liveness import FRESH, rows_since, steps_seen
+from herorun.core.health.preconditions import not_running
 
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.MONITOR)

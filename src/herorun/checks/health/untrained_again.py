@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from pydantic import PositiveInt
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import (
     Excursion,
     History,

@@ -12,8 +12,8 @@ from statistics import fmean
 
 from pydantic import PositiveFloat
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import Reason
 from herorun.core.evidence import History, Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable
 from herorun.core.health.opening import is_untrained, opening_of, vocabulary, weights_of

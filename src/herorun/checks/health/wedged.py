@@ -11,14 +11,14 @@ from datetime import timedelta
 
 from pydantic import PositiveFloat
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
+from herorun.core.escalation import Reason
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.running import not_running
-from herorun.core.health.signs import rows_since
-from herorun.core.health.wedge import signal_in
+from herorun.core.health.liveness import rows_since
+from herorun.core.health.preconditions import not_running
+from herorun.core.health.stall_patterns import signal_in
 
 
 @dataclass(frozen=True)

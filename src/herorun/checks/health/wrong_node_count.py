@@ -9,7 +9,7 @@ from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
-from herorun.core.health.running import not_running
+from herorun.core.health.preconditions import not_running
 
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)

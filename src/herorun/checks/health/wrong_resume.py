@@ -7,9 +7,9 @@ Source: marin-community/marin, delphi resume namespace: two recoveries began at 
 is read by the rows with the role `loading` in docs/triage.md.
 """
 
-from herorun.core.asking import Reason
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.escalation import Reason
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -23,7 +23,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.loading import fall_back, log_wrong, saved_below
-from herorun.core.health.resuming import (
+from herorun.core.health.resume_point import (
     Start,
     Told,
     began_again,

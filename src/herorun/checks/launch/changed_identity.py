@@ -13,7 +13,7 @@ from herorun.core.evidence import PriorLaunch
 from herorun.core.finding import Verdict, failed, few, passed
 from herorun.core.identity.intent import identity_of, is_same, prior_identity
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 SHOWN = 10  # changes on the line itself: the person who signs must see them
 

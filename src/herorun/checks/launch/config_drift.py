@@ -15,7 +15,7 @@ from herorun.core.evidence import PriorLaunch
 from herorun.core.finding import Verdict, failed, few, passed
 from herorun.core.identity.intent import is_same
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 MOST = 50  # verdicts; beyond them one sums up
 

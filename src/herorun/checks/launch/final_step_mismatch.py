@@ -11,8 +11,8 @@ from typing import Any
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.config.final_step import misnamed, steps_by_tokens
-from herorun.core.config.known_keys import Told, horizons, look_up, total_steps
-from herorun.core.config.values import whole
+from herorun.core.config.normalise import whole
+from herorun.core.config.trainer_keys import Told, horizons, look_up, total_steps
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
 from herorun.core.finding import Verdict, count, failed, few, not_applicable, passed

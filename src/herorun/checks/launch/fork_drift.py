@@ -20,7 +20,7 @@ from herorun.core.finding import Verdict, failed, few, not_applicable, passed
 from herorun.core.identity.inherited import Inherited, inherited, writer_of
 from herorun.core.lineage import is_under
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 MOST = 50  # verdicts; one more sums up the rest
 

@@ -10,7 +10,7 @@ from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, Tracker
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.identity.fork import first_row
 from herorun.core.identity.intent import goes_on, intent_of
-from herorun.core.identity.table import Intent
+from herorun.core.identity.resume_matrix import Intent
 from herorun.core.plan import Plan
 
 

@@ -8,7 +8,7 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import SecretNames
 from herorun.core.finding import Verdict
-from herorun.core.secrets_needed import judge_secrets
+from herorun.core.secret_requirements import judge_secrets
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.exposed import harmless, secrets_in
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.plan import Plan
-from herorun.core.scrub import MASK, scrub, scrub_argv, scrub_tree
+from herorun.core.redaction.scan import harmless, secrets_in
+from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)

@@ -10,7 +10,7 @@ Source: marin-community/marin, PR #8890: a launcher still pointed at step-54000 
 from collections.abc import Iterator
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.config.values import flatten
+from herorun.core.config.normalise import flatten
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed

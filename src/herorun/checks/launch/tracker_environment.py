@@ -12,7 +12,7 @@ from herorun.core.evidence import Nothing, PriorLaunch, TrackerEnvironment
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.identity.intent import is_same, is_wandb, option
 from herorun.core.plan import Plan, TrackerRun
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 
 _TRUE = ("1", "true", "yes", "on")
 _ONLINE, _OFFLINE = ("online", "run", "shared"), ("offline", "dryrun")

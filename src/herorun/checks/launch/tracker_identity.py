@@ -13,7 +13,7 @@ from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, Tr
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.fork import judge_fork
 from herorun.core.identity.intent import goes_on, intent_of, option, state_of
-from herorun.core.identity.table import Intent, Weight, judge
+from herorun.core.identity.resume_matrix import Intent, Weight, judge
 from herorun.core.plan import Plan, TrackerRun
 
 ONE_HOST = 8  # accelerators

@@ -11,7 +11,7 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import CodeFlags, Environment, Flag
 from herorun.core.finding import Verdict, failed, few, passed
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.SKIP)

@@ -9,7 +9,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import History, MilestoneCheckpoint, Nothing, Sealing
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.lineage import mistrust
-from herorun.core.sealing.kinds import SealKind
+from herorun.core.seal.kinds import SealKind
 
 
 @check(Gate.SEAL, Response.BLOCK)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import FinalStep, Metrics, Nothing
 from herorun.core.finding import Verdict, count, failed, passed
-from herorun.core.sealing.last_row import missing_updates
+from herorun.core.seal.last_row import missing_updates
 
 
 @check(Gate.SEAL, Response.BLOCK)

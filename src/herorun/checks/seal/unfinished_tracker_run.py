@@ -12,7 +12,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import FinalStep, Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
-from herorun.core.sealing.last_row import missing_updates
+from herorun.core.seal.last_row import missing_updates
 
 
 @check(Gate.SEAL, Response.BLOCK)

@@ -12,9 +12,9 @@ from typing import Any
 
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
+from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.evidence import Excursion, History, Instance, Metrics
 from herorun.core.finding import Outcome
-from herorun.core.fold import MetricsState, Names, fold_rows, summarise
 from herorun.core.ports import Row
 
 CHUNK = 512

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from herorun.core.backtest.curve import Fired
 from herorun.core.check import Topic
-from herorun.core.fold import Names
+from herorun.core.detectors import Names
 from herorun.core.ports import Row
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from herorun.core.compare.gate import Gate
-from herorun.core.compare.pairing import Pairing, pair
-from herorun.core.compare.side import Side, unexercised
+from herorun.core.compare.join import Pairing, pair
+from herorun.core.compare.operand import Side, unexercised
 from herorun.core.finding import count
 
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from herorun.core.config.classes import snake_parts
 from herorun.core.config.command_keys import command_keys
-from herorun.core.config.values import flatten, number, whole
+from herorun.core.config.key_classes import snake_parts
+from herorun.core.config.normalise import flatten, number, whole
 
 PERMANENT, TEMPORARY, KEEP, OFF = "permanent_every", "temporary_every", "keep", "off"
 _ELSEWHERE = re.compile(

@@ -7,7 +7,7 @@ program's own grammar, so a word behind a switch counts as its value: that is th
 import re
 from collections.abc import Iterable, Sequence
 
-from herorun.core.config.values import number
+from herorun.core.config.normalise import number
 
 _FLAG = re.compile(r"-{1,2}(?P<key>[A-Za-z][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"\+{0,2}(?P<key>[A-Za-z_][\w.@/-]*)=(?P<value>.*)", re.DOTALL)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.config.classes import class_of, is_volatile
 from herorun.core.config.command_keys import command_keys
-from herorun.core.config.values import flatten, same, shown
+from herorun.core.config.key_classes import class_of, is_volatile
+from herorun.core.config.normalise import flatten, same, shown
 from herorun.core.contract import Config, KeyClass
 
 _LATE = re.compile(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.config.known_keys import BATCH, RUN_WORDS, SEQUENCE, Told, counts, look_up, total_steps
-from herorun.core.config.values import flatten, shown, whole
+from herorun.core.config.normalise import flatten, shown, whole
+from herorun.core.config.trainer_keys import BATCH, RUN_WORDS, SEQUENCE, Told, counts, look_up, total_steps
 from herorun.core.contract import Contract
 from herorun.core.evidence.base import Sourced
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.config.classes import snake_parts
-from herorun.core.config.known_keys import RUN_WORDS
-from herorun.core.config.values import flatten
+from herorun.core.config.key_classes import snake_parts
+from herorun.core.config.normalise import flatten
+from herorun.core.config.trainer_keys import RUN_WORDS
 
 NAMES = frozenset(["output_root", "output_dir", "output_path", "save_dir", "save_folder", "checkpoint_dir"])
 BASE = "base_path"  # Levanter's `trainer.checkpointer.base_path`

@@ -4,9 +4,11 @@ Unknown keys are errors. The tables of adapters (`tracker`, `scheduler`) take fu
 own `Options` validate; `[babysit.thresholds]` is validated by each check's `Limits`.
 """
 
-from herorun.core.contract.box import Chain, Patrol, Stage
-from herorun.core.contract.judged import Compare, Policy, Waiver
-from herorun.core.contract.planned import (
+from herorun.core.contract.babysit import Babysit, Budget, Budgets, Phase, Recovery
+from herorun.core.contract.model import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
+from herorun.core.contract.notify import Issue, Logbook, Notify
+from herorun.core.contract.parse import contract_from, explain_errors, parse_contract
+from herorun.core.contract.plan_tables import (
     Checkpoints,
     Code,
     Command,
@@ -21,11 +23,9 @@ from herorun.core.contract.planned import (
     Start,
     Tracker,
 )
-from herorun.core.contract.reading import contract_from, explain_errors, parse_contract
-from herorun.core.contract.told import Issue, Logbook, Notify
+from herorun.core.contract.policy import Compare, Policy, Waiver
+from herorun.core.contract.remote import Chain, Patrol, Stage
 from herorun.core.contract.values import KIND, SLUG, Duration, parse_duration
-from herorun.core.contract.watched import Babysit, Budget, Budgets, Phase, Recovery
-from herorun.core.contract.whole import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
 
 __all__ = [
     "HERO_FLOPS",

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from herorun.core.durations import say_duration
-from herorun.core.git_names import remote_name
+from herorun.core.git_ref_names import remote_name
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 KIND = r"^[a-z][a-z0-9_]*$"

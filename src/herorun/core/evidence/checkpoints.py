@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.evidence.base import Nothing, Unavailable
 
 

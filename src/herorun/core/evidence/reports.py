@@ -17,7 +17,7 @@ class Excursion:
     peak: float  # the largest ratio to the expected value; infinite for a non-finite value
     expected: float
     open: bool  # whether the newest row is still part of it
-    kind: str = ""  # which fold saw it: spike, drift, slow, ...; see `core.fold`
+    kind: str = ""  # which fold saw it: spike, drift, slow, ...; see `core.detectors`
     typical: float | None = None  # the geometric mean of the ratios to the expected value
     noise: float = 0.0  # of the curve before it, as a logarithm
     declared: bool = False  # it began within a declared phase's first rows

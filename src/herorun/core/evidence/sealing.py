@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from herorun.core.evidence.checkpoints import Candidate
-from herorun.core.sealing.kinds import SealKind
+from herorun.core.seal.kinds import SealKind
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from herorun.core.goodput.lives import Life, Told
+from herorun.core.goodput.instances import Life, Told
 from herorun.core.goodput.states import SECOND, State, Stretch, Timeline
 
 # A gap between two rows of up to so many times the usual one is training, slow as it may be: rows come unevenly, and

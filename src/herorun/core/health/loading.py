@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from herorun.core.evidence import Checkpoints, Instance, JobLog, Loading
-from herorun.core.health.resuming import Start, Told
+from herorun.core.health.resume_point import Start, Told
 from herorun.core.lineage import is_under
 
 LEAST_DROPPED = 3  # steps that rise: a summary that is logged at step 0 at every start is one

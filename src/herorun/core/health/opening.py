@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from herorun.core.config.classes import snake_parts
-from herorun.core.config.values import flatten, whole
+from herorun.core.config.key_classes import snake_parts
+from herorun.core.config.normalise import flatten, whole
 from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss
 
 ROWS = 4  # as many as the folds keep of a run's beginning

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import (
     Cadence,
@@ -25,7 +25,7 @@ from herorun.core.evidence import (
     Receipt,
     Unavailable,
 )
-from herorun.core.health.signs import FRESH, Patience, rows_since, steps_seen
+from herorun.core.health.liveness import FRESH, Patience, rows_since, steps_seen
 
 QUEUE = timedelta(minutes=30)  # as `pending-too-long` waits first
 SOURCES = (Metrics, Receipt, JobLog, Checkpoints)

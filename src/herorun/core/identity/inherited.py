@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.config.diff import Change, diff_launches
-from herorun.core.config.values import same
+from herorun.core.config.normalise import same
 from herorun.core.contract import Config, KeyClass
 from herorun.core.evidence import RecordedLaunch, SourceLaunches
 from herorun.core.plan import StartPoint

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
 from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
-from herorun.core.identity.table import Intent
-from herorun.core.outside import parse_utc
+from herorun.core.identity.resume_matrix import Intent
 from herorun.core.plan import Plan, TrackerRun
+from herorun.core.untrusted_json import parse_utc
 
 
 def is_wandb(kind: str) -> bool:

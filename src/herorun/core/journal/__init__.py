@@ -1,6 +1,5 @@
 """The journal: hash-chained JSON lines, one event a line. Memory is folded from them and never stored apart."""
 
-from herorun.core.journal.folding import fold
 from herorun.core.journal.lines import (
     START,
     UNKNOWN,
@@ -14,7 +13,8 @@ from herorun.core.journal.lines import (
     scrubbed,
     write_line,
 )
-from herorun.core.journal.memory import PRUNE, Memory
+from herorun.core.journal.reducer import fold
+from herorun.core.journal.state import PRUNE, Memory
 
 __all__ = [
     "PRUNE",

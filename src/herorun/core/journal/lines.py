@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from herorun.core.canonical import canonical, canonical_json, digest, digest_of, plain
-from herorun.core.codec import read
+from herorun.core.canonical_json import canonical, canonical_json, digest, digest_of, plain
+from herorun.core.decode import read
 from herorun.core.event import KINDS, Event, Newer
-from herorun.core.outside import read_json
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
+from herorun.core.untrusted_json import read_json
 
 VERSION = 1
 START = ""  # the `prev` of the first line

@@ -2,13 +2,13 @@
 
 import re
 
-from herorun.core.patrol.seen import Own
-from herorun.core.scrub import scrub
-from herorun.core.triage.catalogue import Catalogue
-from herorun.core.triage.follow import OwnLog, follow, judged
-from herorun.core.triage.kinds import QUIET
+from herorun.core.patrol.observation import Own
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import QUIET
+from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.core.triage.lines import without_escapes
 from herorun.core.triage.progress import step_of
+from herorun.core.triage.signatures import Catalogue
 
 _BREAK = re.compile(rb"[\r\n]+")  # progress bars write their lines over one another
 LONGEST = 200  # characters of a line

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from herorun.core.durations import say_span
-from herorun.core.patrol.seen import Before, Blind, Gpu, Look, Memory, Own, Room
-from herorun.core.patrol.told import Advice, Ways
-from herorun.core.patrol.words import size
+from herorun.core.patrol.advice import Advice, Ways
+from herorun.core.patrol.format import size
+from herorun.core.patrol.observation import Before, Blind, Gpu, Look, Memory, Own, Room
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
 RECENT = 120.0  # seconds: a log that was written since then advances

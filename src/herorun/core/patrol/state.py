@@ -1,8 +1,8 @@
 """One state from what was seen: done is what is declared to be done, and unknown is never down. Pure."""
 
-from herorun.core.clocks import SKEW
-from herorun.core.patrol.seen import Alive, Blind, Look, Own
-from herorun.core.patrol.told import State
+from herorun.core.clock_skew import SKEW
+from herorun.core.patrol.advice import State
+from herorun.core.patrol.observation import Alive, Blind, Look, Own
 
 
 def state_of(look: Look) -> State:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from herorun.core.finding import count
+from herorun.core.patrol.advice import Advice, State, Told, Ways
+from herorun.core.patrol.observation import Before, Blind, Copy, Look, Own, Result
 from herorun.core.patrol.risks import risks
-from herorun.core.patrol.seen import Before, Blind, Copy, Look, Own, Result
 from herorun.core.patrol.state import chain_runs, fresh, state_of
-from herorun.core.patrol.told import Advice, State, Told, Ways
 
 
 def decide(look: Look, ways: Ways, before: Before | None = None) -> Told:

@@ -4,10 +4,10 @@ The digest covers the values alone. Tracker state, free disk, the lease and the 
 never plan: they change while the plan stands.
 """
 
-from herorun.core.plan.making import CLEAN, Sources, make_plan
-from herorun.core.plan.moved import moved
-from herorun.core.plan.parts import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
-from herorun.core.plan.whole import PLAN_SCHEMA, Plan
+from herorun.core.plan.build import CLEAN, Sources, make_plan
+from herorun.core.plan.diff import moved
+from herorun.core.plan.model import PLAN_SCHEMA, Plan
+from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
 
 __all__ = [
     "CLEAN",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from herorun.core.reach import Reach
+from herorun.core.remote_target import Reach
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from herorun.core.outside import parse_utc
+from herorun.core.untrusted_json import parse_utc
 
 _NAME = "tpu-vm"
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from herorun.core.alert import Alert
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Taint
-from herorun.core.recovery.ending import Cause, Ending
+from herorun.core.recovery.classify import Cause, Ending
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.redaction.scrub import scrub, scrub_tree
 
 _OURS = "\u200b"  # `core.render` puts it into what would else be a link or page somebody
 

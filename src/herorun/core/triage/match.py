@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from herorun.core.triage.catalogue import Catalogue, Signature
+from herorun.core.triage.classes import FailureClass, Role, Strength
 from herorun.core.triage.fingerprint import fingerprint
-from herorun.core.triage.frames import Frame, Raised
-from herorun.core.triage.kinds import FailureClass, Role, Strength
 from herorun.core.triage.lines import Line
+from herorun.core.triage.signatures import Catalogue, Signature
+from herorun.core.triage.tracebacks import Frame, Raised
 
 SMALL, COMPLEX = "code-bug-small", "code-bug-complex"  # the rows of exceptions that no row knows
 _EXCERPT = 400

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
-from herorun.core.triage.catalogue import Catalogue, Exceptions, ExitCode, Signature
-from herorun.core.triage.kinds import FailureClass, Loads, Role, Strength
-from herorun.core.triage.sieve import EDGE, Gate, Sieve
+from herorun.core.triage.classes import FailureClass, Loads, Role, Strength
+from herorun.core.triage.prefilter import EDGE, Gate, Sieve
+from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, Signature
 
 T = TypeVar("T", FailureClass, Loads, Role)
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")  # an exception's lines hold one

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from herorun.core.triage.kinds import FailureClass, Role, Strength
+from herorun.core.triage.classes import FailureClass, Role, Strength
 from herorun.core.triage.match import Match
-from herorun.core.triage.sieve import Sieve
+from herorun.core.triage.prefilter import Sieve
 
 ENOUGH = (
     20  # steps that were each higher than all before; ranks that merely outlive a dead one do not come so far

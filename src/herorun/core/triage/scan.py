@@ -7,11 +7,11 @@ A line longer than `LONGEST` is looked at in overlapping pieces.
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from herorun.core.triage.catalogue import Catalogue
-from herorun.core.triage.frames import Open
+from herorun.core.triage.line_parser import Reading, look
 from herorun.core.triage.match import Match, torn
 from herorun.core.triage.progress import ENOUGH, NOT_YET, Watch, step_lines, went_on
-from herorun.core.triage.reading import Reading, look
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.tracebacks import Open
 
 LONGEST = 16_384
 OVERLAP = 1_024

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
 from herorun.runs import known_slugs
 from herorun.system import host, voice

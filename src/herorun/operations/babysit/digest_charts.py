@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from herorun.core.errors import HerorunError
 from herorun.core.event import Intended
-from herorun.core.report.picture import picture
+from herorun.core.report.downsample import Stretch
+from herorun.core.report.mermaid import picture
 from herorun.core.report.text import readable
-from herorun.core.report.thin import Stretch
 from herorun.operations.metrics.charts import Chart, charts_of
 from herorun.operations.metrics.series import kept_curves, names_for
 from herorun.runs import Watched

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from herorun.core.until import Until
+from herorun.core.stop_condition import Until
 from herorun.operations.babysit.batch import Answer, each
 from herorun.operations.babysit.loop import tick_once, unattended
 from herorun.operations.babysit.supervise import Fleet, Report, Tell

@@ -14,10 +14,10 @@ from types import FrameType
 from typing import Generic, TypeVar
 
 from herorun.core.cadence import FIRST_CHECK
-from herorun.core.canonical import timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HandedOver, in_words
-from herorun.core.scrub import scrub
-from herorun.core.until import Until
+from herorun.core.redaction.scrub import scrub
+from herorun.core.stop_condition import Until
 from herorun.operations.babysit.tick import Turn, take_turn, turn_code
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.shared_polls import Looks

@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from herorun import discover
-from herorun.core.asking import QUESTION_WAYS, Reason, Way
 from herorun.core.check import Gate
-from herorun.core.decide import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
-from herorun.core.deciding import reason_of
 from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.escalation import QUESTION_WAYS, Reason, Way
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
-from herorun.core.news import is_digest
+from herorun.core.journal_decision import reason_of
+from herorun.core.notifications import is_digest
 from herorun.core.paging import urgency
+from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
 from herorun.core.ports import Post
-from herorun.core.recovery.choice import not_relaunched
+from herorun.core.recovery.decision import not_relaunched
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import addressed, quoted, worded
-from herorun.core.scrub import scrub
 from herorun.operations.babysit.digest_charts import with_pictures
 from herorun.operations.babysit.replace_node import delete_node
 from herorun.operations.launch.propose import Proposer, as_markdown

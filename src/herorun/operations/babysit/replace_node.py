@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from herorun.core.decide import DeleteNode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.policy import DeleteNode
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
 from herorun.runs import Watched
 from herorun.system import process

@@ -8,10 +8,8 @@ from typing import Any
 from herorun import __version__, discover
 from herorun.core.alert import State
 from herorun.core.cadence import next_look
-from herorun.core.canonical import timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
-from herorun.core.decide import Action
-from herorun.core.deciding import allowed, checked_in, decided, interventions, to_intend
 from herorun.core.errors import Blocked, HandedOver, HerorunError, in_words
 from herorun.core.event import Observed
 from herorun.core.evidence import (
@@ -21,13 +19,15 @@ from herorun.core.evidence import (
     JobLog,
     Metrics,
 )
+from herorun.core.evidence_log import digests, keep, line_of
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
-from herorun.core.kept import digests, keep, line_of
-from herorun.core.news import progress_of
-from herorun.core.scrub import scrub
+from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
+from herorun.core.notifications import progress_of
+from herorun.core.policy import Action
+from herorun.core.redaction.scrub import scrub
 from herorun.core.tick import Tick, critical_topics, exit_code
-from herorun.core.triage.follow import OwnLog
+from herorun.core.triage.incremental import OwnLog
 from herorun.gate import findings_json
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
 from herorun.operations.babysit.tick_json import action_json, alerts_json, awaited_json, other_json

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.alert import Alert
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.check import Check
 from herorun.core.evidence import Evidence, OtherJobs
 from herorun.core.health.training import Awaited
 from herorun.core.journal import Memory
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.tick import Tick
 from herorun.operations.babysit.perform import Performed
 

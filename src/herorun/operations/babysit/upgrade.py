@@ -1,14 +1,14 @@
 """A changed herorun judges the last day again before it may act: once a change, and by the journal."""
 
 from herorun import __version__
-from herorun.core.asking import QUESTION_WAYS, Reason
-from herorun.core.decide import Escalate, Tell
+from herorun.core.escalation import QUESTION_WAYS, Reason
 from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.journal import Memory
-from herorun.core.judge import LOOK_BACK, held_back, must_replay
+from herorun.core.policy import Escalate, Tell
 from herorun.core.tick import Rules
-from herorun.core.upgrade import compared
+from herorun.core.version_change import compared
+from herorun.core.version_gate import LOOK_BACK, held_back, must_replay
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.replay import replays
 from herorun.runs import Watched

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory

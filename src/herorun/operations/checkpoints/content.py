@@ -1,7 +1,7 @@
 """The content of the checkpoint that a seal is about. Reading it may take hours: then nothing else waits for it."""
 
 from herorun.core.errors import CouldNotLook, in_words, sentence
-from herorun.core.sealing.manifest import Manifest
+from herorun.core.seal.manifest import Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.runs import Run

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.ports import FileDigest
 from herorun.system.files import append_line
 

@@ -7,14 +7,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import canonical, plain
+from herorun.core.canonical_json import canonical, plain
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
 from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, tainted
-from herorun.core.outside import read_json
+from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import Policy, PrunePlan, Sized, plan_from, prune_plan
-from herorun.core.scrub import scrub
+from herorun.core.untrusted_json import read_json
 from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import held
 from herorun.operations.health.taints import with_taints_now

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from herorun.core.ports import Entry, FileDigest, Store
-from herorun.core.sealing.manifest import FileSeen, Manifest
+from herorun.core.seal.manifest import FileSeen, Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.system import voice
 

@@ -13,8 +13,8 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.finding import count
 from herorun.core.journal import PRUNE, Memory
+from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import PrunePlan, Victim, size_words
-from herorun.core.scrub import scrub
 from herorun.operations.checkpoints.list import listed, make_plan, sized
 from herorun.operations.checkpoints.manifest import read_manifest, walk
 from herorun.operations.checkpoints.references import held

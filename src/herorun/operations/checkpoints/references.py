@@ -6,8 +6,8 @@ from herorun.core.contract import Contract, parse_contract
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import CheckedIn, Event, Launching, Sealed
 from herorun.core.journal import fold
+from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import Held
-from herorun.core.scrub import scrub
 from herorun.record import Record
 from herorun.runs import Run, known_slugs
 

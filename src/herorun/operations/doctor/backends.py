@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from herorun import signatures
-from herorun.core.canonical import timestamp
-from herorun.core.checkup import Examined, Fit, Part, Probe
+from herorun.core.canonical_json import timestamp
+from herorun.core.doctor_report import Examined, Fit, Part, Probe
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.ports import Channel, Post
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import last_heartbeat
 from herorun.runs import Run
 from herorun.store_router import RoutedStore

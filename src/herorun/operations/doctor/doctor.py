@@ -6,10 +6,10 @@ from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
 
-from herorun.core.checkup import Fit, Part, Probe
+from herorun.core.doctor_report import Fit, Part, Probe
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.doctor import backends, machine
 from herorun.runs import Run, known_slugs, open_run
 from herorun.system import voice

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from herorun import __version__
-from herorun.core.checkup import Fit, Part, Probe
-from herorun.core.clocks import SKEW
+from herorun.core.clock_skew import SKEW
+from herorun.core.doctor_report import Fit, Part, Probe
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
 from herorun.system.clock import now

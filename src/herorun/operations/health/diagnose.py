@@ -5,9 +5,9 @@ from typing import Any
 
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Job
-from herorun.core.recovery.ending import Ending
-from herorun.core.scrub import scrub
-from herorun.core.triage.kinds import FailureClass
+from herorun.core.recovery.classify import Ending
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import FailureClass
 from herorun.operations.health.evaluate import judge
 from herorun.runs import known_slugs, watched_run
 from herorun.system.git import find_repository

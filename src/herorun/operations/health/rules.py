@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun import __version__
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules
 from herorun.runs import Watched

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from herorun import discover
-from herorun.core.deciding import decided
 from herorun.core.evidence import FinalStep, Metrics, Now
 from herorun.core.journal import Memory
+from herorun.core.journal_decision import decided
 from herorun.core.taint import TAINTING
 from herorun.core.taint import decided as tainted_by
 from herorun.core.tick import tick

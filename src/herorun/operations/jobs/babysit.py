@@ -4,11 +4,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
+from herorun.core.adhoc_jobs.spec import Facts
 from herorun.core.errors import WrongUse
-from herorun.core.jobs.command import must_return, notices
-from herorun.core.jobs.facts import Facts
 from herorun.core.ports import Absent
-from herorun.core.until import Until
+from herorun.core.stop_condition import Until
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.tick import Turn
 from herorun.operations.jobs.run import CADENCE, JobRun, open_job, set_aside

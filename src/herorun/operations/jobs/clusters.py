@@ -4,9 +4,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from herorun.core.adhoc_jobs.clusters import read_table, resolve
+from herorun.core.adhoc_jobs.spec import Facts
 from herorun.core.errors import WrongUse
-from herorun.core.jobs.clusters import read_table, resolve
-from herorun.core.jobs.facts import Facts
 
 
 def table_file() -> Path:

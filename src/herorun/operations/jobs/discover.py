@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from herorun.core.adhoc_jobs.spec import Facts
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
-from herorun.core.jobs.facts import Facts
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.jobs.scheduler import adapter_for
 from herorun.operations.record.session import Session, read_jobs
 from herorun.system.watchers import state_home

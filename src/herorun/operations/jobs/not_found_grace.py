@@ -7,10 +7,10 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from herorun.core.canonical import canonical
+from herorun.core.canonical_json import canonical
 from herorun.core.durations import say_span
 from herorun.core.finding import count
-from herorun.core.outside import read_json
+from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 

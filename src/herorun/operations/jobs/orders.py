@@ -4,7 +4,7 @@ from pathlib import Path
 
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
-from herorun.core.recovery.ending import Cause
+from herorun.core.recovery.classify import Cause
 from herorun.operations.jobs.resubmit import resubmit
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from herorun.core.jobs.facts import Facts
+from herorun.core.adhoc_jobs.spec import Facts
 
 
 def placed(facts: Facts, start: Path) -> Facts:

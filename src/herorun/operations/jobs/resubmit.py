@@ -4,11 +4,11 @@ import contextlib
 import os
 from pathlib import Path
 
+from herorun.core.adhoc_jobs.log_parser import submitted_in
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended
-from herorun.core.jobs.said import submitted_in
 from herorun.core.journal import Memory
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.jobs.run import JobRun, keep_facts
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.registry import register_one

@@ -16,22 +16,22 @@ from pydantic import ValidationError
 
 from herorun import discover
 from herorun.core import evidence as kinds
-from herorun.core.asking import Way
-from herorun.core.canonical import canonical
+from herorun.core.adhoc_jobs.log_parser import progress_in
+from herorun.core.adhoc_jobs.spec import Facts, must_be_whole
+from herorun.core.canonical_json import canonical
 from herorun.core.check import Check, Gate
 from herorun.core.contract import Babysit, Command, Contract, ContractFile, Notify, Output, Recovery
 from herorun.core.contract import Scheduler as SchedulerTable
 from herorun.core.contract import Tracker as TrackerTable
 from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.escalation import Way
 from herorun.core.event import Launched
 from herorun.core.evidence import FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
-from herorun.core.jobs.facts import Facts, must_be_whole
-from herorun.core.jobs.said import progress_in
 from herorun.core.journal import Memory
-from herorun.core.outside import read_json
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
 from herorun.runs import Watched

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.canonical import canonical, digest
+from herorun.core.adhoc_jobs.log_parser import progress_in
+from herorun.core.adhoc_jobs.spec import Facts, must_be_id
+from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
-from herorun.core.jobs.facts import Facts, must_be_id
-from herorun.core.jobs.said import progress_in
-from herorun.core.jobs.tasks import TaskEnd
-from herorun.core.outside import read_json
 from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unsure
+from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.clusters import address_of
 from herorun.record import RunRecord
 from herorun.system.clock import now

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import plain
+from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
+from herorun.core.canonical_json import plain
 from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.jobs.facts import Facts
-from herorun.core.jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
-from herorun.core.outside import read_json
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
+from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.run import JobRun
 from herorun.system.clock import now
 from herorun.system.files import create_whole, locked, write_whole

@@ -5,14 +5,14 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import digest
-from herorun.core.decide import DeleteNode, Relaunch, Stop, Tell
+from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
+from herorun.core.adhoc_jobs.resubmit_command import words_of
+from herorun.core.adhoc_jobs.tasks import TaskEnd, memory_asked, summary
+from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import Job, JobState, Triage
-from herorun.core.jobs.command import words_of
-from herorun.core.jobs.said import run_id, tracker_runs
-from herorun.core.jobs.tasks import TaskEnd, memory_asked, summary
-from herorun.core.scrub import scrub
+from herorun.core.policy import DeleteNode, Relaunch, Stop, Tell
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.tick import Turn, take_turn, turn_code
 from herorun.operations.jobs.run import JobRun

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from herorun import signatures
 from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.patrol.advice import Ways
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.read import alive_by
-from herorun.core.patrol.seen import Alive, Blind, Look, Own
+from herorun.core.patrol.observation import Alive, Blind, Look, Own
+from herorun.core.patrol.parse import alive_by
 from herorun.core.patrol.table import decide
-from herorun.core.patrol.told import Ways
-from herorun.core.patrol.wish import Wish
+from herorun.core.patrol.wait_condition import Wish
 from herorun.core.ports import ById, Found
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES, adapter_for
 from herorun.operations.remote.wait import Ended, Seen, wait_on

@@ -11,12 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import signatures
-from herorun.core.canonical import digest
-from herorun.core.errors import HerorunError, WrongUse, in_words
-from herorun.core.evidence import Job, JobState
-from herorun.core.finding import count
-from herorun.core.jobs.facts import Facts
-from herorun.core.jobs.registry import (
+from herorun.core.adhoc_jobs.registry import (
     Entry,
     key_of,
     summed_up,
@@ -24,11 +19,16 @@ from herorun.core.jobs.registry import (
     without,
     word_of,
 )
-from herorun.core.jobs.tasks import summary
+from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.tasks import summary
+from herorun.core.canonical_json import digest
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.finding import count
 from herorun.core.ports import Absent, Found
-from herorun.core.scrub import scrub
-from herorun.core.triage.follow import OwnLog, follow, judged
-from herorun.core.triage.kinds import QUIET
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import QUIET
+from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.operations.babysit.batch import worst
 from herorun.operations.jobs.not_found_grace import found_again, not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for

@@ -8,17 +8,17 @@ from typing import Any
 
 from herorun import discover
 from herorun.core.admission import salted, sealed
-from herorun.core.canonical import canonical, plain
+from herorun.core.canonical_json import canonical, plain
 from herorun.core.code.impact import of_impact
-from herorun.core.config.classes import environment_classes
+from herorun.core.config.key_classes import environment_classes
 from herorun.core.contract import Contract, Impact
 from herorun.core.environment import NEVER, SHELL, TRAINERS
 from herorun.core.evidence import CodeFlags, ImportClosure, WorkTree
-from herorun.core.first_party import code_roots
+from herorun.core.module_provenance import code_roots
 from herorun.core.plan import Plan, TrackerRun
 from herorun.core.ports import Scheduler, Submission
+from herorun.core.redaction.scrub import scrub_argv, scrub_tree
 from herorun.core.requirements import exact_versions
-from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gather import gather
 from herorun.runs import Run
 from herorun.system.digests import file_digests

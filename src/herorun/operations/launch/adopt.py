@@ -5,14 +5,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from herorun.adopted_scheduler import jobs_by_id
+from herorun.core.adhoc_jobs.spec import must_be_id
 from herorun.core.adoption import not_proved
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
-from herorun.core.jobs.facts import must_be_id
 from herorun.core.ports import Found, Origin, Unsure
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import command_line
-from herorun.core.scrub import scrub
 from herorun.gate import Report
 from herorun.runs import Run
 

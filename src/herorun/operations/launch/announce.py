@@ -8,8 +8,8 @@ from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.paging import Urgency
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import addressed, code, command_line, quoted, turn_of, worded
-from herorun.core.scrub import scrub
 from herorun.operations.launch.order import Order
 from herorun.operations.record.page import send_page
 from herorun.operations.record.post import deliver, intent_to_say, record_link, say

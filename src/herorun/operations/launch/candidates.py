@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Candidate,
@@ -16,7 +16,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.lineage import discarded, is_rejected, refusal
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub_tree
+from herorun.core.redaction.scrub import scrub_tree
 
 
 def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from herorun.core.config.classes import is_volatile
 from herorun.core.config.diff import diff, without_volatile
+from herorun.core.config.key_classes import is_volatile
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run
 from herorun.system.resolved import printed_config, resolved_config
 

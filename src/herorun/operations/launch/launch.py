@@ -10,7 +10,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Adopted, Launched
 from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
 from herorun.core.identity.intent import identity_of, prior_identity
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
 from herorun.operations.launch.adopt import adopted_json, already, facts_of, look_at
 from herorun.operations.launch.config_stability import must_stand_still

@@ -8,12 +8,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.config.files import parse_json
 from herorun.core.errors import Blocked, WrongUse, in_words
 from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
-from herorun.core.scrub import MASK, scrub, scrub_tree
+from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import Preflight, plan_json
 from herorun.system.files import read_regular, write_whole
 

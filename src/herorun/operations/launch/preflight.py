@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from herorun.adopted_scheduler import without
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.check import Gate, GateVerdict, Mode
 from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
@@ -25,8 +25,8 @@ from herorun.core.evidence import (
 )
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
+from herorun.core.redaction.scrub import scrub_argv, scrub_tree
 from herorun.core.responsible import Responsible, responsible
-from herorun.core.scrub import scrub_argv, scrub_tree
 from herorun.gate import Report, ask
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.candidates import candidates_json

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from herorun import discover
-from herorun.core.asking import Proposal, Way, command_of, proposal
 from herorun.core.errors import Blocked, HerorunError
+from herorun.core.escalation import Proposal, Way, command_of, proposal
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
 from herorun.core.journal import Memory
 from herorun.core.plan import Plan
-from herorun.core.recovery.ending import Cause
+from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
 from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
 from herorun.operations.launch.rollback_target import Back, choose, steps_to_go_back_to

@@ -12,7 +12,7 @@ from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, Impor
 from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.gate import DEADLINE, Report, ask_relaunch
 from herorun.gather import gather
 from herorun.operations.launch.order import Order

@@ -6,7 +6,7 @@ from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing, Now
 from herorun.core.finding import count
-from herorun.core.identity.showing import after_rollback
+from herorun.core.identity.tracker_rewind import after_rollback
 from herorun.core.journal import Memory
 from herorun.core.lineage import (
     acceptable,
@@ -18,7 +18,7 @@ from herorun.core.lineage import (
     reasons_once,
 )
 from herorun.core.plan import Plan
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.launch.start_instance import admitted_plan
 from herorun.runs import Run

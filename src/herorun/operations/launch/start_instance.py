@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job
@@ -17,8 +17,8 @@ from herorun.core.finding import Finding
 from herorun.core.journal import as_json
 from herorun.core.plan import Patch, Plan
 from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import instance_lines, one_line
-from herorun.core.scrub import scrub
 from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.announce import announce, give_up, tell_of_retention
 from herorun.operations.launch.order import Order

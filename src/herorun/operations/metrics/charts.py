@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan, nan
 
-from herorun.core.fold import Names
-from herorun.core.fold.names import is_eval
-from herorun.core.report.marks import Begun
-from herorun.core.report.thin import MOST, Strand, Stretch, Trace, not_finite, strands
+from herorun.core.detectors import Names
+from herorun.core.detectors.names import is_eval
+from herorun.core.report.annotations import Begun
+from herorun.core.report.downsample import MOST, Strand, Stretch, Trace, not_finite, strands
 from herorun.operations.metrics.series import Curves, Longer
 from herorun.system import voice
 from herorun.system.columns import Fetched, Piece

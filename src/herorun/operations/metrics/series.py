@@ -6,13 +6,13 @@ from functools import lru_cache
 from typing import Protocol
 
 from herorun.core.bounded import bounded
+from herorun.core.detectors import Names
+from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, is_eval
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
-from herorun.core.fold import Names
-from herorun.core.fold.names import EVAL_TIMES, SAVE_TIMES, is_eval
-from herorun.core.goodput.lives import micros
+from herorun.core.goodput.instances import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row, Tracker
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, Watched
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system import voice

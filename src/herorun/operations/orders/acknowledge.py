@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from herorun.core.alert import Alert
-from herorun.core.asking import Way
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
-from herorun.core.decide import trouble_began
 from herorun.core.errors import Blocked, WrongUse
+from herorun.core.escalation import Way
 from herorun.core.event import Word
 from herorun.core.journal import Memory
-from herorun.core.recovery.choice import FINAL, Doubt, not_relaunched
+from herorun.core.policy import trouble_began
+from herorun.core.recovery.decision import FINAL, Doubt, not_relaunched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import Told, begun, nobody_watches, order, push_warning

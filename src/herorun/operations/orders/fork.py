@@ -13,10 +13,10 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.finding import count
-from herorun.core.identity.forked import Asked, forked, leftovers, same_identity
+from herorun.core.identity.fork_contract import Asked, forked, leftovers, same_identity
 from herorun.core.lineage import acceptable
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import worded
-from herorun.core.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import Launch, launch

@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 from herorun import discover
 from herorun.core.alert import State
-from herorun.core.asking import Way
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.escalation import Way
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import tracker_links
 from herorun.core.journal import Memory
 from herorun.core.lease import stale_at
-from herorun.core.news import progress_of
+from herorun.core.notifications import progress_of
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import quoted
-from herorun.core.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.health.evaluate import judge, must_be_launched
 from herorun.operations.health.taints import with_taints_now

@@ -8,8 +8,8 @@ from typing import Any
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
 from herorun.core.journal import Line
+from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.render import quoted
-from herorun.core.scrub import scrub, scrub_tree
 from herorun.operations.record.post import say
 from herorun.record import Pushed
 from herorun.runs import Run

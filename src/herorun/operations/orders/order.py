@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.errors import Blocked
 from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
 from herorun.runs import Run, Watched
 from herorun.system.clock import now

@@ -3,9 +3,9 @@
 What was saved above that step stays where it is. The record rules it out, so that no later relaunch picks it.
 """
 
-from herorun.core.asking import Way
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.escalation import Way
 from herorun.core.event import Done, Failed, Intended, Word
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.health.taints import record_taints, with_taints_now

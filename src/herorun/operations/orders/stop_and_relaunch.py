@@ -2,13 +2,13 @@
 
 import time
 
-from herorun.core.asking import Proposal, Way
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
+from herorun.core.escalation import Proposal, Way
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unsure
-from herorun.core.recovery.ending import Cause
+from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.taints import record_taints, with_taints_now

@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.event import Launching
 from herorun.core.evidence import LaunchProof
 from herorun.core.launch_id import launch_id
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, believe, open_run
 from herorun.runs.trusting import must_be_the_users, untrusted
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all

@@ -8,7 +8,7 @@ from herorun import discover
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Outcome
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.core.waivers import waiver_toml
 from herorun.operations.launch.preflight import preflight
 from herorun.runs import Run, open_run

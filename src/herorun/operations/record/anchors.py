@@ -11,9 +11,9 @@ from pathlib import Path
 from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
-from herorun.core.outside import read_json
 from herorun.core.ports import ReadBack
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import read_json
 from herorun.runs import Run, open_run, watched_run
 
 # Also what a forged journal line brings up, whose fields are not what its kind has.

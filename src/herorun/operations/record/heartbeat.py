@@ -4,8 +4,8 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from herorun.core.canonical import canonical, timestamp
-from herorun.core.outside import read_json
+from herorun.core.canonical_json import canonical, timestamp
+from herorun.core.untrusted_json import read_json
 from herorun.runs import Watched
 from herorun.system import host
 from herorun.system.clock import now

@@ -13,9 +13,9 @@ from herorun.core.evidence import Sourced
 from herorun.core.identity.links import file_link, tracker_links
 from herorun.core.plan import Plan
 from herorun.core.ports import Post
+from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.render import addressed, one_line, quoted, tracker_name
 from herorun.core.responsible import NOT_STATED
-from herorun.core.scrub import scrub, scrub_tree
 from herorun.runs import Run, Watched, template
 from herorun.system.clock import now
 from herorun.system.files import locked

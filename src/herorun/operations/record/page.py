@@ -4,13 +4,13 @@ What waits is folded from the journal, so a page outlives every interruption. A 
 said: a sending whose outcome nobody knows is repeated once and says so, and is then left to the next channel.
 """
 
-from herorun.core.decide import back_off, backs_off
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, PageBudget, by, sending_key
+from herorun.core.policy import back_off, backs_off
 from herorun.core.ports import Channel, Post
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.runs import Watched
 from herorun.system.clock import now
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.record import Pushed, Record
 from herorun.system.git import Repository
 from herorun.system.plumbing import RefMoved, Sending, move_ref, move_refs, push_many

@@ -6,14 +6,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from herorun.core.errors import HerorunError
-from herorun.core.evidence import Job
-from herorun.core.jobs.facts import FORMS, must_be_id
-from herorun.core.jobs.registry import (
+from herorun.core.adhoc_jobs.registry import (
     Entry,
     entry_of,
     with_entry,
 )
+from herorun.core.adhoc_jobs.spec import FORMS, must_be_id
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Job
 from herorun.operations.record.session import OWN, Session, change_jobs, prepare, session_of_launch
 from herorun.runs import Run
 from herorun.system.clock import now

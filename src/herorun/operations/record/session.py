@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from herorun.core.adhoc_jobs.registry import Entry, read_entries, write_entries
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.jobs.registry import Entry, read_entries, write_entries
 from herorun.system.files import create_whole, locked, make_folders, write_whole
 from herorun.system.git import find_repository
 

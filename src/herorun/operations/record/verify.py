@@ -11,9 +11,9 @@ from typing import Any
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
 from herorun.core.finding import count
-from herorun.core.scrub import scrub
-from herorun.core.sealing.reading import statement_of
-from herorun.core.sealing.statement import facts_of
+from herorun.core.redaction.scrub import scrub
+from herorun.core.seal.parse import statement_of
+from herorun.core.seal.statement import facts_of
 from herorun.core.verify import judge
 from herorun.operations.record.anchors import Outside, look_outside
 from herorun.operations.record.history import read_history

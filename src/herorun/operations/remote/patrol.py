@@ -8,19 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from herorun.core.asking import Way
-from herorun.core.canonical import canonical, plain
-from herorun.core.chain import install_and_start, transfer
-from herorun.core.codec import read
+from herorun.core.canonical_json import canonical, plain
+from herorun.core.decode import read
 from herorun.core.errors import HerorunError
-from herorun.core.outside import read_json
-from herorun.core.patrol.line import facts_of, line_of, movement_of
-from herorun.core.patrol.seen import Before, Look, Memory, Own
+from herorun.core.escalation import Way
+from herorun.core.job_chain import install_and_start, transfer
+from herorun.core.patrol.advice import State, Told, Ways
+from herorun.core.patrol.observation import Before, Look, Memory, Own
 from herorun.core.patrol.state import state_of
+from herorun.core.patrol.summary_line import facts_of, line_of, movement_of
 from herorun.core.patrol.table import decide
-from herorun.core.patrol.told import State, Told, Ways
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.core.timer import removal
+from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.remote.probe import look_at, source

@@ -19,7 +19,8 @@ from herorun import signatures
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.read import (
+from herorun.core.patrol.observation import Alive, Blind, Copy, Look, Own
+from herorun.core.patrol.parse import (
     alive_by,
     chain_of,
     copy_of,
@@ -33,9 +34,8 @@ from herorun.core.patrol.read import (
     told_of,
     unreachable,
 )
-from herorun.core.patrol.seen import Alive, Blind, Copy, Look, Own
-from herorun.core.reach import Login, Reach
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import Login, Reach
 from herorun.runs import Run
 from herorun.system import _box_cpu, _box_look, _far_end
 from herorun.system.clock import now

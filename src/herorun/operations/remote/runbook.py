@@ -3,10 +3,10 @@
 import shlex
 from pathlib import Path
 
-from herorun.core.canonical import timestamp
-from herorun.core.chain import ssh_words
-from herorun.core.handbook import Known, handbook
-from herorun.core.scrub import scrub
+from herorun.core.canonical_json import timestamp
+from herorun.core.job_chain import ssh_words
+from herorun.core.redaction.scrub import scrub
+from herorun.core.runbook import Known, handbook
 from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now

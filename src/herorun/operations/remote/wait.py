@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
-from herorun.core.patrol.line import line_of, movement_of
-from herorun.core.patrol.seen import Look
-from herorun.core.patrol.told import State, Told
-from herorun.core.patrol.wish import Outcome, Wish, judge_wish
-from herorun.core.scrub import scrub
+from herorun.core.patrol.advice import State, Told
+from herorun.core.patrol.observation import Look
+from herorun.core.patrol.summary_line import line_of, movement_of
+from herorun.core.patrol.wait_condition import Outcome, Wish, judge_wish
+from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import judge
 from herorun.operations.remote.patrol import decided
 from herorun.operations.remote.probe import look_at

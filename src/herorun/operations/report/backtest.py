@@ -14,11 +14,11 @@ from herorun.core.backtest.curve import Backtest, Fired, judging
 from herorun.core.backtest.rivals import RULES, alarms
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
+from herorun.core.detectors import Names
+from herorun.core.detectors.names import LOSSES
 from herorun.core.errors import WrongUse
-from herorun.core.fold import Names
-from herorun.core.fold.names import LOSSES
-from herorun.core.outside import read_json
 from herorun.core.ports import Place, Row, Tracker
+from herorun.core.untrusted_json import read_json
 from herorun.system import voice
 
 OURS = "herorun"

@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.compare.gate import Gate, parse_gate
-from herorun.core.compare.pairing import Pairing
-from herorun.core.compare.side import Side
+from herorun.core.compare.join import Pairing
+from herorun.core.compare.operand import Side
 from herorun.core.compare.verdict import Answer, Comparison, compare
 from herorun.core.config.diff import diff_launches
 from herorun.core.contract import KeyClass
+from herorun.core.detectors import Names
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
 from herorun.core.finding import count
-from herorun.core.fold import Names
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, Held, curves_of
 from herorun.operations.report.backtest import columns_of, rows_of

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.canonical import plain
+from herorun.core.canonical_json import plain
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
-from herorun.core.goodput.delays import Delay
+from herorun.core.goodput.latencies import Delay
 from herorun.core.goodput.states import State
-from herorun.core.goodput.sums import Goodput, Range, goodput
 from herorun.core.goodput.timeline import Beat
+from herorun.core.goodput.totals import Goodput, Range, goodput
 from herorun.operations.metrics.series import beats_of, curves_of
 from herorun.runs import Run
 

@@ -9,8 +9,8 @@ from typing import Any
 from herorun.core.finding import count, few
 from herorun.core.goodput.states import State
 from herorun.core.render import MARK
+from herorun.core.report.downsample import Strand, Stretch, longest, table
 from herorun.core.report.text import readable_tree
-from herorun.core.report.thin import Strand, Stretch, longest, table
 from herorun.operations.metrics.charts import MOST_STRETCHES, Chart, Series
 from herorun.operations.report.report import Report
 from herorun.runs import template

@@ -14,16 +14,16 @@ from typing import Any
 from herorun import discover
 from herorun.core.alert import Alert
 from herorun.core.check import Gate
-from herorun.core.codec import read
-from herorun.core.condition import BY_STATE, RunHealth
+from herorun.core.decode import read
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
-from herorun.core.glance import Glance, OpenAlert, Pace, pace_of, sparkline
 from herorun.core.health.training import Awaited
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
 from herorun.core.ports import Scheduler
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
+from herorun.core.run_health import BY_STATE, RunHealth
+from herorun.core.run_summary import Glance, OpenAlert, Pace, pace_of, sparkline
 from herorun.gather import gather
 from herorun.operations.babysit.batch import each
 from herorun.operations.health.rules import evidence_file

@@ -8,22 +8,22 @@ from typing import Any
 
 from herorun import __version__, discover
 from herorun.core.alert import State
-from herorun.core.canonical import plain, timestamp
+from herorun.core.canonical_json import plain, timestamp
 from herorun.core.check import Gate
 from herorun.core.config.diff import diff_launches
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Event, Launching
 from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
 from herorun.core.finding import count
-from herorun.core.goodput.lives import STALLS
-from herorun.core.goodput.sums import goodput
+from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import Beat
+from herorun.core.goodput.totals import goodput
 from herorun.core.journal import Memory
-from herorun.core.news import progress
+from herorun.core.notifications import progress
 from herorun.core.plan import moved
 from herorun.core.render import turn_of
+from herorun.core.report.annotations import Incident, Kind, Mark, alerts, incidents, launches, restarts, seals
 from herorun.core.report.eta import Eta, eta
-from herorun.core.report.marks import Incident, Kind, Mark, alerts, incidents, launches, restarts, seals
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE

@@ -7,17 +7,17 @@ from typing import Any
 
 from herorun import discover
 from herorun.core.alert import Alert, State
-from herorun.core.asking import Way
-from herorun.core.canonical import timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Gate
-from herorun.core.decide import trouble_began
-from herorun.core.deciding import decided
 from herorun.core.durations import say_span
+from herorun.core.escalation import Way
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics
-from herorun.core.glance import Glance
 from herorun.core.journal import Memory, fold
-from herorun.core.news import progress_of
-from herorun.core.scrub import scrub, scrub_tree
+from herorun.core.journal_decision import decided
+from herorun.core.notifications import progress_of
+from herorun.core.policy import trouble_began
+from herorun.core.redaction.scrub import scrub, scrub_tree
+from herorun.core.run_summary import Glance
 from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.watchdog import Watched as Silence
 from herorun.core.watchdog import watchdog

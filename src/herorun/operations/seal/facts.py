@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from herorun.core.evidence import FinalStep
-from herorun.core.glance import Glance
 from herorun.core.journal import Memory
-from herorun.core.news import progress
-from herorun.core.sealing.reading import parse_statement
-from herorun.core.sealing.statement import facts_of
+from herorun.core.notifications import progress
+from herorun.core.run_summary import Glance
+from herorun.core.seal.parse import parse_statement
+from herorun.core.seal.statement import facts_of
 from herorun.operations.metrics.series import names_for
 from herorun.record import LARGEST
 from herorun.runs import Run, final_step

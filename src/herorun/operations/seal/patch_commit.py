@@ -7,7 +7,7 @@ in an index of its own. The same content gives the same commit.
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.codec import read
+from herorun.core.decode import read
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Instance
 from herorun.core.journal import Memory

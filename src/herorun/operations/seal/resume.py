@@ -7,8 +7,8 @@ from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Failed
 from herorun.core.evidence import Sealing
 from herorun.core.journal import Memory
-from herorun.core.sealing.reading import parse_statement, statement_of
-from herorun.core.sealing.statement import facts_of
+from herorun.core.seal.parse import parse_statement, statement_of
+from herorun.core.seal.statement import facts_of
 from herorun.operations.seal.statement import remembered
 from herorun.operations.seal.tag import tag_here, tag_there
 from herorun.record import LARGEST

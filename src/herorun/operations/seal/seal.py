@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from herorun.core.canonical import canonical, digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.check import GateVerdict
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Done, Failed, Intended, Sealed
@@ -18,12 +18,12 @@ from herorun.core.evidence import (
     Sealing,
 )
 from herorun.core.journal import Memory
+from herorun.core.redaction.scrub import scrub
 from herorun.core.render import quoted
-from herorun.core.scrub import scrub
-from herorun.core.sealing.kinds import SealKind
-from herorun.core.sealing.manifest import Manifest
-from herorun.core.sealing.statement import facts_of
-from herorun.core.sealing.words import as_list, seal_lines, tag_message
+from herorun.core.seal.kinds import SealKind
+from herorun.core.seal.manifest import Manifest
+from herorun.core.seal.render import as_list, seal_lines, tag_message
+from herorun.core.seal.statement import facts_of
 from herorun.gate import Report, ask_seal
 from herorun.operations.checkpoints.content import NotDigested, digest_ahead
 from herorun.operations.checkpoints.digest_log import DigestLog

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun import __version__
-from herorun.core.canonical import canonical, plain, timestamp
+from herorun.core.canonical_json import canonical, plain, timestamp
 from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.core.event import CheckedIn
 from herorun.core.evidence import (
@@ -22,11 +22,11 @@ from herorun.core.evidence import (
 )
 from herorun.core.identity.links import tracker_links
 from herorun.core.journal import Memory
-from herorun.core.scrub import scrub_tree
-from herorun.core.sealing.caveats import caveats
-from herorun.core.sealing.kinds import SealKind
-from herorun.core.sealing.manifest import Manifest
-from herorun.core.sealing.statement import Found, facts_of, statement
+from herorun.core.redaction.scrub import scrub_tree
+from herorun.core.seal.caveats import caveats
+from herorun.core.seal.kinds import SealKind
+from herorun.core.seal.manifest import Manifest
+from herorun.core.seal.statement import Found, facts_of, statement
 from herorun.gate import Report
 from herorun.operations.checkpoints.content import sealed_content
 from herorun.runs import Run
@@ -80,7 +80,7 @@ def make_statement(
 
 
 def _doubts(run: Run, memory: Memory, report: Report, manifest: Manifest | None) -> list[str]:
-    """Every caveat of the seal; see `core.sealing.caveats`."""
+    """Every caveat of the seal; see `core.seal.caveats`."""
     judged, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
     seen = {receipt.instance} if isinstance(receipt, Receipt) else set()
     return caveats(

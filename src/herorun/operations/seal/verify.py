@@ -1,10 +1,10 @@
 """Proving a seal again, from a clone: what holds, what does not, and what nobody here can tell."""
 
 from herorun.core.errors import WrongUse
-from herorun.core.scrub import scrub
-from herorun.core.sealing.proof import Proof
-from herorun.core.sealing.reading import OtherForm, statement_in
-from herorun.core.sealing.words import split_tag
+from herorun.core.redaction.scrub import scrub
+from herorun.core.seal.parse import OtherForm, statement_in
+from herorun.core.seal.render import split_tag
+from herorun.core.seal.verification import Proof
 from herorun.operations.seal.verify_checkpoint import ask_checkpoint
 from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
 from herorun.operations.seal.verify_tag import SealedTag, ask_commit, ask_remote, ask_signature, ask_words

@@ -3,8 +3,8 @@
 from herorun import discover
 from herorun.core.finding import count as count_of
 from herorun.core.ports import Place, Store
-from herorun.core.sealing.manifest import Comparison, Manifest, compare
-from herorun.core.sealing.proof import Proof
+from herorun.core.seal.manifest import Comparison, Manifest, compare
+from herorun.core.seal.verification import Proof
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.operations.seal.verify_tag import SealedTag, contract_of
 from herorun.store_router import RoutedStore

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from herorun.core.canonical import digest
+from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
 from herorun.core.finding import count
-from herorun.core.outside import read_strict_json
-from herorun.core.sealing.manifest import Manifest, manifest_from
-from herorun.core.sealing.proof import Proof
+from herorun.core.seal.manifest import Manifest, manifest_from
+from herorun.core.seal.verification import Proof
+from herorun.core.untrusted_json import read_strict_json
 from herorun.core.verify import judge
 from herorun.operations.record.history import read_history
 from herorun.operations.seal.verify_tag import SealedTag, contract_of

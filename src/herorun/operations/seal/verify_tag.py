@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.contract import Contract, parse_contract
-from herorun.core.scrub import scrub
-from herorun.core.sealing.proof import Proof
-from herorun.core.sealing.statement import checkpoint_of, commit_of, facts_of
-from herorun.core.sealing.words import tag_message
+from herorun.core.redaction.scrub import scrub
+from herorun.core.seal.render import tag_message
+from herorun.core.seal.statement import checkpoint_of, commit_of, facts_of
+from herorun.core.seal.verification import Proof
 from herorun.system.git import Repository
 from herorun.system.signing import signature_of
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import JobState
-from herorun.core.jobs.tasks import TaskEnd
-from herorun.core.outside import read_json
 from herorun.core.ports import Absent, ById, Origin, Place, Search, Unsure
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers._iris_ask import CommandLine
 from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_rows import (

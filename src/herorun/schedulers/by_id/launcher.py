@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.launcher_log import Output, read_output
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.jobs.launcher import Output, read_output
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unsure
 from herorun.schedulers._road import Login, road_to
 from herorun.schedulers.by_id import slurm

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.jobs.tasks import TaskEnd
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._nel_jobs import NelJobs

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.tasks import OOM_CODE, TaskEnd
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.jobs.tasks import OOM_CODE, TaskEnd
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
 from herorun.schedulers._kept import Kept
 from herorun.schedulers._road import Login, road_to

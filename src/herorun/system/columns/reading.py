@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from herorun.core.codec import read
+from herorun.core.decode import read
+from herorun.core.detectors import Names
+from herorun.core.detectors.attempts import Arrivals
 from herorun.core.errors import CouldNotLook
-from herorun.core.fold import Names
-from herorun.core.fold.arrivals import Arrivals
 from herorun.core.ports import Row
 from herorun.system.columns.block import (
     OWN,

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical import plain
-from herorun.core.codec import read
-from herorun.core.fold import Names
-from herorun.core.fold.arrivals import Arrivals
+from herorun.core.canonical_json import plain
+from herorun.core.decode import read
+from herorun.core.detectors import Names
+from herorun.core.detectors.attempts import Arrivals
 from herorun.core.ports import Row
 from herorun.system.columns.block import (
     Block,

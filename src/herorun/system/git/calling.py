@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.system.process import Answer
 
 LOCAL = 60.0  # seconds for what stays on this machine

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, rooted
-from herorun.core.scrub import scrub
+from herorun.core.redaction.scrub import scrub
 from herorun.system.git.calling import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
 from herorun.system.git.loose import Elsewhere, Loose
 from herorun.system.git.settings import known_settings

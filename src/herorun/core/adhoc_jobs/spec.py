@@ -1,0 +1,121 @@
+"""What a person says of a job that has no contract, what must not be missing, and the form of its id."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from herorun.core.canonical_json import digest
+from herorun.core.contract import SLUG
+from herorun.core.errors import WrongUse
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One job, as a person names it. Empty is not said."""
+
+    job: str
+    kind: str  # of scheduler
+    cluster: str = ""
+    config: str = ""
+    experiment: str = ""
+    host: str = ""
+    user: str = ""
+    resubmit: str = ""
+    log: str = ""
+    cwd: str = ""  # where the resubmit command runs
+    notify: str = ""  # names of the variables that hold channels' addresses, with commas between them
+
+    @property
+    def where(self) -> str:
+        """What tells two jobs of one id apart: the cluster that knows it."""
+        return self.config or self.cluster or (f"{self.user}@{self.host}" if self.user else self.host)
+
+    @property
+    def slug(self) -> str:
+        """Short, stable, and another one for each job and cluster.
+
+        >>> Facts("4711", "slurm", host="login").slug
+        'slurm-4711-1e68d2'
+        """
+        told = digest([self.kind, self.where, self.job]).removeprefix("sha256:")[:6]
+        words = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
+        return f"{words[:40].rstrip('-')}-{told}"
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an id of one scheduler looks like."""
+
+    pattern: re.Pattern[str]
+    words: str
+    needs: tuple[str, ...] = ()  # fields of `Facts` that the seed's loop cannot do without
+
+
+# Source: the babysitting loops for Iris and Ray and the job monitor for Slurm and nel that herorun was asked to cover.
+FORMS: Mapping[str, Form] = {
+    "iris": Form(
+        re.compile(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
+        "the canonical name /<user>/<job>, such as /dlwh/train-tiny-20260302-185630",
+        ("config",),
+    ),
+    "ray": Form(
+        re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"),
+        "a submission id, such as ray-run-held-isoflop_sweep-20260131-051716",
+        ("cluster", "experiment"),
+    ),
+    "slurm": Form(
+        re.compile(r"[0-9]{1,15}(?:_[0-9]{1,15}|\+[0-9]{1,15})?"),
+        "a number, such as 4711 or 4711_3 of an array",
+    ),
+    "nel": Form(re.compile(r"[0-9a-f]{6,32}(?:\.[0-9]+)?"), "an invocation id, such as 15be12f8"),
+    "launcher": Form(re.compile(r"[^\0\n]+"), "the path of the launcher's output file"),
+    "local": Form(
+        re.compile(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
+        "a process number, or the folder of a job that herorun started here",
+    ),
+}
+OPTIONS = {"job": "--job", "kind": "--scheduler", "config": "--config", "cluster": "--cluster", "experiment": "--experiment"}  # fmt: skip
+
+
+def missing(facts: Facts) -> tuple[str, ...]:
+    """The options that this kind of job cannot do without and that were not given."""
+    form = FORMS.get(facts.kind)
+    wanted = ("job", "kind", *(form.needs if form else ()))
+    return tuple(OPTIONS[name] for name in wanted if not getattr(facts, name))
+
+
+def must_be_whole(facts: Facts) -> None:
+    """`WrongUse` in one sentence, with every option that is missing."""
+    if lacking := missing(facts):
+        kinds = f" (--scheduler is one of {', '.join(sorted(FORMS))})" if "--scheduler" in lacking else ""
+        raise WrongUse(
+            f"To watch a job without a contract, {_and(lacking)} {'is' if len(lacking) == 1 else 'are'} missing{kinds}."
+        )
+    must_be_id(facts.kind, facts.job)
+
+
+def must_be_id(kind: str, job: str) -> None:
+    """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by their id."""
+    form = must_be_kind(kind)
+    if not form.pattern.fullmatch(job):
+        raise WrongUse(
+            f"{job!r} is no id of {'an' if kind == 'iris' else 'a'} {kind} job: it must be {form.words}."
+        )
+
+
+def must_be_kind(kind: str) -> Form:
+    """`WrongUse` for a scheduler whose jobs nobody can look at by their id."""
+    form = FORMS.get(kind)
+    if form is None:
+        raise WrongUse(
+            f"Jobs of {kind!r} cannot be looked at by their id: there are {', '.join(sorted(FORMS))}."
+        )
+    return form
+
+
+def _and(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+assert SLUG.fullmatch(Facts("/Ada/x_1", "iris", config="c").slug)

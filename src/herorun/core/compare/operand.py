@@ -1,0 +1,106 @@
+"""One of the two that are compared, and what its window put to the test."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from herorun.core.detectors.names import Names, is_eval
+from herorun.core.finding import count
+
+
+@dataclass(frozen=True)
+class Side:
+    """`values` are by metric and step; of a step that several attempts logged, the last one's."""
+
+    name: str
+    values: Mapping[str, Mapping[int, float]]
+    names: Names = field(default_factory=Names)
+    attempts: Mapping[int, tuple[int, int]] | None = (
+        None  # first and last step of each; None: it does not tell
+    )
+    permanent_every: int | None = None  # steps; None where nobody says
+    phases: tuple[tuple[str, int], ...] = ()  # declared boundaries: name, step
+    is_run: bool = False
+
+    def column(self, metric: str) -> str:
+        """What it calls a metric: our own word, `loss` or `lr`, stands for the first such name that it has."""
+        names = self.names
+        words = {
+            "loss": names.loss,
+            "grad_norm": names.norm,
+            "lr": names.rate,
+            "step_time": names.time,
+            "tokens_per_s": names.speed,
+        }
+        if metric in self.values:
+            return metric
+        return next((name for name in words.get(metric, ()) if name in self.values), metric)
+
+    def curve(self, metric: str) -> Mapping[int, float]:
+        return self.values.get(self.column(metric), {})
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The first and the last step of its loss, else of anything that it logs."""
+        steps = self.curve("loss").keys() or {step for curve in self.values.values() for step in curve}
+        return (min(steps), max(steps)) if steps else None
+
+    @property
+    def spacing(self) -> int:
+        """Steps from row to row, as a rule."""
+        steps = sorted(self.curve("loss"))
+        gaps = sorted(b - a for a, b in pairwise(steps))
+        return gaps[len(gaps) // 2] if gaps else 1
+
+
+def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
+    """What the window says nothing about, because it did not come about in it, or nobody can tell whether it did."""
+    return (
+        tuple(
+            said
+            for said in (_restart(side, first, last), _save(side, first, last), _eval(side, first, last))
+            if said
+        )
+        + tuple(_rate(side, first, last))
+        + tuple(_phases(side, first, last))
+    )
+
+
+def _restart(side: Side, first: int, last: int) -> str:
+    if side.attempts is None:
+        return f"restart: {side.name} does not tell its attempts"
+    inside = [low for low, _ in side.attempts.values() if first < low <= last]
+    return "" if inside and len(side.attempts) > 1 else f"restart: none of {side.name} begins in the window"
+
+
+def _save(side: Side, first: int, last: int) -> str:
+    every = side.permanent_every
+    if every is None:
+        return f"checkpoint: nobody says when {side.name} saves"
+    due = (max(first, 1) + every - 1) // every * every
+    return (
+        ""
+        if due <= last
+        else f"checkpoint: no permanent one of {side.name} is due, every {count(every, 'step')}"
+    )
+
+
+def _eval(side: Side, first: int, last: int) -> str:
+    evals = [name for name in side.values if is_eval(name)]
+    told = any(first <= step <= last for name in evals for step in side.values[name])
+    return "" if told else f"eval: {side.name} logs none in the window"
+
+
+def _rate(side: Side, first: int, last: int) -> list[str]:
+    rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
+    if not rates:
+        return [f"learning rate: {side.name} logs none in the window"]
+    return [f"learning rate: it does not change, {rates.pop():g} throughout"] if len(rates) == 1 else []
+
+
+def _phases(side: Side, first: int, last: int) -> list[str]:
+    return [
+        f"phase {name!r}: it begins at step {step}, outside the window"
+        for name, step in side.phases
+        if not first < step <= last
+    ]

@@ -1,0 +1,88 @@
+"""What a changed key means: the contract's own words first, then those of a shipped table.
+
+A shipped pattern is compared with the lower-case, snake-case parts of a key: `batch_size` with its last part,
+`optimizer.*` with any table above it, `optimizer.name` with both. What no pattern knows is unclassified, and
+counts as trajectory.
+"""
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from herorun.core.config.default_classes import ENVIRONMENT, KEYS
+from herorun.core.contract import Config, KeyClass
+
+UNCLASSIFIED = None
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def class_of(key: str, told: Config, place: str = "") -> KeyClass | None:
+    """The class of a key of the config, or with `place` of a key of `argv` or `env`; None: unclassified."""
+    names = (key, f"{place}.{key}") if place else (key,)
+    if any(_covers(glob, name) for glob in told.volatile for name in names):
+        return KeyClass.VOLATILE
+    for glob, kind in told.classes.items():
+        if any(_covers(glob, name) for name in names):
+            return kind
+    return _shipped_environment(key) if place == "env" else _shipped(key)
+
+
+def is_volatile(key: str, told: Config) -> bool:
+    """Whether the contract itself calls a key of the config volatile."""
+    if any(_covers(glob, key) for glob in told.volatile):
+        return True
+    first = next((kind for glob, kind in told.classes.items() if _covers(glob, key)), None)
+    return first is KeyClass.VOLATILE
+
+
+def _covers(glob: str, key: str) -> bool:
+    """A glob covers a key, and all below a table that it names; `*` crosses the dots."""
+    glob = _one_spelling(glob)
+    return any(fnmatchcase(above, glob) for above in _upwards(_one_spelling(key)))
+
+
+def _upwards(key: str) -> Iterable[str]:
+    """`a.b.c`, `a.b`, `a`."""
+    while key:
+        yield key
+        key = key.rpartition(".")[0]
+
+
+def _one_spelling(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _shipped_environment(name: str) -> KeyClass | None:
+    for kind, globs in ENVIRONMENT:
+        if any(fnmatchcase(name.upper(), glob) for glob in globs.split()):
+            return kind
+    return UNCLASSIFIED
+
+
+def _shipped(key: str) -> KeyClass | None:
+    *above, last = snake_parts(key)
+    for kind, patterns in KEYS:
+        if any(_fits(pattern, above, last) for pattern in patterns.split()):
+            return kind
+    return UNCLASSIFIED
+
+
+def _fits(pattern: str, above: list[str], last: str) -> bool:
+    table, dot, leaf = pattern.rpartition(".")
+    if not fnmatchcase(last, leaf):
+        return False
+    return not dot or any(fnmatchcase(part, table) for part in above)
+
+
+def environment_classes(told: Config) -> list[tuple[str, bool]]:
+    """Globs of variables, the first that fits wins, and whether one of them steers the training."""
+    own = [*((glob, KeyClass.VOLATILE) for glob in told.volatile), *told.classes.items()]
+    named = [(glob.removeprefix("env."), kind) for glob, kind in own]
+    shipped = [(glob, kind) for kind, globs in ENVIRONMENT for glob in globs.split()]
+    steering = (KeyClass.TRAJECTORY, KeyClass.RESUME_BREAKING)
+    return [(glob, kind in steering) for glob, kind in (*named, *shipped)]
+
+
+def snake_parts(key: str) -> list[str]:
+    """`trainer.perDevice-batch` -> trainer, per_device_batch."""
+    return [_CAMEL.sub("_", part).replace("-", "_").lower() for part in key.replace("/", ".").split(".")]

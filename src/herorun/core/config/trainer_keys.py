@@ -1,0 +1,78 @@
+"""The keys by which the field's trainers name how long a run is, how wide its batch and how long its sequences."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.config.key_classes import snake_parts
+from herorun.core.config.normalise import flatten, whole
+
+_TOTAL = "num_train_steps max_steps train_iters max_train_steps total_train_steps train_steps training_steps"
+TOTAL = frozenset(f"{_TOTAL} total_steps num_training_steps max_iters".split())
+BARE_TOTAL = "steps"  # torchtitan's `training.steps`, MaxText's `steps`
+HORIZON = frozenset(["lr_decay_iters", "lr_decay_steps", "learning_rate_schedule_steps", "t_max"])
+BATCH = frozenset(["global_batch_size", "train_batch_size", "global_train_batch_size", "total_batch_size"])
+_SEQUENCE = "seq_len seq_length sequence_length max_seq_len max_seq_length train_seq_len max_target_length"
+SEQUENCE = frozenset(f"{_SEQUENCE} block_size context_length encoder_seq_length".split())
+EPOCHS = frozenset(["epochs", "num_epochs", "max_epochs", "num_train_epochs", "train_epochs"])
+
+# Only below tables named by these words does a known name speak of the whole run: `eval.max_steps` does not.
+_RUN = "trainer train training config cfg conf args arguments run hparams hyperparameters experiment exp lm params"
+RUN_WORDS = frozenset(f"{_RUN} settings options loop fit pod lightning hf model data dataset".split())
+STEP_WORDS = RUN_WORDS - {"model", "data", "dataset"}
+SCHEDULE_WORDS = frozenset(
+    ["optim", "optimizer", "opt", "sched", "scheduler", "schedule", "schedulers", "lr", "learning", "rate"]
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A key of the config, and the count that it holds."""
+
+    key: str
+    value: int
+
+
+def look_up(config: Mapping[str, Any], key: str) -> Any:
+    """`trainer.num_train_steps` in nested tables, or as a flat key; None where it is absent."""
+    if key in config:
+        return config[key]
+    value: Any = config
+    for part in key.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return None
+        value = value[part]
+    return value
+
+
+def total_steps(config: Mapping[str, Any]) -> list[Told]:
+    """The keys by which trainers name the steps of the whole run. -1, "decided otherwise", is no count."""
+    return counts(config, TOTAL | {BARE_TOTAL}, STEP_WORDS)
+
+
+def horizons(config: Mapping[str, Any]) -> list[Told]:
+    """The keys that hold the total steps of the learning-rate schedule, where that is sure.
+
+    Below a schedule's own table the names of the run's steps mean it too; `T_max` counts epochs in runs that do.
+    """
+    everywhere = RUN_WORDS | SCHEDULE_WORDS
+    own = [told for told in counts(config, TOTAL, everywhere) if _words_above(told.key) & SCHEDULE_WORDS]
+    named = counts(config, HORIZON, everywhere)
+    if counts(config, EPOCHS, RUN_WORDS):
+        named = [told for told in named if not told.key.lower().endswith("t_max")]
+    return own + named
+
+
+def counts(config: Mapping[str, Any], names: Iterable[str], tables: frozenset[str]) -> list[Told]:
+    """The keys of these names that hold a positive count, below tables that are named by these words alone."""
+    found = []
+    for key, value in flatten(config).items():
+        count = whole(value)
+        if count is not None and count > 0 and snake_parts(key)[-1] in names and _words_above(key) <= tables:
+            found.append(Told(key, count))
+    return found
+
+
+def _words_above(key: str) -> frozenset[str]:
+    """The words of the tables that a key lies in."""
+    return frozenset(word for part in snake_parts(key)[:-1] for word in part.split("_"))

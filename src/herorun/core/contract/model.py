@@ -1,0 +1,159 @@
+"""All tables together."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from herorun.core.contract.babysit import Babysit, Budget, Phase
+from herorun.core.contract.notify import Issue, Logbook, Notify
+from herorun.core.contract.plan_tables import (
+    Checkpoints,
+    Code,
+    Command,
+    Config,
+    Data,
+    Hardware,
+    Output,
+    Runtime,
+    Scheduler,
+    Start,
+    Tracker,
+)
+from herorun.core.contract.policy import Compare, Policy, Seal, Waiver
+from herorun.core.contract.remote import Chain, Patrol
+from herorun.core.contract.values import SLUG, Table, Whole
+from herorun.core.requirements import specifier_problem
+
+HERO_FLOPS = 1e22  # the seed's rule of thumb for a hero run, in model FLOPs
+
+
+def _specifier(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is blank: leave it away to allow every version")
+    if why := specifier_problem(value):
+        raise ValueError(f'{why}: write a PEP 440 version specifier, such as "~=0.4"')
+    return value
+
+
+class Contract(Table):
+    """Everything that a launch is admitted under. What is wrong raises pydantic's `ValidationError`, a ValueError."""
+
+    schema_: Literal[1] = Field(1, alias="schema", description="Version of this file's form.")
+    slug: str = Field(
+        pattern=f"^{SLUG.pattern}$", description="The run's short name: a-z, 0-9 and -, at most 48."
+    )
+    goal: str = Field("", description="What the run is for.")
+    herorun: Annotated[str, AfterValidator(_specifier)] | None = Field(
+        None,
+        description="Versions of herorun that may judge the run, as a PEP 440 specifier; every version where absent.",
+    )
+    dri: str | None = Field(
+        None, min_length=1, description="Directly responsible individual; the launching user where absent."
+    )
+    stop_when: str = Field("", description="What makes us stop or escalate, in words.")
+    final_step: Whole | str | None = Field(
+        None, description="Completed updates at the end: an integer, or a key of the resolved config."
+    )
+    flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")
+    params: float | None = Field(None, gt=0, description="Parameters, for 6ND.")
+    tokens: float | None = Field(None, gt=0, description="Training tokens, for 6ND.")
+    hero: bool | None = Field(None, description="Insist that it is, or is not, a hero run.")
+    command: Command
+    code: Code = Code()
+    config: Config = Config()
+    data: Data = Data()
+    output: Output
+    checkpoints: Checkpoints = Checkpoints()
+    start: Start = Start()
+    tracker: Tracker = Tracker()
+    scheduler: Scheduler = Scheduler()
+    hardware: Hardware = Hardware()
+    runtime: Runtime = Runtime()
+    babysit: Babysit = Babysit()
+    budget: Budget = Budget()
+    phase: tuple[Phase, ...] = ()
+    issue: Issue = Issue()
+    logbook: Logbook = Logbook()
+    notify: Notify = Notify()
+    compare: Compare = Compare()
+    patrol: Patrol = Patrol()
+    chain: Chain = Chain()
+    policy: Policy = Policy()
+    seal: Seal = Seal()
+    waiver: tuple[Waiver, ...] = ()
+
+    @property
+    def model_flops(self) -> float | None:
+        """Stated, or 6 x parameters x tokens."""
+        if self.flops is None and self.params and self.tokens:
+            return 6 * self.params * self.tokens
+        return self.flops
+
+    @property
+    def is_hero(self) -> bool:
+        """At least 1e22 model FLOPs, or the contract says so."""
+        if self.hero is not None:
+            return self.hero
+        return (self.model_flops or 0) >= HERO_FLOPS
+
+    @property
+    def record_branch(self) -> str:
+        return self.logbook.branch or f"herorun/{self.slug}"
+
+    @property
+    def record_ref(self) -> str:
+        """The local ref that holds the record: the truth."""
+        return f"refs/herorun/record/{self.slug}"
+
+    @property
+    def record_remote(self) -> str:
+        return self.logbook.remote or self.code.remote
+
+    @property
+    def path(self) -> str:
+        """Where the file lives, relative to the repository root."""
+        return f"runs/{self.slug}.toml"
+
+    def data_for_toml(self) -> dict[str, Any]:
+        """The keys that were set, in the file's own words."""
+        data: dict[str, Any] = self.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude_unset=True
+        )
+        return data
+
+
+@dataclass(frozen=True)
+class ContractFile:
+    """Where the contract was read, relative to the repository's top, its text, and what HEAD holds there."""
+
+    path: str
+    text: str
+    committed: str | None = None  # None: HEAD has no such file
+
+    @property
+    def signed(self) -> bool:
+        """Whether people can have reviewed it: what is read is what is committed."""
+        return self.committed == self.text
+
+
+PLAN_TABLES = frozenset(
+    {
+        "command",
+        "code",
+        "config",
+        "data",
+        "output",
+        "checkpoints",
+        "start",
+        "tracker",
+        "scheduler",
+        "hardware",
+        "runtime",
+    }
+)
+
+
+def plan_part(contract: Contract) -> dict[str, Any]:
+    """The tables that enter the plan: what a babysitter may not let change under a running job."""
+    return contract.model_dump(mode="json", include=set(PLAN_TABLES) | {"final_step"})

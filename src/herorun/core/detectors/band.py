@@ -1,0 +1,53 @@
+"""Metrics that people name: outside a band of their own, or, router metrics and z-losses, far from what they were."""
+
+import math
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.baseline import SETTLE, Trend
+from herorun.core.detectors.excursion import Watch
+from herorun.core.evidence import Excursion
+
+FAR = 3.0  # times what it was, or a third of it
+NOISE = 8.0
+FREEZE = 500
+HELD = 3
+
+_FAR = math.log(FAR)
+RULES = (FAR, NOISE, FREEZE, HELD)
+
+
+@dataclass(slots=True)
+class Wander:
+    trend: Trend = field(default_factory=Trend)
+    away: Watch = field(default_factory=Watch)
+
+    def told(self, metric: str) -> list[Excursion]:
+        return self.away.told("wander", metric)
+
+
+def judge(state: Wander, metric: str, step: int, value: float, fresh: bool, declared: bool) -> None:
+    """A metric without a band, against its own trend, both ways."""
+    if value <= 0.0:
+        return
+    y, trend, away = math.log(value), state.trend, state.away
+    excess = y - trend.level
+    if trend.rows >= SETTLE and abs(excess) > max(_FAR, NOISE * trend.scale):
+        streak = away.over(step, excess, math.exp(trend.level), trend.scale, declared)
+        if streak.rows > FREEZE:
+            away.end("wander", metric)
+            trend.begin(y)
+    elif away.streak is not None:
+        away.within("wander", metric)
+    if fresh and (away.streak is None or away.streak.rows < HELD):
+        trend.learn(y)
+
+
+def judge_band(watch: Watch, metric: str, step: int, value: float, least: float, most: float) -> None:
+    """A metric with a band. The peak is the ratio to the bound that it passed, where that makes sense."""
+    if least <= value <= most:
+        if watch.streak is not None:
+            watch.within("band", metric)
+        return
+    bound = least if value < least else most
+    excess = math.log(value / bound) if value > 0 and bound > 0 else math.copysign(math.inf, value - bound)
+    watch.over(step, excess, bound, 0.0)

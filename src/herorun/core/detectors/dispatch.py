@@ -1,0 +1,170 @@
+"""One row through every fold: what each of its values is, and who judges it."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
+
+from herorun.core.bounded import MOST_NAMES
+from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resume, throughput
+from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.names import Names, Role
+from herorun.core.detectors.state import MetricsState, Seen
+from herorun.core.ports import Row
+
+MUTED = 150  # rows after a declared phase in which what begins is marked as declared
+TOO_MANY = f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones are not judged"
+S = TypeVar("S")
+
+
+def _begin_attempt(state: MetricsState, step: int) -> None:
+    if state.attempts:
+        far = gaps.far(state.steps, step - state.high_water)
+        trend, at = state.loss.trend, resume.Place(step, state.high_water, state.steps.stride, far)
+        resume.restart(state.lineage, at, state.instance, trend)
+    state.attempts += 1
+    state.first_step = step
+    state.begun = True
+    state.pauses.last = None
+
+
+def judge(state: MetricsState, row: Row, names: Names) -> None:
+    step, values = row.step + 1 - names.first_step, row.values
+    if not state.begun:
+        _begin_attempt(state, step)
+    state.judged += 1
+    if gaps.see(state.steps, step):
+        resume.lose(state.lineage)
+    fresh = step > state.high_water
+    boundary = _phase(state, step, names.phases) if names.phases else False
+    declared = state.since_phase < MUTED
+    state.step = step
+    if fresh:
+        state.high_water = step
+    seconds = row.at.timestamp() if row.at is not None else None
+    at = Where(step, fresh, declared, boundary, seconds)
+    for name in names.loss:
+        if name in values:
+            _loss(state, name, values, names, at)
+            break
+    roles = names.roles
+    for name, value in values.items():
+        role = roles[name]
+        if role is not None:
+            _value(state, name, role, value, names, at)
+    if seconds is not None:
+        resume.see_time(state.lineage, step, seconds)
+        throughput.judge_wall(state.wall, step, seconds, False, declared)
+        throughput.judge_pause(state.pauses, seconds)
+    state.last = values
+
+
+class Where(NamedTuple):
+    """Where a row stands."""
+
+    step: int
+    fresh: bool  # beyond all steps so far
+    declared: bool  # within the first rows of a declared phase
+    boundary: bool  # the first row of one
+    seconds: float | None  # since the epoch, where it tells its time
+
+
+def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
+    """Whether a declared phase begins with this row."""
+    state.since_phase += 1
+    begun = sum(boundary < step for boundary in phases)
+    changed, state.phases = begun > state.phases, begun
+    if changed:
+        state.since_phase = 0
+    return changed
+
+
+def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: Where) -> None:
+    value = values[name]
+    _report(state, "loss")
+    if value - value == 0.0:
+        if name in state.non_finite:
+            nonfinite.judge(state.non_finite, name, at.step, True)
+        before = None if at.fresh else state.lineage.old_losses.get(at.step)
+        loss.judge(state.loss, at.step, value, at.fresh, at.declared, at.boundary, before)
+        resume.see_loss(state.lineage, at.step, value)
+    elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
+        nonfinite.judge(state.non_finite, name, at.step, False)  # the loss of a skipped step harmed nothing
+
+
+def _value(state: MetricsState, name: str, role: Role, value: float, names: Names, at: Where) -> None:
+    is_finite = value - value == 0.0
+    if role.watched and (not is_finite or name in state.non_finite):
+        nonfinite.judge(state.non_finite, name, at.step, is_finite)
+    if role.declared:
+        _report(state, name)
+    if is_finite and role.kind:
+        JUDGES[role.kind](state, name, value, names, at)
+
+
+def _norm(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    grad_norm.judge(_of(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared)
+
+
+def _rate(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    resume.see_rate(state.lineage, at.step, value)
+    if value > 0.0:
+        _of(state.rates, name, Watch).within("spent", name, 0)
+    elif value == 0.0 and name in state.rates:
+        state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
+
+
+def _time(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    state.timed = True
+    throughput.judge(
+        _of(state.speeds, name, throughput.Speed), name, at.step, value, at.declared, at.boundary
+    )
+
+
+def _speed(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    if value > 0.0 and not state.timed:
+        throughput.judge(
+            _of(state.speeds, name, throughput.Speed), name, at.step, 1 / value, at.declared, at.boundary
+        )
+
+
+def _wander(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    if name not in state.wanders and len(state.wanders) >= MOST_NAMES:
+        if TOO_MANY not in state.problems:
+            state.problems = (*state.problems, TOO_MANY)
+        return
+    band.judge(_of(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared)
+
+
+def _band(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    least, most = names.band_of[name]
+    band.judge_band(_of(state.bands, name, Watch), name, at.step, value, least, most)
+
+
+def _skipped(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+    nonfinite.judge(state.non_finite, nonfinite.SKIPS, at.step, value <= 0)
+    if at.seconds is not None:
+        nonfinite.judge_skip(state.skips, at.step, value > 0, at.seconds)
+
+
+JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, Where], None]] = {
+    "norm": _norm,
+    "rate": _rate,
+    "time": _time,
+    "speed": _speed,
+    "wander": _wander,
+    "band": _band,
+    "skipped": _skipped,
+}
+
+
+def _of(table: dict[str, S], name: str, kind: type[S]) -> S:
+    if name not in table:
+        table[name] = kind()
+    return table[name]
+
+
+def _report(state: MetricsState, name: str) -> None:
+    seen = state.seen.get(name)
+    if seen is None:
+        seen = state.seen[name] = Seen(state.judged)
+    seen.longest = max(seen.longest, state.judged - seen.last)
+    seen.last = state.judged

@@ -1,0 +1,50 @@
+"""Rows that are not there: steps that jump ahead and then go on as before.
+
+A file of rows that is cut or rotated, or whose last rows a killed writer never flushed, lacks some. Nothing is compared
+across such a gap. A trainer that logs more rarely from some step on leaves none: there the steps stay far apart.
+"""
+
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.reorder import WAITING
+
+FAR = 5.0  # times the usual steps between two rows
+KEPT = 5  # gaps
+EASE = 8  # rows in which the usual distance is forgotten by half or so
+
+RULES = (FAR, KEPT, EASE)
+
+
+@dataclass(slots=True)
+class Steps:
+    """How far apart rows are, and where some are missing."""
+
+    last: int | None = None
+    stride: float = 0.0  # usual steps between two rows; 0: there was only one
+    jump: list[int] = field(default_factory=list)  # the steps around one that the next row explains
+    lost: list[tuple[int, int]] = field(default_factory=list)  # the steps of the rows around each gap
+
+
+def see(state: Steps, step: int) -> bool:
+    """One row more, in order. Whether it lies too far ahead of the row before to be compared with it."""
+    before, state.last = state.last, step
+    if before is None or step <= before:
+        state.jump = []
+        return False
+    apart = step - before
+    if far(state, apart):
+        if state.jump:  # twice in a row: it logs more rarely now
+            state.stride, state.jump = float(apart), []
+        else:
+            state.jump = [before, step]
+        return True
+    if state.jump:
+        state.lost = [*state.lost, (state.jump[0], state.jump[1])][-KEPT:]
+        state.jump = []
+    state.stride = max(float(apart), state.stride - (state.stride - apart) / EASE)
+    return False
+
+
+def far(state: Steps, apart: int) -> bool:
+    """Whether rows so many steps apart have others between them."""
+    return state.stride > 0 and apart > max(WAITING, FAR * state.stride)

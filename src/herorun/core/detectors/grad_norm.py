@@ -1,0 +1,74 @@
+"""The gradient norm before clipping: explosions, a slow growth over thousands of rows, and none at all."""
+
+import math
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.baseline import SETTLE, Trend
+from herorun.core.detectors.excursion import Watch
+from herorun.core.evidence import Excursion
+
+EXPLODED = 10.0
+FREEZE = 500
+HELD = 3
+FAST_RATE = 1 - 2 ** (-1 / 200)
+SLOW_RATE = 1 - 2 ** (-1 / 5000)
+CREEP = 3.0
+
+_EXPLODED, _CREEP = math.log(EXPLODED), math.log(CREEP)
+RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP)
+
+
+@dataclass(slots=True)
+class Norm:
+    trend: Trend = field(default_factory=Trend)
+    explosion: Watch = field(default_factory=Watch)
+    creep: Watch = field(default_factory=Watch)
+    vanished: Watch = field(default_factory=Watch)
+    fast: float = 0.0
+    slow: float = 0.0
+
+    def told(self, metric: str) -> list[Excursion]:
+        return [
+            *self.explosion.told("explosion", metric),
+            *self.creep.told("creep", metric),
+            *self.vanished.told("vanished", metric),
+        ]
+
+
+def judge(state: Norm, metric: str, step: int, value: float, fresh: bool, declared: bool) -> None:
+    if value <= 0.0:
+        if value == 0.0 and state.trend.rows >= SETTLE:
+            state.vanished.over(step, 0.0, math.exp(state.trend.level), 0.0, declared)
+        return
+    if state.vanished.streak is not None:
+        state.vanished.within("vanished", metric, 0)
+    y, trend = math.log(value), state.trend
+    if not trend.rows:
+        trend.begin(y)
+        state.fast = state.slow = y
+        return
+    excess, explosion = y - trend.level, state.explosion
+    if excess > _EXPLODED:
+        noise = (
+            trend.scale if trend.rows >= SETTLE else max(trend.jitter / max(trend.rows - 1, 1), trend.scale)
+        )
+        streak = explosion.over(step, excess, math.exp(trend.level), noise, declared)
+        if streak.rows > FREEZE:
+            explosion.end("explosion", metric)
+            trend.begin(y)
+    elif explosion.streak is not None:
+        explosion.within("explosion", metric)
+    if fresh and (explosion.streak is None or explosion.streak.rows < HELD):
+        trend.learn(y)
+        _creep(state, metric, step, y, declared)
+
+
+def _creep(state: Norm, metric: str, step: int, y: float, declared: bool) -> None:
+    rows = state.trend.rows
+    state.fast += max(FAST_RATE, 1 / rows) * (y - state.fast)
+    state.slow += max(SLOW_RATE, 1 / rows) * (y - state.slow)
+    growth = state.fast - state.slow
+    if growth > _CREEP:
+        state.creep.over(step, growth, math.exp(state.slow), state.trend.scale, declared)
+    elif state.creep.streak is not None:
+        state.creep.within("creep", metric, 0)

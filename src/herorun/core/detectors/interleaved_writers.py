@@ -1,0 +1,97 @@
+"""Two writers in one history: their rows come in turn, each going on where it left off.
+
+A restart goes back once and then catches up with what was there; of two trainers under one name each row, or each
+batch of rows, jumps to where the other one is. Where both are at the same steps, step after step is told twice, with
+another loss each.
+"""
+
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.reorder import WAITING
+from herorun.core.evidence import Excursion
+
+SWITCHES = 6  # turns, one after another, from which on there are two
+APART = 3.0  # times the steps between two rows of one writer: what is less may be one writer that skips a row
+LONGEST = 200  # rows that a turn may have
+DOUBLES = 10  # steps told twice, one soon after another; the first rows behind a restart repeat once
+NEAR = 8  # rows without one, by which that is over
+RECENT = 16  # steps
+
+RULES = (SWITCHES, APART, LONGEST, DOUBLES, NEAR, RECENT)
+
+
+@dataclass(slots=True)
+class Turns:
+    """Where the one that wrote last is, and where the other one was left."""
+
+    last: int | None = None
+    other: int | None = None
+    stride: int = 1  # steps between the newest two rows of one writer
+    rows: int = 0  # of this turn
+    switches: int = 0
+    mixed: Watch = field(default_factory=Watch)
+    recent: dict[int, float] = field(default_factory=dict)  # the loss by step
+    again: bool = False  # whether the last row told a step again
+    since: int = 0  # rows since one did
+    doubles: int = 0
+    doubled: Watch = field(default_factory=Watch)
+
+    def told(self) -> list[Excursion]:
+        return [*self.mixed.told("mixed", "rows"), *self.doubled.told("doubled", "rows")]
+
+
+def arrive(state: Turns, step: int, loss: float) -> None:
+    """One row with a loss, as it comes."""
+    _doubled(state, step, loss)
+    last, other = state.last, state.other
+    state.last = step
+    if last is None or step == last:
+        return
+    state.rows += 1
+    if state.rows > LONGEST:
+        _end(state)
+        other = None
+    if other is not None and _other_goes_on(state, step, last, other):
+        state.stride = step - other
+        state.other, state.rows, state.switches = last, 0, state.switches + 1
+        if state.switches >= SWITCHES:
+            state.mixed.over(step, 0.0, float(last), 0.0)
+    elif step < last - WAITING:
+        _end(state)
+        state.other = last
+    elif step > last:
+        state.stride = step - last
+        if other is not None and last < other <= step:  # it has caught up with what was there before
+            _end(state)
+
+
+def _other_goes_on(state: Turns, step: int, last: int, other: int) -> bool:
+    """Whether the step follows the other one's newest, and not the one that came last."""
+    jump = step - last
+    if not (jump < -WAITING or jump > max(WAITING, APART * state.stride)):
+        return False
+    return step > other and step - other < abs(jump) / APART
+
+
+def _end(state: Turns) -> None:
+    state.other, state.rows, state.switches = None, 0, 0
+    state.mixed.end("mixed", "rows")
+
+
+def _doubled(state: Turns, step: int, loss: float) -> None:
+    recent = state.recent
+    if recent and step < min(recent):  # a restart, or the other of two that are far apart
+        recent.clear()
+    known = recent.setdefault(step, loss)
+    if len(recent) > RECENT:
+        del recent[min(recent)]
+    again = known != loss and known - known == loss - loss == 0.0
+    if again and not state.again:
+        state.doubles += 1
+        if state.doubles >= DOUBLES:
+            state.doubled.over(step, 0.0, known, 0.0)
+    state.again, state.since = again, 0 if again else state.since + 1
+    if state.since > NEAR:
+        state.doubles = 0
+        state.doubled.end("doubled", "rows")

@@ -1,0 +1,57 @@
+"""Values that are not finite, and steps that were skipped for them."""
+
+import math
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.excursion import Watch
+from herorun.core.evidence import Excursion
+
+SKIPS = "skipped steps"
+OFTEN = 3  # skipped steps within WITHIN seconds
+WITHIN = 900.0
+SEARCH = 50  # rows of an attempt in which half precision looks for its loss scale, and skips as it does
+
+RULES = (OFTEN, WITHIN, SEARCH)
+
+
+def judge(open_now: dict[str, Watch], metric: str, step: int, finite: bool) -> None:
+    """One value of a metric that must be finite."""
+    watch = open_now.get(metric)
+    if not finite:
+        if watch is None:
+            watch = open_now[metric] = Watch()
+        watch.over(step, math.inf, math.nan, 0.0)
+    elif watch is not None and watch.streak is not None:
+        watch.within("not-finite", metric, 0)
+
+
+def told(open_now: dict[str, Watch]) -> list[Excursion]:
+    return [e for name, watch in sorted(open_now.items()) for e in watch.told("not-finite", name)]
+
+
+@dataclass(slots=True)
+class Skips:
+    """Steps that were skipped lately, by the clock; they need not follow one another."""
+
+    rows: int = 0  # of this attempt that tell whether a step was skipped
+    times: list[float] = field(default_factory=list)  # of the newest, in seconds since the epoch
+    steps: list[int] = field(default_factory=list)  # the same
+    often: Watch = field(default_factory=Watch)
+
+
+def judge_skip(state: Skips, step: int, skipped: bool, at: float) -> None:
+    """One row that says whether its step was skipped, and tells its time."""
+    state.rows += 1
+    while state.times and at - state.times[0] > WITHIN:
+        state.times.pop(0)
+        state.steps.pop(0)
+    if skipped and state.rows > SEARCH:
+        state.times.append(at)
+        state.steps.append(step)
+    if len(state.times) < OFTEN:
+        state.often.end("skipped", SKIPS)
+    elif skipped:
+        fresh = state.often.streak is None
+        streak = state.often.over(step, math.log(len(state.times)), 1.0, 0.0)
+        if fresh:
+            streak.first_step, streak.rows = state.steps[0], len(state.times)

@@ -1,0 +1,257 @@
+"""The folds together: rows in, a state out; and the state as evidence."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from herorun.core.canonical_json import digest
+from herorun.core.detectors import (
+    band,
+    baseline,
+    excursion,
+    gaps,
+    grad_norm,
+    interleaved_writers,
+    loss,
+    nonfinite,
+    reorder,
+    resume,
+    throughput,
+)
+from herorun.core.detectors.dispatch import MUTED, judge
+from herorun.core.detectors.instances import (
+    Boundary,
+    known_by_count,
+    known_place,
+    launched_by,
+    passes_start,
+    writer_of,
+)
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.state import MetricsState, copied
+from herorun.core.evidence import Excursion, Metrics, Presence
+from herorun.core.ports import Row
+
+TREND = (
+    baseline.HALF_LIFE,
+    baseline.SETTLE,
+    baseline.YOUNG,
+    baseline.WEIGHT,
+    baseline.CLIP,
+    baseline.LAG,
+    baseline.FOLLOW,
+    baseline.FLOOR,
+)
+STREAK = (excursion.MISSES, excursion.KEPT)
+SHAPE = 9  # of the state
+
+
+def rules_digest() -> str:
+    """Names the constants and the state's shape: a cached state of other rules is folded anew."""
+    parts = (
+        loss.RULES,
+        grad_norm.RULES,
+        throughput.RULES,
+        band.RULES,
+        resume.RULES,
+        reorder.RULES,
+        nonfinite.RULES,
+        gaps.RULES,
+    )
+    return digest([SHAPE, MUTED, TREND, STREAK, *parts, interleaved_writers.RULES])
+
+
+def fold_rows(
+    state: MetricsState,
+    rows: Iterable[Row],
+    names: Names,
+    seen_at: datetime | None = None,
+    keep_closed: bool = False,
+    boundaries: Sequence[Boundary] = (),
+) -> MetricsState:
+    """The state after these rows. `seen_at` stands in for the time of rows that have none of their own; `boundaries`
+    say where instances begin.
+
+    Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is reported
+    by the tick that saw it end.
+    """
+    state = copied(state)
+    if not keep_closed:
+        for watch in state.watches():
+            watch.closed = []
+    _see_restart(state, names, boundaries)
+    for row in rows:
+        _take(state, row, names, seen_at, boundaries)
+    return state
+
+
+def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> None:
+    """A check-in is read beside the rows: the first rows of a restart may have been judged before it was known."""
+    newest = boundaries[-1] if boundaries else None
+    if newest is None or newest.instance != state.instance or newest.attempt <= state.start:
+        return
+    since = newest.since.timestamp()
+    times = [row.at.timestamp() for row in state.waiting if row.at]
+    if max([*times, *state.lineage.times.values()], default=since) <= since:
+        return  # its rows are still to come
+    for row in state.waiting:
+        judge(state, row, names)
+    state.waiting, state.start = [], newest.attempt
+    first = resume.split(state.lineage, since, state.instance, state.loss.trend, state.steps.stride)
+    if first is not None:
+        state.attempts, state.first_step = state.attempts + 1, first
+
+
+def _take(
+    state: MetricsState, row: Row, names: Names, seen_at: datetime | None, boundaries: Sequence[Boundary]
+) -> None:
+    at = _no_later(row.at, seen_at)
+    state.rows += 1
+    step = row.step + 1 - names.first_step
+    before, newest = state.instance, _newest(state, row, step, at, boundaries)
+    follows = newest is not None and (newest.instance != before or newest.attempt > state.start)
+    relaunched = follows and (row.at is not None or _passes_start(state, row, names, newest))
+    if at is not None and (state.advanced_at is None or at > state.advanced_at):
+        state.advanced_at = at
+    loss_told = names.loss_of(row.values)
+    if loss_told is not None:
+        interleaved_writers.arrive(state.turns, step, loss_told)
+    ready, begins = reorder.take(state, row, names, relaunched and bool(before))
+    for waited in ready:
+        judge(state, waited, names)
+    if begins:
+        _end_attempt(state)
+    if newest and (relaunched or begins or not before):
+        if before and newest.instance != before:
+            _end_instance(state, newest.start)
+        doubtful = begins and row.at is None and not newest.can_reach(step)
+        sure = newest.wrote(state.rows, state.looked_at)
+        state.instance = boundaries[0].instance if doubtful and not sure else newest.instance
+        state.start = newest.attempt if state.instance == newest.instance else 1
+
+
+def _newest(
+    state: MetricsState, row: Row, step: int, at: datetime | None, boundaries: Sequence[Boundary]
+) -> Boundary | None:
+    """The newest instance that can have written the row; None where the record knows of none."""
+    if row.at is None:  # whose such a row is can be told of launches alone, by counting
+        boundaries = [each for each in boundaries if each.attempt == 1]
+    if not boundaries:
+        return None
+    known = known_place(boundaries, state.instance, state.start)
+    if known == len(boundaries) - 1:
+        return boundaries[-1]
+    if row.at is None:
+        newest = known_by_count(boundaries, at, state.rows, known)
+        newest = writer_of(boundaries, state.rows, step, newest, known, state.looked_at)
+    else:
+        newest = launched_by(boundaries, at, known)
+    return boundaries[newest] if newest >= 0 else None
+
+
+def _passes_start(state: MetricsState, row: Row, names: Names, newest: Boundary | None) -> bool:
+    if newest is None:
+        return False
+    offset = 1 - names.first_step
+    reached = max([state.high_water, *(other.step + offset for other in state.waiting)])
+    return passes_start(newest, row.step + offset, reached)
+
+
+def _no_later(written: datetime | None, seen: datetime | None) -> datetime | None:
+    """A row is no younger than the source it stands in: one that is stamped in the future would hide a hang."""
+    return min(written, seen) if written and seen else written or seen
+
+
+def _end_attempt(state: MetricsState) -> None:
+    """What was open ended with the old attempt, and is still to be told."""
+    shape = state.loss
+    for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained", "frozen"):
+        getattr(shape, kind).end(kind, "loss")
+    for name, watch in state.non_finite.items():
+        watch.end("not-finite", name)
+    for name, found in state.norms.items():
+        found.explosion.end("explosion", name)
+        found.vanished.end("vanished", name)
+    for name, pace in state.speeds.items():
+        pace.slow.end("slow", name)
+        pace.warm = 0
+    for name, watch in state.rates.items():
+        watch.end("spent", name)
+    state.skips.often.end("skipped", nonfinite.SKIPS)
+    state.skips = nonfinite.Skips(often=state.skips.often)
+    state.wall.began = None
+    state.begun = False
+
+
+def _end_instance(state: MetricsState, start: int | None) -> None:
+    """What an instance's own rows showed is not told of the next one, which does those steps again.
+
+    Up to the start of the next one the lineage is the same: values that were not finite there went into its weights.
+    """
+    for watch in state.watches():
+        watch.streak = None
+        same = [e for e in watch.closed if start is not None and e.first_step <= start]
+        watch.closed = [excursion for excursion in same if excursion.kind == "not-finite"]
+
+
+def summarise(state: MetricsState, names: Names) -> Metrics | None:
+    """The evidence that checks judge, the waiting rows included; None before the first row."""
+    if not state.rows or state.advanced_at is None:
+        return None
+    whole = copied(state)
+    for row in whole.waiting:
+        judge(whole, row, names)
+    return _told(whole, names)
+
+
+def _told(state: MetricsState, names: Names) -> Metrics:
+    assert state.advanced_at is not None
+    excursions = [
+        *state.loss.told(),
+        *(e for name, found in sorted(state.norms.items()) for e in found.told(name)),
+        *(e for name, pace in sorted(state.speeds.items()) for e in _paced(pace.told(name), names)),
+        *(replace(e, inverse=True) for e in state.wall.told()),
+        *state.skips.often.told("skipped", nonfinite.SKIPS),
+        *(e for name, other in sorted(state.wanders.items()) for e in other.told(name)),
+        *(e for name, watch in sorted(state.bands.items()) for e in watch.told("band", name)),
+        *(e for name, watch in sorted(state.rates.items()) for e in watch.told("spent", name)),
+        *state.turns.told(),
+    ]
+    return Metrics(
+        step=state.step,
+        rows=state.rows,
+        advanced_at=state.advanced_at,
+        first_step=state.first_step,
+        high_water=state.high_water,
+        attempts=state.attempts,
+        last=state.last,
+        spikes=tuple(state.loss.spike.told("spike", "loss")),
+        non_finite=tuple(nonfinite.told(state.non_finite)),
+        problems=state.problems,
+        excursions=tuple(excursions),
+        resume=resume.told(state.lineage),
+        presence=tuple(
+            _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
+        ),
+        late=state.late,
+        behind=state.behind,
+        pause=state.pauses.usual,
+        instance=state.instance,
+        lost=tuple(state.steps.lost),
+        stride=state.steps.stride,
+        opening=tuple(state.lineage.opening),
+    )
+
+
+def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:
+    """Of a time of a step, or of a rate."""
+    for each in excursions:
+        role = names.roles[each.metric]
+        yield replace(each, inverse=role is not None and role.kind == "speed")
+
+
+def _presence(state: MetricsState, name: str) -> Presence:
+    seen = state.seen.get(name)
+    if seen is None:
+        return Presence(name, state.judged, seen=False)
+    return Presence(name, state.judged - seen.last, seen.longest)

@@ -1,0 +1,98 @@
+"""Rows in the order of their steps, and where one attempt ends and the next begins.
+
+Up to eight rows may come out of order: they wait until none can come before them. A step that goes back further than
+that, or whose loss is told anew and differently, or that a new execution wrote, begins an attempt. A row that comes
+twice is judged once; a step that is spread over several rows is judged whole.
+"""
+
+import math
+from typing import Protocol
+
+from herorun.core.detectors.names import Names
+from herorun.core.ports import Row
+
+WAITING = 8
+OLDER = 8  # executions that are remembered, so that a straggler of one is no new attempt
+
+RULES = (WAITING, OLDER)
+
+
+class Ordering(Protocol):
+    """What must be known of the rows before."""
+
+    waiting: list[Row]  # by step
+    attempt: str  # the newest execution
+    older: list[str]  # executions before it
+    begun: bool  # whether a row of the newest attempt was judged
+    step: int  # of the last one that was
+    late: int
+
+
+def take(state: Ordering, row: Row, names: Names, relaunched: bool = False) -> tuple[list[Row], bool]:
+    """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins after them.
+
+    `relaunched`: the record says that another instance wrote it than the rows before.
+    """
+    waiting = state.waiting
+    if relaunched and (waiting or state.begun):
+        return _begin(state, row)
+    if row.attempt and row.attempt != state.attempt:
+        if row.attempt in state.older:
+            state.late += 1
+            return [], False
+        return _begin(state, row)
+    if state.begun and row.step + 1 - names.first_step <= state.step:
+        return _begin(state, row)
+    if waiting and row.step <= waiting[-1].step:
+        return _among(state, row, names)
+    waiting.append(row)
+    return _ready(waiting), False
+
+
+def _ready(waiting: list[Row]) -> list[Row]:
+    return [waiting.pop(0)] if len(waiting) > WAITING else []
+
+
+def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
+    """A step among those that wait, or before all of them."""
+    waiting = state.waiting
+    place = next(i for i, other in enumerate(waiting) if other.step >= row.step)
+    there, newest = waiting[place], waiting[-1]
+    later = row.at is not None and newest.at is not None and row.at > newest.at
+    if there.step != row.step:
+        if later:  # a straggler is older than what came before it
+            return _begin(state, row)
+        waiting.insert(place, row)
+        return _ready(waiting), False
+    if there is not newest and _again(there, row, names, later):
+        return _begin(state, row)
+    state.late += not _merged(waiting, place, row, names)
+    return [], False
+
+
+def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
+    """Whether a row had something new to say of a step that is there: what is there already stands."""
+    there = waiting[place]
+    known = names.loss_of(there.values) is not None  # one loss a step, under whichever name
+    new = {k: v for k, v in row.values.items() if k not in there.values and not (known and k in names.loss)}
+    if new:
+        waiting[place] = Row(there.step, {**there.values, **new}, there.at, there.attempt)
+    return bool(new)
+
+
+def _again(there: Row, row: Row, names: Names, later: bool) -> bool:
+    """Whether the same step was trained again: its loss is another one, or it is told after later steps."""
+    old, new = names.loss_of(there.values), names.loss_of(row.values)
+    if old is None or new is None:
+        return False
+    return later or (old != new and not (math.isnan(old) and math.isnan(new)))
+
+
+def _begin(state: Ordering, row: Row) -> tuple[list[Row], bool]:
+    """An attempt begins: what waits is judged first."""
+    ready, state.waiting = state.waiting, [row]
+    first = not ready and not state.begun
+    if row.attempt:
+        state.older = [*state.older, state.attempt][-OLDER:] if state.attempt else state.older
+        state.attempt = row.attempt
+    return ready, not first

@@ -1,0 +1,251 @@
+"""How a new attempt goes on from the one before: step by step where both logged the same steps, by the level after.
+
+The losses and learning rates of the newest rows are kept by step. A restart sets them aside, to be compared with.
+"""
+
+import math
+from dataclasses import dataclass, field
+from itertools import islice
+from statistics import fmean, median
+from typing import NamedTuple
+
+from herorun.core.detectors.baseline import Trend
+from herorun.core.evidence import Resume
+
+REMEMBERED = 2048  # rows
+OPENING = 4  # rows of the run's beginning
+EARLY = 5  # rows
+SAMPLED = 65  # differences that the median is taken of
+BAD = 0.002  # the seed's
+WARM_UP = 50  # rows beyond the high water
+AVERAGED = 50  # rows after those
+
+NEAR = 5.0  # times the usual steps between two rows, within which a learning rate tells of another step's
+NEAREST = 8  # steps, at least
+
+RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED, NEAR, NEAREST)
+
+
+class Place(NamedTuple):
+    """Where a new attempt begins."""
+
+    step: int
+    high_water: int
+    stride: float  # usual steps between two rows
+    far: bool  # rows are missing between the high water and this step
+
+
+@dataclass(slots=True)
+class Comparison:
+    """The newest attempt against the one before it."""
+
+    step: int
+    high_water: int
+    level: float  # the trend's, at the resume
+    mean: float  # of the logarithms of the last losses before it; the trend's level where there are too few
+    noise: float
+    fall: float | None
+    differences: list[float] = field(default_factory=list)
+    worst: float = 0.0
+    worst_step: int = 0
+    first_bad_step: int | None = None
+    compared: int = 0
+    beyond: int = 0
+    total: float = 0.0
+    counter_reset: bool = False
+    rate_before: float | None = None
+    rate_after: float | None = None
+    rate_exact: bool = False
+    instance: str = ""
+    stride: float = 0.0  # usual steps between two rows
+    shift: float = 0.0  # the sum of the logarithms of new to old at equal steps
+    shifted: int = 0  # rows in that sum
+    broken: bool = False  # rows are missing
+
+
+@dataclass(slots=True)
+class Lineage:
+    """What must be remembered to compare."""
+
+    losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
+    rates: dict[int, float] = field(default_factory=dict)
+    times: dict[int, float] = field(default_factory=dict)  # since the epoch, where rows tell their time
+    old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
+    old_rates: dict[int, float] = field(default_factory=dict)
+    first: float | None = None  # the run's very first loss
+    opening: list[float] = field(default_factory=list)  # the first ones
+    first_step: int = 0
+    comparison: Comparison | None = None
+
+
+def restart(state: Lineage, at: Place, instance: str, trend: Trend) -> None:
+    """A new attempt begins."""
+    state.old_losses = {**state.old_losses, **state.losses}
+    state.old_rates = {**state.old_rates, **state.rates}
+    _forget(state.old_losses)
+    _forget(state.old_rates)
+    before = list(state.losses.values())
+    state.losses, state.rates, state.times = {}, {}, {}
+    mean = _mean(before, trend.level)
+    fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
+    state.comparison = Comparison(at.step, at.high_water, trend.level, mean, trend.scale, fall)
+    state.comparison.instance, state.comparison.stride, state.comparison.broken = instance, at.stride, at.far
+
+
+def split(state: Lineage, since: float, instance: str, trend: Trend, stride: float) -> int | None:
+    """A restart that became known after its rows were judged: those written since are compared with those before.
+
+    The first step of the new attempt; None where every row, or none, is as new as the restart.
+    """
+    times = {step: seconds for step, seconds in sorted(state.times.items()) if seconds >= since}
+    if not times or len(times) == len(state.times):
+        return None
+    losses = {step: state.losses.pop(step) for step in times if step in state.losses}
+    rates = {step: state.rates.pop(step) for step in times if step in state.rates}
+    first, high_water = min(times), max(state.times.keys() - times.keys())
+    restart(state, Place(first, high_water, stride, False), instance, trend)
+    assert state.comparison is not None
+    state.comparison.level = state.comparison.mean  # the trend has followed the new rows
+    for step, loss in losses.items():
+        see_loss(state, step, loss)
+    for step, rate in rates.items():
+        see_rate(state, step, rate)
+    state.times = times
+    return first
+
+
+def see_time(state: Lineage, step: int, seconds: float) -> None:
+    state.times[step] = seconds
+    if len(state.times) > REMEMBERED:
+        del state.times[next(iter(state.times))]
+
+
+def lose(state: Lineage) -> None:
+    """Rows are missing before the next one: no level is compared across the gap."""
+    if state.comparison is not None and state.comparison.beyond < WARM_UP + AVERAGED:
+        state.comparison.broken = True
+
+
+def _mean(losses: list[float], level: float) -> float:
+    lately = [math.log(loss) for loss in losses[-AVERAGED:] if loss > 0]
+    return fmean(lately) if len(lately) == AVERAGED else level
+
+
+def _offset(compared: Comparison, averaged: int) -> float:
+    """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it that was rolled back."""
+    if not averaged:
+        return 0.0
+    offset = compared.total / averaged
+    return min(offset, offset + compared.level - compared.mean, key=abs)
+
+
+def _fall(losses: list[float]) -> float | None:
+    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell lately.
+
+    None where too little was logged to tell: a young curve is steep.
+    """
+    before, lately = losses[-150:-75], losses[-75:]
+    usable = [loss for loss in (*before, *lately) if loss > 0]
+    if len(before) < 50:
+        return None
+    if len(usable) < len(before) + len(lately):
+        return 0.0
+    return max(math.log(fmean(before) / fmean(lately)), 0.0)
+
+
+def see_loss(state: Lineage, step: int, loss: float) -> None:
+    if state.first is None:
+        state.first, state.first_step = loss, step
+    if len(state.opening) < OPENING:
+        state.opening.append(loss)
+    compared = state.comparison
+    if compared is not None and step not in state.losses:
+        _compare(state, compared, step, loss)
+    state.losses[step] = loss
+    if len(state.losses) > REMEMBERED:
+        del state.losses[next(iter(state.losses))]
+
+
+def _compare(state: Lineage, compared: Comparison, step: int, loss: float) -> None:
+    old = state.old_losses.get(step)
+    if step == compared.step and step == state.first_step and state.first:
+        compared.counter_reset = 0 < loss < 0.75 * state.first
+    if step <= compared.high_water:
+        if old is not None:
+            _differ(compared, step, loss - old)
+            if old > 0 and loss > 0:
+                compared.shift, compared.shifted = compared.shift + math.log(loss / old), compared.shifted + 1
+    elif loss > 0 and not compared.broken:
+        compared.beyond += 1
+        if WARM_UP < compared.beyond <= WARM_UP + AVERAGED:
+            compared.total += math.log(loss) - compared.level
+
+
+def _differ(compared: Comparison, step: int, difference: float) -> None:
+    compared.compared += 1
+    if len(compared.differences) < SAMPLED:
+        compared.differences.append(difference)
+    if abs(difference) > abs(compared.worst):
+        compared.worst, compared.worst_step = difference, step
+    if abs(difference) > BAD and compared.first_bad_step is None:
+        compared.first_bad_step = step
+
+
+def see_rate(state: Lineage, step: int, rate: float) -> None:
+    compared = state.comparison
+    if compared is not None and compared.rate_after is None:
+        expected, exact = _expected_rate(state, compared, step, rate)
+        compared.rate_before, compared.rate_after, compared.rate_exact = expected, rate, exact
+    state.rates[step] = rate
+    if len(state.rates) > REMEMBERED:
+        del state.rates[next(iter(state.rates))]
+
+
+def _expected_rate(state: Lineage, compared: Comparison, step: int, rate: float) -> tuple[float | None, bool]:
+    """The learning rate at this step before; else the one near it, or as that one was moving, whichever fits better."""
+    rates = state.old_rates
+    if step in rates:
+        return rates[step], True
+    near = sorted(rates, key=lambda other: abs(other - step))[:2]
+    if not near or abs(near[0] - step) > max(NEAREST, NEAR * compared.stride):
+        return None, False
+    usual = rates[near[0]]
+    if len(near) < 2:
+        return usual, False
+    slope = (usual - rates[near[1]]) / (near[0] - near[1])
+    return min(usual, max(usual + slope * (step - near[0]), 0.0), key=lambda one: abs(one - rate)), False
+
+
+def _forget(values: dict[int, float]) -> None:
+    for step in list(islice(values, max(len(values) - REMEMBERED, 0))):
+        del values[step]
+
+
+def told(state: Lineage) -> Resume | None:
+    compared = state.comparison
+    if compared is None:
+        return None
+    averaged = min(max(compared.beyond - WARM_UP, 0), AVERAGED)
+    sizes = [abs(difference) for difference in compared.differences]
+    return Resume(
+        compared.step,
+        compared.high_water,
+        compared.compared,
+        tuple(compared.differences[:EARLY]),
+        median(sizes) if sizes else 0.0,
+        compared.worst,
+        compared.worst_step,
+        compared.first_bad_step,
+        averaged,
+        _offset(compared, averaged),
+        compared.noise,
+        compared.fall,
+        compared.counter_reset,
+        compared.rate_before,
+        compared.rate_after,
+        compared.rate_exact,
+        compared.instance,
+        compared.shift / compared.shifted if compared.shifted else 0.0,
+        math.exp(compared.level) if compared.noise else 0.0,
+        compared.broken,
+    )

@@ -1,0 +1,133 @@
+"""The whole state of the folds: a plain value, the same size however long the run."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from herorun.core.detectors.band import Wander
+from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.gaps import Steps
+from herorun.core.detectors.grad_norm import Norm
+from herorun.core.detectors.interleaved_writers import Turns
+from herorun.core.detectors.loss import Loss
+from herorun.core.detectors.nonfinite import Skips
+from herorun.core.detectors.resume import Lineage
+from herorun.core.detectors.throughput import Pauses, Speed, Wall
+from herorun.core.ports import Row
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Seen:
+    """How regularly a metric is reported, in rows."""
+
+    last: int = 0  # the row that it was last in; 0: in none yet
+    longest: int = 0
+
+
+@dataclass(slots=True)
+class MetricsState:
+    """What the rows so far amount to. Steps are completed updates.
+
+    The newest rows wait in order, to be judged once none can come before them; a summary judges them on a copy.
+    """
+
+    cursor: str = ""
+    rows: int = 0
+    late: int = 0
+    waiting: list[Row] = field(default_factory=list)  # by step
+    instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
+    start: int = 1  # which start of that instance wrote it
+    attempt: str = ""  # the newest execution
+    older: list[str] = field(default_factory=list)  # executions before it
+    judged: int = 0  # rows
+    begun: bool = False  # whether a row of the newest attempt was judged
+    step: int = 0
+    first_step: int = 0
+    high_water: int = 0
+    attempts: int = 0
+    advanced_at: datetime | None = None
+    looked_at: datetime | None = None  # when the tracker was read last, by our clock
+    behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
+    last: Mapping[str, float] = field(default_factory=dict)
+    since_phase: int = 1_000_000  # rows since a declared phase began
+    phases: int = 0  # how many have begun
+    loss: Loss = field(default_factory=Loss)
+    norms: dict[str, Norm] = field(default_factory=dict)
+    speeds: dict[str, Speed] = field(default_factory=dict)
+    timed: bool = False  # step times are reported: rates are the same thing told twice
+    wanders: dict[str, Wander] = field(default_factory=dict)
+    bands: dict[str, Watch] = field(default_factory=dict)
+    wall: Wall = field(default_factory=Wall)
+    pauses: Pauses = field(default_factory=Pauses)
+    non_finite: dict[str, Watch] = field(default_factory=dict)
+    skips: Skips = field(default_factory=Skips)
+    lineage: Lineage = field(default_factory=Lineage)
+    steps: Steps = field(default_factory=Steps)
+    rates: dict[str, Watch] = field(default_factory=dict)  # learning rates that were above zero
+    turns: Turns = field(default_factory=Turns)
+    seen: dict[str, Seen] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    def watches(self) -> list[Watch]:
+        """Every place where closed excursions wait to be told."""
+        loss = self.loss
+        found = [
+            loss.spike,
+            loss.elevated,
+            loss.drift,
+            loss.diverged,
+            loss.collapsed,
+            loss.untrained,
+            loss.frozen,
+            self.wall.slow,
+            self.skips.often,
+            self.turns.mixed,
+            self.turns.doubled,
+        ]
+        for norm in self.norms.values():
+            found += [norm.explosion, norm.creep, norm.vanished]
+        for speed in self.speeds.values():
+            found += [speed.slow, speed.leak]
+        found += [wander.away for wander in self.wanders.values()]
+        return [*found, *self.bands.values(), *self.non_finite.values(), *self.rates.values()]
+
+
+def copied(value: T) -> T:
+    """A copy that shares nothing that changes: rows, excursions and numbers do not."""
+    if isinstance(value, list):
+        return list(value)  # type: ignore[return-value]  # of the same type as what came in
+    if isinstance(value, dict):
+        return _copied_table(value)  # type: ignore[return-value]  # of the same type as what came in
+    if _changes(value):
+        fields = _fields(type(value))
+        new: Any = object.__new__(type(value))
+        for name in fields:
+            setattr(new, name, copied(getattr(value, name)))
+        return new  # type: ignore[no-any-return]  # of the same type as what came in
+    return value
+
+
+def _copied_table(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Tables hold either numbers or states, never both."""
+    if _changes(next(iter(value.values()), None)):
+        return {key: copied(item) for key, item in value.items()}
+    return dict(value)
+
+
+_known: dict[type, tuple[str, ...]] = {}
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    if kind not in _known:
+        params = getattr(kind, "__dataclass_params__", None)
+        changes = params is not None and not params.frozen
+        _known[kind] = tuple(f.name for f in dataclasses.fields(kind)) if changes else ()
+    return _known[kind]
+
+
+def _changes(value: Any) -> bool:
+    return bool(_fields(type(value)))

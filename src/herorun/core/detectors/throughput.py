@@ -1,0 +1,142 @@
+"""How long a step takes: a collapse against what was usual lately, and a leak against the best there ever was.
+
+Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from the attempt's
+start, which alone sees the gaps between steps. The first rows of an attempt compile and warm up, and are not judged.
+Beside them stands how long rows may stay away, as evaluations and saves make them do again and again.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.baseline import RATE, SETTLE, Trend
+from herorun.core.detectors.excursion import Watch
+from herorun.core.evidence import Excursion
+
+SLOW = 0.75  # of the usual throughput: the middle of the seed's 20-30 % below
+SLOW_WALL = 0.70  # evaluations and saves are in it
+LEAK = 0.95
+LEAK_NOISE = 1.0  # of the noise, which a smoothed level does not waver by
+WARM = 5  # rows
+FREEZE = 500
+UNIT = 20.0  # times the usual: what stays there that long is told in another unit
+HELD = 3
+BIN = 1800.0  # seconds of the wall clock
+SETTLE_BINS = 4
+FADE = 0.9995  # a row: a pause that does not come again is forgotten within thousands
+
+_SLOW, _SLOW_WALL, _LEAK, _UNIT = -math.log(SLOW), -math.log(SLOW_WALL), -math.log(LEAK), math.log(UNIT)
+RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, HELD, BIN, SETTLE_BINS, FADE)
+
+
+@dataclass(slots=True)
+class Speed:
+    trend: Trend = field(default_factory=Trend)
+    slow: Watch = field(default_factory=Watch)
+    leak: Watch = field(default_factory=Watch)
+    smooth: float = 0.0
+    best: float = 0.0
+    settled: bool = False
+    warm: int = 0  # rows of this attempt
+
+    def told(self, metric: str) -> list[Excursion]:
+        return [*self.slow.told("slow", metric), *self.leak.told("leak", metric)]
+
+
+def judge(state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool) -> None:
+    """Judge the time that a step takes; the inverse of a rate does as well."""
+    if seconds <= 0.0:
+        return
+    state.warm += 1
+    if state.warm <= WARM:
+        return
+    y, trend, slow = math.log(seconds), state.trend, state.slow
+    excess = y - trend.level
+    if trend.rows >= SETTLE and excess > _SLOW:
+        streak = slow.over(step, excess, math.exp(trend.level), trend.scale, declared)
+        if streak.rows > FREEZE:
+            slow.end("slow", metric)
+            trend.begin(y)
+            state.settled = state.settled and excess <= _UNIT
+    elif slow.streak is not None:
+        slow.within("slow", metric)
+    if slow.streak is None or slow.streak.rows < HELD:
+        trend.learn(y)
+        _leak(state, metric, step, y, declared, boundary)
+
+
+def _leak(state: Speed, metric: str, step: int, y: float, declared: bool, boundary: bool) -> None:
+    trend = state.trend
+    if not state.settled:
+        if trend.rows >= SETTLE:
+            state.settled, state.smooth, state.best = True, trend.level, trend.level
+        return
+    widest = 3 * trend.scale
+    state.smooth = smooth = state.smooth + RATE * min(max(y - state.smooth, -widest), widest)
+    if smooth < state.best or boundary:
+        state.best = smooth
+    loss = smooth - state.best
+    if loss > _LEAK and loss > LEAK_NOISE * trend.scale:
+        state.leak.over(step, loss, math.exp(state.best), trend.scale, declared)
+    elif state.leak.streak is not None:
+        state.leak.within("leak", metric, 0)
+
+
+@dataclass(slots=True)
+class Wall:
+    """Steps by the wall clock. A half hour that has ended is one value."""
+
+    began: float | None = None  # seconds since the epoch, of the bin under way
+    step: int = 0  # at its beginning
+    bins: int = 0
+    usual: float = 0.0  # steps a second, the mean of the bins so far, then a slow average
+    slow: Watch = field(default_factory=Watch)
+
+    def told(self) -> list[Excursion]:
+        return self.slow.told("wall", "steps by the wall clock")
+
+
+def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: bool) -> None:
+    if state.began is None or new_attempt or at < state.began:
+        state.began, state.step = at, step
+        return
+    passed = at - state.began
+    if passed < BIN:
+        return
+    pace = (step - state.step) / passed
+    state.began, state.step = at, step
+    if pace <= 0.0:
+        return
+    excess = math.log(state.usual / pace) if state.bins >= SETTLE_BINS else 0.0
+    if excess > _SLOW_WALL:
+        state.slow.over(step, excess, state.usual, 0.0, declared)
+        return
+    state.slow.within("wall", "steps by the wall clock", 0)
+    state.bins += 1
+    state.usual += (pace - state.usual) / min(state.bins, 48)
+
+
+@dataclass(slots=True)
+class Pauses:
+    """The longest pauses between rows of one attempt lately, in seconds. One alone may have been an outage."""
+
+    last: float | None = None  # when the newest row was written, in seconds since the epoch
+    longest: float = 0.0
+    second: float = 0.0
+
+    @property
+    def usual(self) -> float | None:
+        """The longest that came twice; None while nothing is known."""
+        return self.second or None
+
+
+def judge_pause(state: Pauses, at: float) -> None:
+    before, state.last = state.last, at
+    if before is None or at <= before:
+        return
+    pause = at - before
+    state.longest *= FADE
+    state.second *= FADE
+    if pause > state.longest:
+        state.longest, state.second = pause, state.longest
+    elif pause > state.second:
+        state.second = pause

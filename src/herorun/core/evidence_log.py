@@ -1,0 +1,83 @@
+"""What a tick saw, as it is kept for replay: one JSON object, digest by digest, and back.
+
+Secrets are masked before anything is digested, so that the digest in the journal is that of what is kept.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core import evidence as types
+from herorun.core.canonical_json import canonical, digest, plain
+from herorun.core.check import name_of
+from herorun.core.contract import Contract, contract_from
+from herorun.core.decode import read
+from herorun.core.evidence import Evidence, Nothing, Unavailable
+from herorun.core.redaction.scrub import scrub_tree
+
+# By name, what a tick may have judged by. Adapters and the repository are in its evidence too: they are no facts.
+KINDS: Mapping[str, type[Any]] = {
+    "Contract": Contract,
+    **{
+        name: kind
+        for name, kind in vars(types).items()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    },
+}
+
+
+class Lost(ValueError):
+    """What is kept cannot be what the tick saw: says why."""
+
+
+def keep(evidence: Evidence) -> dict[str, Any]:
+    """Every fact in plain form: `{"value": ...}`, or the reason as `{"nothing": ...}` or `{"unavailable": ...}`."""
+    kept = {name_of(kind): _form(value) for kind, value in evidence.items() if name_of(kind) in KINDS}
+    form: dict[str, Any] = scrub_tree(plain({name: form for name, form in kept.items() if form is not None}))
+    return form
+
+
+def _form(value: Any) -> dict[str, Any] | None:
+    match value:
+        case Nothing(why):
+            return {"nothing": why}
+        case Unavailable(why):
+            return {"unavailable": why}
+        case Contract():
+            # Not `data_for_toml`, whose JSON has no word for a threshold that is infinite.
+            return {"value": value.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)}
+    return {"value": value} if type(value) in KINDS.values() else None
+
+
+def digests(kept: Mapping[str, Any]) -> dict[str, str]:
+    """Each fact's own digest, as `Observed` names it."""
+    return {name: digest(form) for name, form in kept.items()}
+
+
+def unkeep(kept: Mapping[str, Any], told: Mapping[str, str]) -> Evidence:
+    """The evidence again, if it has the digests that the journal has `told`; else `Lost`.
+
+    A fact that this version does not know is left out: no check asks for it.
+    """
+    changed = sorted(n for n in kept.keys() | told.keys() if n not in kept or digest(kept[n]) != told.get(n))
+    if changed:
+        raise Lost(f"the evidence of {', '.join(changed)} is not what the tick saw: its digest differs")
+    return {KINDS[name]: _value(name, form) for name, form in kept.items() if name in KINDS}
+
+
+def _value(name: str, form: Mapping[str, Any]) -> Any:
+    """Nothing may be lost on the way: what is read must be written in the same words again."""
+    try:
+        if "nothing" in form:
+            return Nothing(str(form["nothing"]))
+        if "unavailable" in form:
+            return Unavailable(str(form["unavailable"]))
+        kind, told = KINDS[name], form["value"]
+        return contract_from(told, "the contract then") if kind is Contract else read(kind, told)
+    except Exception as error:  # WrongUse, a missing key, a field that this version reads otherwise
+        raise Lost(f"the evidence of {name} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def line_of(at: str, kept: Mapping[str, Any]) -> str:
+    """One line of the evidence file."""
+    return canonical({"at": at, "evidence": kept})

@@ -1,0 +1,139 @@
+"""What the journal tells of each instance: when it was wanted, started, checked in, and how it ended."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from herorun.core.event import CheckedIn, Decided, Event, Launched, Launching, Sealed
+from herorun.core.evidence import End, JobState
+from herorun.core.goodput.states import SECOND
+from herorun.core.recovery.classify import Cause, Ending
+
+STALLS = frozenset({"stalled-steps", "wedged"})  # the alerts that say that a live job makes no steps
+
+
+def micros(at: datetime) -> int:
+    """Whole microseconds since 1970."""
+    return round(at.timestamp() * SECOND)
+
+
+@dataclass
+class Life:
+    """One instance. Times are microseconds; None where nobody told."""
+
+    name: str
+    intended: int
+    launched: int
+    relaunch_of: str = ""
+    start_step: int | None = 0  # completed updates when it begins; None: its checkpoint's step is not known
+    from_checkpoint: bool = False
+    accelerators: int | None = None
+    job_started: int | None = None
+    checked_in: int | None = None
+    end: End | None = None
+    ending: Ending | None = None
+    seen_ended: int | None = None  # when the first tick saw the end
+
+    @property
+    def ended(self) -> int | None:
+        """By the scheduler, else when it was seen; None while nobody saw it."""
+        told = self.end.ended if self.end else None
+        if told is None and self.ending and micros(self.ending.ended) != self.seen_ended:
+            told = self.ending.ended
+        if told is not None:
+            return min(micros(told), self.seen_ended) if self.seen_ended is not None else micros(told)
+        return self.seen_ended
+
+    @property
+    def end_is_dated(self) -> bool:
+        """Whether the scheduler said when it ended: else it is only known when that was noticed."""
+        return self.ended is not None and self.ended != self.seen_ended
+
+    @property
+    def last_step(self) -> int:
+        """Completed updates when it ended, as the tick saw it; 0 where it saw none."""
+        return (self.end.step if self.end else 0) or 0
+
+    @property
+    def succeeded(self) -> bool:
+        return self.end is not None and self.end.state is JobState.SUCCEEDED
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why it was interrupted; None where it was not, or nobody saw its end."""
+        if self.ending:
+            return self.ending.cause
+        return Cause.UNKNOWN if self.end and not self.succeeded else None
+
+
+@dataclass
+class Told:
+    """All that the journal tells."""
+
+    lives: list[Life] = field(default_factory=list)
+    stalls: list[tuple[int, int]] = field(default_factory=list)  # since, last seen
+    until: int = 0  # of the newest event that tells of the run
+
+    def add(self, event: Event, launching: dict[str, Launching]) -> None:
+        match event:
+            case Launching():
+                launching.setdefault(event.instance, event)
+            case Launched():
+                self.lives.append(_life(event, launching.get(event.instance)))
+            case CheckedIn() if event.written is not None:
+                for life in self.lives:
+                    if life.name == event.instance and life.checked_in is None:
+                        life.checked_in = micros(event.written)
+            case Decided() if self.lives:
+                self._decided(event)
+        if isinstance(event, Launched | CheckedIn | Decided | Sealed):
+            self.until = max(self.until, micros(event.at))
+
+    def _decided(self, event: Decided) -> None:
+        at, current = micros(event.at), self.lives[-1]
+        if event.job_started is not None:
+            current.job_started = micros(event.job_started)
+        for life in self.lives:
+            if event.ended and event.ended.instance == life.name:
+                life.end = event.ended
+                life.seen_ended = life.seen_ended or at
+            if event.failure and event.failure.instance == life.name:
+                life.ending = event.failure
+                life.seen_ended = life.seen_ended or at
+        self.stalls += [(micros(a.since), at) for a in event.alerts if a.firing and a.check in STALLS]
+
+
+def told_by(events: Iterable[Event]) -> Told:
+    """The instances that were really launched, in their order, and what else is known of their time."""
+    told, launching = Told(), dict[str, Launching]()
+    for event in events:
+        told.add(event, launching)
+    return told
+
+
+def _life(event: Launched, launching: Launching | None) -> Life:
+    plan = launching.plan if launching else {}
+    start, hardware = _value(plan, "start"), _value(plan, "hardware") or {}
+    step = _start_step(start)
+    return Life(
+        event.instance,
+        micros(launching.at if launching else event.at),
+        micros(event.at),
+        event.relaunch_of,
+        step,
+        start is not None,
+        hardware.get("count"),
+    )
+
+
+def _start_step(start: Mapping[str, Any] | None) -> int | None:
+    if start is None or start.get("kind") == "weights-only":
+        return 0
+    step = start.get("step")
+    return int(step) if step is not None else None
+
+
+def _value(plan: Mapping[str, Any], name: str) -> Any:
+    sourced = plan.get(name)
+    return sourced.get("value") if isinstance(sourced, Mapping) else None

@@ -1,0 +1,74 @@
+"""The babysitter's own latencies: how long an end went unseen, how long until it ran again, how long a person took."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from herorun.core.event import Done, Event, Launched, Ordered, Word
+from herorun.core.goodput.instances import Told, micros
+from herorun.core.goodput.states import SECOND
+
+ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
+ASKED = "escalate/"  # how the keys of questions begin
+
+
+@dataclass(frozen=True)
+class Delay:
+    """Seconds. `unknown` counts those that nobody can tell, `open` those that are not over."""
+
+    count: int = 0
+    median: float | None = None
+    most: float | None = None
+    unknown: int = 0
+    open: int = 0
+
+
+@dataclass(frozen=True)
+class Delays:
+    detection: Delay  # from an end, by the scheduler's clock, until a tick saw it
+    relaunch: Delay  # from then until the next instance was submitted in its place
+    human: Delay  # from a question that was delivered until the first order about it
+
+
+def delays(events: Sequence[Event], told: Told) -> Delays:
+    return Delays(_detection(told), _relaunch(events, told), _human(events))
+
+
+def _detection(told: Told) -> Delay:
+    seen = [(life, life.seen_ended) for life in told.lives if life.seen_ended is not None]
+    known = [at - life.ended for life, at in seen if life.end_is_dated and life.ended is not None]
+    return _of(known, unknown=len(seen) - len(known))
+
+
+def _relaunch(events: Iterable[Event], told: Told) -> Delay:
+    seen = {life.name: life.seen_ended for life in told.lives if life.seen_ended is not None}
+    found = [
+        micros(event.at) - seen[event.relaunch_of]
+        for event in events
+        if isinstance(event, Launched) and event.relaunch_of in seen
+    ]
+    return _of([each for each in found if each >= 0])
+
+
+def _human(events: Iterable[Event]) -> Delay:
+    """A question about an instance is answered by the first order that names it, or its instance."""
+    waiting: dict[str, int] = {}
+    found = []
+    for event in events:
+        match event:
+            case Done() if event.key.startswith(ASKED):
+                waiting.setdefault(event.key, micros(event.at))
+            case Ordered() if event.word in ANSWERS:
+                for key in [key for key in waiting if _answers(event, key)]:
+                    found.append(micros(event.at) - waiting.pop(key))
+    return _of(found, still=len(waiting))
+
+
+def _answers(order: Ordered, key: str) -> bool:
+    return any(key == about or about in key.split("/") for about in order.about)
+
+
+def _of(found: list[int], unknown: int = 0, still: int = 0) -> Delay:
+    if not found:
+        return Delay(unknown=unknown, open=still)
+    return Delay(len(found), median(found) / SECOND, max(found) / SECOND, unknown, still)

@@ -1,0 +1,160 @@
+"""What the stretches amount to: shares, steps, interruptions, accelerator-hours and money."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from herorun.core.event import Event
+from herorun.core.goodput.instances import Told, told_by
+from herorun.core.goodput.latencies import Delays, delays
+from herorun.core.goodput.states import HELD, SECOND, State, Stretch
+from herorun.core.goodput.timeline import Beat, rows_of_lives, timeline
+from herorun.core.recovery.classify import Cause
+
+ON_PURPOSE = frozenset({Cause.BY_HAND, Cause.BY_US})  # no fault of the run or the machines
+
+
+@dataclass(frozen=True)
+class Range:
+    """At least so much; at most so much if all that is unknown belonged to it. None where nobody can tell."""
+
+    least: float | None
+    most: float | None
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """Times are in seconds."""
+
+    since: datetime | None  # the first intent to launch; None: nothing was launched
+    until: datetime | None  # its good end, else the newest line or row
+    wall: float
+    states: Mapping[State, float]  # all of them; they add up to `wall`
+    effective: Range  # productive time as a part of `wall`
+    reached: int  # completed updates, the most of any instance
+    lost: int  # updates that were done again, or are to be
+    lost_unknown: int  # restarts of which nobody can tell how many they cost
+    instances: int
+    interruptions: Mapping[Cause, int]
+    between_failures: (
+        float | None
+    )  # running time for each interruption that nobody meant; None: there was none
+    hours: (
+        Mapping[State, float] | None
+    )  # accelerator-hours; None where a plan does not say how many there are
+    all_hours: Range
+    money: Range
+    delays: Delays
+    rows: int
+    notes: tuple[str, ...] = ()
+
+
+def goodput(
+    events: Sequence[Event], beats: Sequence[Beat], rate: float | None = None, notes: Iterable[str] = ()
+) -> Goodput:
+    """Of the journal's events in their order, and the rows in the order of their times."""
+    told = told_by(events)
+    stretches = timeline(told, beats)
+    wall = sum(each.length for each in stretches)
+    states = {state: _sum(stretches, state) for state in State}
+    hours = _hours(stretches)
+    all_hours = _all_hours(hours)
+    lost, lost_unknown = _lost(told, beats)
+    interruptions = Counter(life.cause for life in told.lives if life.cause)
+    return Goodput(
+        since=_moment(stretches[0].since) if stretches else None,
+        until=_moment(stretches[-1].until) if stretches else None,
+        wall=wall / SECOND,
+        states={state: length / SECOND for state, length in states.items()},
+        effective=_effective(states, wall),
+        reached=max([beat.step for beat in beats] + [life.last_step for life in told.lives], default=0),
+        lost=lost,
+        lost_unknown=lost_unknown,
+        instances=len(told.lives),
+        interruptions=dict(interruptions.most_common()),
+        between_failures=_between(interruptions, states, wall),
+        hours=hours,
+        all_hours=all_hours,
+        money=_times(all_hours, rate),
+        delays=delays(events, told),
+        rows=len(beats),
+        notes=(*notes, *_notes(told, beats, rate, hours)),
+    )
+
+
+def _sum(stretches: Iterable[Stretch], state: State) -> int:
+    return sum(each.length for each in stretches if each.state is state)
+
+
+def _moment(at: int) -> datetime:
+    return datetime.fromtimestamp(at / SECOND, UTC)
+
+
+def _effective(states: Mapping[State, int], wall: int) -> Range:
+    if not wall:
+        return Range(None, None)
+    productive = states[State.PRODUCTIVE]
+    return Range(productive / wall, (productive + states[State.UNKNOWN]) / wall)
+
+
+def _lost(told: Told, beats: Sequence[Beat]) -> tuple[int, int]:
+    """What was reached before each restart beyond the step that it went on from."""
+    high, lost, unknown = 0, 0, 0
+    for life, rows in zip(told.lives, rows_of_lives(told.lives, beats), strict=True):
+        if life.start_step is None:
+            unknown += 1
+        else:
+            lost += max(high - life.start_step, 0)
+        high = max([life.start_step or 0, life.last_step, *(row.step for row in rows)])
+    return lost, unknown
+
+
+def _between(interruptions: Mapping[Cause, int], states: Mapping[State, int], wall: int) -> float | None:
+    failures = sum(count for cause, count in interruptions.items() if cause not in ON_PURPOSE)
+    running = wall - states[State.QUEUED] - states[State.DOWN]
+    return running / SECOND / failures if failures else None
+
+
+def _hours(stretches: Iterable[Stretch]) -> dict[State, float] | None:
+    hours: dict[State, float] = {}
+    for each in stretches:
+        if each.state not in HELD and each.state is not State.UNKNOWN:
+            continue
+        if each.accelerators is None and each.state in HELD:
+            return None
+        added = each.length / SECOND / 3600 * (each.accelerators or 0)
+        hours[each.state] = hours.get(each.state, 0.0) + added
+    return hours
+
+
+def _all_hours(hours: Mapping[State, float] | None) -> Range:
+    if hours is None:
+        return Range(None, None)
+    sure = sum(told for state, told in hours.items() if state in HELD)
+    return Range(sure, sure + hours.get(State.UNKNOWN, 0.0))
+
+
+def _times(hours: Range, rate: float | None) -> Range:
+    if rate is None or hours.least is None or hours.most is None:
+        return Range(None, None)
+    return Range(hours.least * rate, hours.most * rate)
+
+
+def _notes(
+    told: Told, beats: Sequence[Beat], rate: float | None, hours: Mapping[State, float] | None
+) -> Iterable[str]:
+    if not told.lives:
+        yield "nothing was launched yet"
+        return
+    if not beats:
+        yield "no row tells its time: what the instances did is unknown"
+    untold = [life.name for life in told.lives if life.job_started is None]
+    if untold:
+        yield f"when {', '.join(untold)} left the queue is not recorded: the time until the first sign of it is unknown"
+    if any(beat.evaluated and not beat.eval_seconds for beat in beats):
+        yield "eval: no row says how long it took, so long gaps before a row with eval metrics are taken for it (inferred)"
+    if hours is None:
+        yield "accelerator-hours: [hardware] count is not stated in the plan"
+    elif rate is None:
+        yield "money: [budget] rate is not stated"

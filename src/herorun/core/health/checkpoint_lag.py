@@ -1,0 +1,132 @@
+"""How far a run's checkpoints lag behind its training, in save intervals. Pure: the checks choose the limits."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from pydantic import PositiveFloat
+
+from herorun.core.contract import Contract
+from herorun.core.durations import say_duration
+from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
+from herorun.core.health.preconditions import not_running
+
+GAPS = 5  # of the newest checkpoints, where the contract states no interval
+LEAST_GAPS = 2
+
+
+@dataclass(frozen=True)
+class Lag:
+    """The largest lag in save intervals, and what it is of."""
+
+    intervals: float
+    said: str
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Save intervals without a complete checkpoint; a save may take `grace`, and a start `startup`."""
+
+    intervals: PositiveFloat
+    grace: timedelta = timedelta(minutes=10)
+    startup: timedelta = timedelta(minutes=45)
+
+
+def overdue(
+    job: Job, contract: Contract, saved: Checkpoints, metrics: Metrics, history: History, most: Patience
+) -> Verdict:
+    """Whether the newest complete checkpoint lags more than `most` behind."""
+    if verdict := not_running(job):
+        return verdict
+    if not history.wrote(metrics):
+        return not_applicable(f"{job.instance} has no row of its own yet", subject=job.instance)
+    lag = lags(contract, saved, metrics, job_start(job, history), most.grace, most.startup)
+    if lag is None:
+        return not_applicable("no save interval is stated or seen yet", subject=job.instance)
+    if lag.intervals > most.intervals:
+        return failed(f"{lag.said}: {lag.intervals:.1f} intervals without one", subject=job.instance)
+    return passed(lag.said, subject=job.instance)
+
+
+def lags(
+    contract: Contract,
+    saved: Checkpoints,
+    metrics: Metrics,
+    started: datetime | None,
+    grace: timedelta,
+    startup: timedelta,
+) -> Lag | None:
+    """None where no interval is stated or seen, or nothing tells when the newest was saved.
+
+    A save under way that changed within `grace` counts as done. The job may take `startup` to its first step.
+    """
+    by_step = _by_step(contract, saved, metrics, grace)
+    by_time = _by_time(contract, saved, metrics, started, grace, startup)
+    return max((lag for lag in (by_step, by_time) if lag), key=lambda lag: lag.intervals, default=None)
+
+
+def save_interval(contract: Contract, saved: Checkpoints) -> tuple[float, str] | None:
+    """Steps between two checkpoints and where that is from: stated, or the median of what is seen."""
+    stated = contract.checkpoints
+    if stated.permanent_every:
+        return float(stated.permanent_every), "permanent_every"
+    steps = sorted({c.step for c in saved.candidates if _there(c)})[-GAPS - 1 :]
+    gaps = [later - earlier for earlier, later in pairwise(steps)]
+    if stated.temporary_every or len(gaps) < LEAST_GAPS:
+        return None
+    return float(median(gaps)), f"the median of the last {count(len(gaps), 'gap')}"
+
+
+def job_start(job: Job, history: History) -> datetime | None:
+    """When the current instance began to run, as far as anybody knows."""
+    return job.started or (history.current.started if history.current else None)
+
+
+def _by_step(contract: Contract, saved: Checkpoints, metrics: Metrics, grace: timedelta) -> Lag | None:
+    interval = save_interval(contract, saved)
+    if interval is None:
+        return None
+    permanent_only = contract.checkpoints.permanent_every is not None
+    counted = [c for c in saved.candidates if not (permanent_only and c.temporary)]
+    done = [c.step for c in counted if _there(c) or _under_way(c, metrics.advanced_at, grace)]
+    newest = max([*done, metrics.first_step - 1, 0])
+    every, source = interval
+    said = f"step {metrics.step}, newest complete checkpoint {newest}; one is due every {count(every, 'step')} ({source})"
+    return Lag((metrics.step - newest) / every, said)
+
+
+def _by_time(
+    contract: Contract,
+    saved: Checkpoints,
+    metrics: Metrics,
+    started: datetime | None,
+    grace: timedelta,
+    startup: timedelta,
+) -> Lag | None:
+    every = contract.checkpoints.temporary_every
+    newest = saved.newest
+    if every is None or started is None or (newest and newest.modified is None):
+        return None
+    under_way = [c.modified for c in saved.candidates if _under_way(c, metrics.advanced_at, grace)]
+    times = [
+        started + startup,
+        *(t for t in under_way if t),
+        *([newest.modified] if newest and newest.modified else []),
+    ]
+    since = max(times)
+    late = metrics.advanced_at - since - grace
+    which = f"checkpoint {newest.step}" if newest else "no checkpoint"
+    said = f"{which} is the newest at {metrics.advanced_at:%H:%M} UTC; one is due every {say_duration(every)}"
+    return Lag(max(late, timedelta()) / every, said)
+
+
+def _there(candidate: Candidate) -> bool:
+    """Complete, or an older one that was only listed."""
+    return candidate.complete or not candidate.problem
+
+
+def _under_way(candidate: Candidate, at: datetime, grace: timedelta) -> bool:
+    changed = candidate.modified if candidate.incomplete and not candidate.alike else None
+    return changed is not None and at - changed <= grace

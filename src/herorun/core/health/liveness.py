@@ -1,0 +1,116 @@
+"""How long rows may stay away, and signs that a job trains although they do."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.clock_skew import SKEW
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    FinalStep,
+    History,
+    Job,
+    JobLog,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
+
+FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never beyond `longest`.
+
+    Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the final step the last
+    evaluation and the last save may take `closing`.
+    """
+
+    idle: timedelta = timedelta(minutes=15)
+    pauses: PositiveFloat = 3.0
+    longest: timedelta = timedelta(hours=2)
+    cadences: PositiveFloat = 3.0
+    startup: timedelta = timedelta(minutes=45)
+    closing: timedelta = timedelta(hours=3)
+
+    def between_rows(
+        self, metrics: Metrics, final: FinalStep | Nothing | Unavailable, cadence: Cadence
+    ) -> timedelta:
+        if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
+            return self.closing
+        if metrics.pause is None:
+            return max(self.idle, self.cadences * cadence.every)
+        return max(self.idle, min(timedelta(seconds=self.pauses * metrics.pause), self.longest))
+
+
+def sign_of_life(
+    metrics: Metrics | Nothing,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    since: datetime,
+    now: datetime,
+    fresh: timedelta = FRESH,
+) -> str:
+    """What goes on, in words; empty if nothing is seen to. `since` is when the rows stopped, or the job began."""
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    reached = metrics.step if isinstance(metrics, Metrics) else 0
+    if newest and newest.modified and newest.modified > since + SKEW and newest.step > reached:
+        return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
+    changed = log.changed_at if isinstance(log, JobLog) else None
+    if changed and changed > since + SKEW and now - changed <= fresh:
+        return f"its log changed at {changed:%H:%M} UTC"
+    return ""
+
+
+def steps_seen(
+    job: Job,
+    log: JobLog | Nothing | Unavailable | None,
+    checkpoints: Checkpoints | Nothing | Unavailable | None,
+    history: History,
+    above: int,
+) -> str:
+    """What beside the rows shows that this very instance has trained beyond step `above`; empty where nothing does."""
+    start = _earliest(job, history)
+    saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    own = [c for c in saved if c.modified and start and c.modified >= start and c.path not in history.foreign]
+    newest = max((c for c in own if not c.alike and c.step > above), key=lambda c: c.step, default=None)
+    if newest and newest.modified:
+        return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
+    resumed = max(
+        (c.step for c in saved if not c.alike), default=0
+    )  # a trainer that resumes prints its step too
+    if isinstance(log, JobLog) and log.step is not None and log.step > max(above, resumed):
+        return f"its log tells of step {log.step}"
+    return ""
+
+
+def _earliest(job: Job, history: History) -> datetime | None:
+    """Before that nothing is this instance's own."""
+    current = history.current
+    intended = current.intended or current.started if current else None
+    times = [at for at in (intended, job.started if job.started and not intended else None) if at]
+    return min(times, default=None)
+
+
+def rows_since(
+    job: Job, metrics: Metrics | Nothing, history: History, now: datetime
+) -> tuple[datetime | None, bool]:
+    """Since when there is no new row, and whether the job has written any: else it is since it began."""
+    started = _began(job, history, now)
+    if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
+        return metrics.advanced_at, True
+    return started, False
+
+
+def _began(job: Job, history: History, now: datetime) -> datetime | None:
+    """By the scheduler, unless its clock is off: in the future, or so early that an older instance's rows were this one's."""
+    current = history.current
+    if current is None or job.started is None or job.instance != current.name:
+        return job.started or (current.started if current else None)
+    if job.started > now:
+        return current.started
+    earliest = current.intended if len(history.instances) > 1 else None
+    return max(job.started, earliest or job.started)

@@ -1,0 +1,177 @@
+"""The script with which a box finishes its own work, whoever still watches. Pure text from the contract.
+
+The stages are joined by `&&`, so that a marker is made on success alone; each runs in a bash of its own with `-e` and
+`pipefail`, so that no `;` and no `| tee` hides a failure in it. It is safe to start twice and after a power loss: a lock
+that the kernel frees keeps a second one out, and a stage whose marker is there is not run again.
+"""
+
+import shlex
+
+from herorun.core.contract import Chain, Contract
+from herorun.core.errors import WrongUse
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import Login
+
+PUSHING = 60  # seconds that telling somebody may take
+BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
+
+_SCRIPT = """\
+#!/usr/bin/env bash
+# The chain of {slug}: written by `herorun chain {slug}`, run on the box. To change it, change the contract's [chain].
+# It is started, and after a restart of the box started again, by:
+#   {start}
+set -u
+folder={folder}
+stage=wait
+
+say() {{ printf '%s %s\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*"; }}
+
+wait_for() {{
+{wait}
+}}
+
+run() {{
+  stage=$1
+  if [ -e "$folder/$1.DONE" ]; then say "$1 was done before"; return 0; fi
+  say "$1 begins"
+  bash -e -o pipefail -c "$2" < /dev/null 9>&- && : > "$folder/$1.DONE" && say "$1 is done"
+}}
+
+push() {{
+  export HERORUN_SAYS=$1
+{push}
+}}
+
+main() {{
+  mkdir -p "$folder" || exit
+  exec 9>> "$folder/lock"
+  flock -n 9 || {{ say "another chain of {slug} is at work"; exit {busy}; }}
+  rm -f "$folder/FAILED"
+  {cwd}
+  wait_for \\
+{stages}
+  code=$?
+  if [ "$code" = 0 ]; then
+    say "the chain is done"
+    push "{slug}: the chain is done"
+  else
+    say "$stage ended with $code" | tee "$folder/FAILED"
+    push "{slug}: $stage of the chain ended with $code"
+  fi
+  return "$code"
+}}
+
+main
+exit
+"""
+_WAIT = """\
+  local until=$(( $(date +%s) + {most} ))
+  until {ready}; do
+    if [ "$(date +%s)" -ge "$until" ]; then say "gave up waiting for {what}"; return {gave_up}; fi
+    sleep {every}
+  done"""
+
+
+def script_of(contract: Contract) -> str:
+    """The whole script. Raises WrongUse for a chain without stages, or one that holds a secret."""
+    chain = must_have_stages(contract)
+    stages = [f"  && run {shlex.quote(stage.name)} {shlex.quote(stage.run)}" for stage in chain.stage]
+    text = _SCRIPT.format(
+        slug=contract.slug,
+        start=start_there(chain),
+        folder=shlex.quote(chain.folder or ""),
+        wait=_wait(contract),
+        push=_push(chain),
+        busy=BUSY,
+        cwd=f"cd {shlex.quote(chain.cwd)} || exit" if chain.cwd else 'cd "$folder" || exit',
+        stages=" \\\n".join(stages),
+    )
+    if scrub(text) != text:
+        raise WrongUse(
+            f"[chain] of {contract.slug} holds a secret, which would lie in a file: keep it in the box's own "
+            "environment, and name the variable."
+        )
+    return text
+
+
+def must_have_stages(contract: Contract) -> Chain:
+    if not contract.chain.stage:
+        raise WrongUse(
+            f"The contract of {contract.slug} has no chain: write a [[chain.stage]] with name and run, and [chain] folder."
+        )
+    return contract.chain
+
+
+def _wait(contract: Contract) -> str:
+    chain, log = contract.chain, contract.patrol.log
+    if chain.after_words and not log:
+        raise WrongUse(
+            f"[chain] after_words of {contract.slug} need to be looked for in a log: name it as [patrol] log."
+        )
+    ready = [f"[ -e {shlex.quote(chain.after)} ]"] if chain.after else []
+    # Quoted, and with a file: grep can neither become a pipe nor wait for its standard input.
+    ready += (
+        [f"grep -qE -e {shlex.quote(chain.after_words)} -- {shlex.quote(log)} 2> /dev/null"]
+        if chain.after_words and log
+        else []
+    )
+    if not ready:
+        return "  return 0"
+    most, every = (round(span.total_seconds()) or 1 for span in (chain.wait_at_most, chain.every))
+    what = " and ".join(part for part in (chain.after, log if chain.after_words else None) if part)
+    quoted = what.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
+    return _WAIT.format(most=most, every=every, ready=" && ".join(ready), what=quoted, gave_up=GAVE_UP)
+
+
+def _push(chain: Chain) -> str:
+    """At the end, be it good or bad. What it cannot tell undoes nothing."""
+    if not chain.push:
+        return "  return 0"
+    return f'  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.push)} < /dev/null 9>&- || say "nobody could be told"'
+
+
+def start_there(chain: Chain) -> str:
+    """On the box: it outlives the connection, and adds to one log."""
+    folder = shlex.quote(chain.folder or "")
+    return f"setsid -f bash {folder}/chain.sh >> {folder}/chain.log 2>&1 < /dev/null"
+
+
+def install_and_start(contract: Contract, top: str, login: Login | None) -> str:
+    """The one command, from here, that brings the script there whole and starts it."""
+    chain = must_have_stages(contract)
+    folder = shlex.quote(chain.folder or "")
+    there = f"mkdir -p {folder} && cat > {folder}/chain.new && mv {folder}/chain.new {folder}/chain.sh && {start_there(chain)}"
+    road = shlex.join([*ssh_words(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
+
+
+def behind_a_job(contract: Contract, top: str, login: Login | None, job: str) -> str:
+    """The same where Slurm keeps nobody's processes on its login node: a job of its own, once that one has ended well."""
+    folder = shlex.quote(must_have_stages(contract).folder or "")
+    told = contract.scheduler.options
+    conf = f"SLURM_CONF={shlex.quote(str(told['slurm_conf']))} " if told.get("slurm_conf") else ""
+    sbatch = shlex.quote(f"{told['programs']}/sbatch") if told.get("programs") else "sbatch"
+    there = (
+        f"mkdir -p {folder} && {conf}{sbatch} --dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
+        f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append"
+    )
+    road = shlex.join([*ssh_words(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
+
+
+def ssh_words(login: Login) -> list[str]:
+    """ssh for people to type: bounded, and by the same login."""
+    words = ["ssh", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
+    words += ["-F", login.ssh_config] if login.ssh_config else []
+    words += ["-p", str(login.port)] if login.port else []
+    words += ["-l", login.user] if login.user else []
+    return [*words, login.host] if login.host else words
+
+
+def transfer(source: str, path: str, login: Login | None) -> str:
+    """Goes on where a killed transfer ended; what is there whole is not sent again."""
+    ends = [f"{source.rstrip('/')}/", f"{path}/"]
+    if login is None or not login.host:
+        return shlex.join(["rsync", "-a", "--partial", *ends])
+    road = shlex.join(ssh_words(login)[:-1])
+    return shlex.join(["rsync", "-a", "--partial", "-e", road, ends[0], f"{login.host}:{ends[1]}"])

@@ -1,0 +1,221 @@
+"""Folding the journal: what each event does to the memory. A change here raises `FOLD` in `core.journal_snapshot`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from herorun.core.alert import State
+from herorun.core.event import (
+    CheckedIn,
+    Decided,
+    Done,
+    Event,
+    Failed,
+    HandedOff,
+    Initialised,
+    Intended,
+    Launched,
+    Launching,
+    Leased,
+    Newer,
+    Noted,
+    Observed,
+    Ordered,
+    Replayed,
+    Sealed,
+    Word,
+)
+from herorun.core.evidence import Instance
+from herorun.core.journal.state import Memory, plan_value, start_step
+from herorun.core.lease import Lease, follows
+from herorun.core.past_alerts import remember
+from herorun.core.recovery.classify import Cause
+from herorun.core.recovery.policy import Answer, Pause, Tries
+from herorun.core.seal.kinds import SealKind
+from herorun.core.taint import decided, launched
+from herorun.core.version_gate import QUESTION
+
+MOST_STARTS = 20
+
+
+def fold(events: Iterable[Event], memory: Memory | None = None) -> Memory:
+    """Memory after these events."""
+    memory = memory or Memory()
+    for event in events:
+        memory = _remember(memory, event)
+        if (pages := memory.pages.remember(event)) is not memory.pages:
+            memory = replace(memory, pages=pages)
+    return memory
+
+
+def _remember(memory: Memory, event: Event) -> Memory:
+    match event:
+        case Initialised():
+            return replace(memory, initialised=event)
+        case Launching() if event.instance in memory.launchings:
+            return memory  # another clone was first with this instance, and the later intent was given up
+        case Launching():
+            launchings = {**memory.launchings, event.instance: event}
+            return replace(memory, launchings=launchings, unsettled=event)
+        case Launched():
+            return _launched(memory, event)
+        case CheckedIn():
+            ours = memory.current is not None and memory.current.name == event.instance
+            starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:] if ours else memory.starts
+            restarts = memory.restarts
+            if ours and event.attempt > 1 and event.written:
+                restarts = (*restarts, (event.written, event.attempt))[-MOST_STARTS:]
+            checked_in = memory.checked_in | {event.instance}
+            return replace(memory, checked_in=checked_in, starts=starts, restarts=restarts)
+        case Observed():
+            judge = memory.judge.ticked(event.version)
+            return replace(memory, judge=judge, rows=event.rows or memory.rows)
+        case Replayed():
+            return replace(memory, judge=memory.judge.judged_again(event))
+        case Decided():
+            return _ticked(memory, event)
+        case Intended():
+            return replace(memory, intended={**memory.intended, event.key: event})
+        case Done():
+            return replace(
+                memory,
+                intended=_without(memory.intended, event.key),
+                queued=_without(memory.queued, event.key),
+                done={**memory.done, event.key: event.result},
+            )
+        case Failed():
+            return _failed(memory, event)
+        case Noted() if event.caveat:
+            return replace(memory, caveats=(*memory.caveats, event.caveat))
+        case Ordered():
+            return _ordered(memory, event)
+        case HandedOff():
+            return replace(memory, handed=event)
+        case Leased():
+            lease = Lease(event.owner, event.slug, event.fence, event.beat, event.clone)
+            return replace(memory, lease=lease) if follows(lease, memory.lease) else memory
+        case Sealed(ending=SealKind.MILESTONE):
+            return replace(memory, milestones=(*memory.milestones, event))
+        case Sealed():
+            return replace(memory, sealed=event, lease=None)  # nobody needs to own what is over
+        case Newer():
+            return replace(memory, newer=True)
+        case _:
+            return memory
+
+
+def _ticked(memory: Memory, event: Decided) -> Memory:
+    kept = {a.id: a for a in event.alerts if a.state in (State.PENDING, State.FIRING)}
+    over = {a.key for a in event.alerts if a.state is State.RESOLVED}
+    ended = {key: alert for key, alert in memory.ended.items() if key not in over}
+    ended |= {a.key: a for a in event.alerts if a.state is State.ENDED}
+    said = event.at if event.summary else memory.last_summary
+    health = decided(memory.health, event)
+    ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
+    most = max(memory.most_saved, event.saved or 0)
+    failed = {event.failure.instance: event.failure} if event.failure else {}
+    began = {memory.current.name: event.job_started} if memory.current and event.job_started else {}
+    return replace(
+        memory,
+        alerts=kept,
+        past=remember(memory.past, (a for a in event.alerts if a.state in (State.RESOLVED, State.ENDED))),
+        left=(),
+        ended=ended,
+        last_decided=event,
+        last_seen=memory.last_seen if event.monitor == "stale" else event.at,
+        last_summary=said,
+        health=health,
+        ends=ends,
+        most_saved=most,
+        temporary_saved=memory.temporary_saved if event.temporary is None else event.temporary,
+        endings={**memory.endings, **failed},
+        job_started={**memory.job_started, **began},
+    )
+
+
+def _launched(memory: Memory, event: Launched) -> Memory:
+    launching = memory.launchings.get(event.instance)
+    instance = Instance(
+        event.instance,
+        event.number,
+        event.job,
+        event.plan_digest,
+        event.output_root,
+        event.at,
+        event.commit,
+        event.babysitter,
+        temporary_root=plan_value(launching.plan, "temporary_root") if launching else None,
+        intended=((launching.adopts and launching.adopts.since) or launching.at) if launching else None,
+        start=start_step(launching) if launching and not launching.adopts else None,
+        rows=memory.rows,
+        counted=memory.current is not None and memory.current.name in memory.ends,
+    )
+    unseen = [_unverified(event)] if launching and launching.adopts else []
+    ending = memory.endings.get(event.relaunch_of)
+    cause = ending.cause if ending else Cause.UNKNOWN
+    counts = bool(event.relaunch_of) and not cause.free
+    relaunched = (*memory.relaunched, event.at) if counts else memory.relaunched
+    start = (plan_value(launching.plan, "start") if launching else None) or {}
+    return replace(
+        memory,
+        instances=(*memory.instances, instance),
+        temporary_saved=None,
+        starts=(),
+        restarts=(),
+        unsettled=None,
+        relaunched=relaunched,
+        spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
+        alerts={},  # a new instance begins without any
+        past=remember(memory.past, memory.alerts.values()),
+        left=(*memory.left, *(alert for alert in memory.alerts.values() if alert.firing)),
+        given_up=(*memory.given_up, *([launching.given_up] if launching and launching.given_up else [])),
+        health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
+        caveats=(*memory.caveats, *unseen),
+    )
+
+
+def _unverified(event: Launched) -> str:
+    """What the seal must say of an adopted instance, whatever came after it."""
+    return (
+        f"{event.instance} is job {event.job}, which herorun adopted and did not submit: "
+        "what it ran was not compared with the plan"
+    )
+
+
+def _ordered(memory: Memory, event: Ordered) -> Memory:
+    memory = replace(memory, orders=(*memory.orders, event))
+    match event.word:
+        case Word.ACK:
+            return replace(memory, acked={**memory.acked, **dict.fromkeys(event.about, event)})
+        case Word.APPROVE | Word.DENY:
+            answer = Answer(event.word is Word.APPROVE, event.at, event.by, event.reason)
+            judge = memory.judge.answered([key for key in event.about if key.startswith(QUESTION)], answer)
+            keys = [key for key in event.about if key.count("/") >= 3 and not key.startswith(QUESTION)]
+            said = {key.split("/")[2]: answer for key in keys}
+            return replace(memory, answers={**memory.answers, **said}, judge=judge)
+        case Word.PAUSE if event.until is not None:
+            return replace(memory, pause=Pause(event.until, event.by, event.at, event.reason))
+        case Word.RESUME:
+            return replace(memory, pause=None)
+        case _:
+            return memory
+
+
+def _failed(memory: Memory, event: Failed) -> Memory:
+    """One try more; a post keeps waiting with the words that it was meant to say."""
+    waiting = memory.intended.get(event.key) or memory.queued.get(event.key)
+    queued = {**memory.queued, event.key: waiting} if waiting and waiting.body else memory.queued
+    tries = Tries(memory.attempt(event.key), event.at, event.why, event.interrupted)
+    unsettled = memory.unsettled
+    if unsettled and unsettled.key == event.key:
+        unsettled = None
+    return replace(
+        memory,
+        intended=_without(memory.intended, event.key),
+        queued=queued,
+        unsettled=unsettled,
+        failed={**memory.failed, event.key: tries},
+    )
+
+
+def _without(intended: Mapping[str, Intended], key: str) -> dict[str, Intended]:
+    return {name: value for name, value in intended.items() if name != key}

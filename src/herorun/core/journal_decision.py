@@ -1,0 +1,117 @@
+"""What a tick comes to in the journal: a pure function of what it saw and what was known before it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from herorun.core.canonical_json import digest
+from herorun.core.escalation import Reason, Way
+from herorun.core.event import CheckedIn, Decided
+from herorun.core.evidence import Evidence, Hands, Job, Receipt
+from herorun.core.journal import Memory
+from herorun.core.notifications import progress_of
+from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.recovery.classify import Ending
+from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
+from herorun.core.tick import Tick
+
+INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done to a job begin
+
+
+def interventions(actions: Iterable[Action]) -> tuple[str, ...]:
+    """The keys of what would be done to the job or its machines."""
+    return tuple(action.key for action in actions if isinstance(action, Relaunch | Stop | DeleteNode))
+
+
+def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
+    """Whoever's hands are held may tell and ask, and must not intervene."""
+    kept = [action for action in actions if hands.free or isinstance(action, Tell | Escalate)]
+    if hands.lost:
+        key = f"escalate/lease/{digest(hands.lease)[7:19]}"
+        kept.append(
+            Escalate(key, "the lease is lost", hands.lease, reason=Reason.UNVERIFIED, ways=(Way.TAKE,))
+        )
+    return kept
+
+
+def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Action]) -> Decided:
+    """What the journal says of a tick."""
+    return Decided(
+        seen.at,
+        seen.run.value,
+        seen.monitor.value,
+        progress_of(evidence),
+        (*seen.alerts.values(), *seen.ended),
+        tuple(action.key for action in actions),
+        _quiet_line(seen, evidence, memory),
+        end_to_record(evidence, memory.history, seen.at),
+        saved_to_record(evidence, memory.history),
+        _new_failure(seen, memory),
+        _new_start(evidence, memory),
+        seen.awaited,
+        temporary_to_record(evidence, memory.history),
+    )
+
+
+def to_intend(actions: Iterable[Action], memory: Memory) -> list[Action]:
+    """Those that are not done and not under way."""
+    return [action for action in actions if action.key not in {*memory.done, *memory.intended}]
+
+
+def reason_of(action: Action) -> tuple[str, str]:
+    """What the journal's `Intended` says of an action, without the words that the contract adds: what, and why."""
+    match action:
+        case Tell(_, title, why) | Escalate(_, title, why):
+            return title, why
+        case Relaunch(_, instance, why):
+            return f"relaunch after {instance}: {why}", ""
+        case Stop(_, instance, why):
+            return f"stop {instance}: {why}", ""
+        case DeleteNode(_, instance, _, worker, zone):
+            return f"delete the machine of worker {worker} of {instance} in {zone}", ""
+
+
+def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn]:
+    """The first check-in of an instance, and that of each attempt that its back end starts later."""
+    receipt = evidence.get(Receipt)
+    known = max((attempt for _, attempt in memory.starts), default=None)
+    if not isinstance(receipt, Receipt) or (
+        receipt.instance in memory.checked_in and (known is None or receipt.attempt <= known)
+    ):
+        return []
+    return [
+        CheckedIn(
+            seen.at,
+            receipt.instance,
+            receipt.attempt,
+            receipt.outcome,
+            receipt.items,
+            receipt.loaded,
+            receipt.at,
+        )
+    ]
+
+
+def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:
+    """At most one line in `quiet_every` while nothing happens; a tick that says something else needs none."""
+    since = memory.last_summary or (memory.current.started if memory.current else None)
+    if seen.actions or seen.alerts or since is None or seen.at - since < seen.quiet_every:
+        return ""
+    return f"{progress_of(evidence)}, nothing to report since {since:%Y-%m-%d %H:%M} UTC"
+
+
+def _new_failure(seen: Tick, memory: Memory) -> Ending | None:
+    """How the instance failed, unless the record says the same already."""
+    ending = seen.ending
+    known = memory.endings.get(ending.instance) if ending else None
+    if ending is None or (known and replace(known, ended=ending.ended) == ending):
+        return None
+    return ending
+
+
+def _new_start(evidence: Evidence, memory: Memory) -> datetime | None:
+    """When the job left the queue, unless the record says the same already."""
+    job, current = evidence.get(Job), memory.current
+    if not isinstance(job, Job) or current is None or job.instance != current.name:
+        return None
+    return job.started if job.started != memory.job_started.get(current.name) else None

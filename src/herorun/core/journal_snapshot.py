@@ -1,0 +1,109 @@
+"""What the journal amounted to at some line of it, so that a tick folds the lines after it only.
+
+The journal stays the truth: this counts only for the very bytes that it was folded from, named by their digests, and
+what comes after must follow from the last hash. It can always be made again.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from herorun.core.canonical_json import canonical, digest, plain
+from herorun.core.decode import read
+from herorun.core.journal import Memory
+from herorun.core.taint import Health
+from herorun.core.untrusted_json import read_json
+
+FOLD = 11  # raise it with every change of what an event does to Memory
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """Memory after all older segments and the first `size` bytes of the one called `newest`."""
+
+    older: int  # segments
+    of: str  # digest of their names and objects
+    newest: str
+    size: int  # bytes
+    digest: str  # of those bytes
+    hash: str  # of the last line among them
+    id: str  # of its event
+    lines: int  # all that were folded
+    memory: Memory
+
+    def is_of(self, segments: Sequence[tuple[str, str]]) -> bool:
+        """Whether it was made of these segments, or of their beginning. Of the newest only the name is compared."""
+        older = segments[: self.older]
+        return (
+            len(segments) > self.older
+            and segments[self.older][0] == self.newest
+            and digest_of_segments(older) == self.of
+        )
+
+    def begins(self, data: bytes) -> bool:
+        """Whether the newest segment still begins with the bytes that were folded."""
+        return hashlib.sha256(data[: self.size]).hexdigest() == self.digest
+
+
+def remembered(
+    segments: Sequence[tuple[str, str]], data: bytes, last: tuple[str, str], lines: int, memory: Memory
+) -> Remembered:
+    """What all these segments amount to; `data` is the newest one's content, `last` the last line's hash and id."""
+    told = hashlib.sha256(data).hexdigest()
+    older = segments[:-1]
+    return Remembered(
+        len(older), digest_of_segments(older), segments[-1][0], len(data), told, *last, lines, memory
+    )
+
+
+def digest_of_segments(older: Sequence[tuple[str, str]]) -> str:
+    """By name and git's object, in their order."""
+    return digest([list(each) for each in older])
+
+
+def to_bytes(kept: Remembered, version: str) -> bytes:
+    """One line of canonical JSON; empty where it would not come back as it is."""
+    body = {"rules": _rules(version), **_plain(kept)}
+    data = (canonical({**body, "sum": digest(body)}) + "\n").encode()
+    return data if from_bytes(data, version) == kept else b""
+
+
+def from_bytes(data: bytes, version: str) -> Remembered | None:
+    """None for what is damaged, or was folded by other rules."""
+    try:
+        body = read_json(data)
+        if body.pop("sum") != digest(body) or body.pop("rules") != _rules(version):
+            return None
+        told = body["memory"]
+        alerts, taints = told.pop("alerts"), told["health"].pop("open")
+        kept = read(Remembered, body)
+        by_id = {alert.id: alert for alert in read(Memory, {"alerts": _keyed(alerts)}).alerts.values()}
+        still = read(Health, {"open": _keyed([taint for _, taint in taints])}).open.values()
+        ids = [(str(check), str(subject)) for (check, subject), _ in taints]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    health = replace(kept.memory.health, open=dict(zip(ids, still, strict=True)))
+    return replace(kept, memory=replace(kept.memory, alerts=by_id, health=health))
+
+
+def _keyed(values: Sequence[Any]) -> dict[tuple[str, str], Any]:
+    return {("", str(number)): value for number, value in enumerate(values)}
+
+
+def _plain(kept: Remembered) -> dict[str, Any]:
+    """JSON has no pairs as keys: alerts and taints are listed."""
+    memory = kept.memory
+    bare = replace(memory, alerts={}, health=replace(memory.health, open={}))
+    told: dict[str, Any] = plain(replace(kept, memory=bare))
+    told["memory"]["alerts"] = plain(list(memory.alerts.values()))
+    told["memory"]["health"]["open"] = [
+        [list(key), plain(taint)] for key, taint in memory.health.open.items()
+    ]
+    return told
+
+
+def _rules(version: str) -> str:
+    """Names what folded it: another herorun, or another shape of Memory, folds anew."""
+    return f"{FOLD} {version} {digest([field.name for field in dataclasses.fields(Memory)])[7:19]}"

@@ -1,0 +1,154 @@
+"""News that no alert brings: what the run reached, that it ended well, and one digest every 24 hours of an instance."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from herorun.core.alert import Alert
+from herorun.core.detectors.names import SPEEDS
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    History,
+    Instance,
+    Job,
+    JobLog,
+    Metrics,
+)
+from herorun.core.finding import count
+from herorun.core.identity.links import shown_links
+from herorun.core.policy import Tell
+from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.run_health import RunHealth
+
+DAY = timedelta(days=1)
+
+
+def news(
+    health: RunHealth,
+    evidence: Evidence,
+    alerts: Iterable[Alert],
+    policy: Policy,
+    ledger: Ledger,
+    now: datetime,
+) -> list[Tell]:
+    """What was not told yet; of a run that ended well only that."""
+    history = evidence.get(History)
+    current = history.current if isinstance(history, History) else None
+    if not isinstance(history, History) or current is None:
+        return []
+    told = ledger.done | ledger.unfinished
+    if health is RunHealth.FINISHED:
+        found = [
+            _tell(current, "finished", f"{current.name} finished", f"{progress_of(evidence)}; next: seal")
+        ]
+    else:
+        reached = (_tell(current, *each) for each in _reached(evidence, history, policy, ledger))
+        found = [tell for tell in reached if not _ever(tell, told)]
+        if days := (now - current.started) // DAY:
+            words = digest(health, evidence, alerts, current)
+            found.append(_tell(current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words))
+    return [tell for tell in found if tell.key not in told]
+
+
+def is_digest(key: str) -> bool:
+    """Whether it is the key of the digest of a day.
+
+    >>> is_digest("tell/tiny-1/day-3"), is_digest("tell/tiny-1/finished")
+    (True, False)
+    """
+    return key.startswith("tell/") and key.rpartition("/")[2].startswith("day-")
+
+
+def _tell(instance: Instance, what: str, title: str, why: str) -> Tell:
+    return Tell(f"tell/{instance.name}/{what}", title, why)
+
+
+def _ever(tell: Tell, told: Iterable[str]) -> bool:
+    """What a run reaches, it reaches once, whichever instance brought it there."""
+    what = tell.key.rpartition("/")[2]
+    return any(key.startswith("tell/") and key.endswith(f"/{what}") for key in told)
+
+
+def _reached(
+    evidence: Evidence, history: History, policy: Policy, ledger: Ledger
+) -> Iterator[tuple[str, str, str]]:
+    """Only of a job that lives: what an ended one reached, its end tells."""
+    job, metrics, final = evidence.get(Job), evidence.get(Metrics), evidence.get(FinalStep)
+    if not isinstance(job, Job) or not job.state.live:
+        return
+    name = history.instances[-1].name
+    log = evidence.get(JobLog)
+    for run, page in shown_links(log.server, log.runs) if isinstance(log, JobLog) else ():
+        yield f"run-{run.replace('/', '.')}", f"{name} reports to the tracker run {run}", page
+    wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
+    step = metrics.step if isinstance(metrics, Metrics) and wrote else -1
+    if step > max(ledger.start_step, 0):
+        yield "first-step", f"{name} trains", f"its first steps are done: {progress_of(evidence)}"
+    saved = _own(evidence, history, ledger)
+    if saved:
+        first = min(saved, key=lambda c: c.step)
+        yield "first-checkpoint", f"{name} has a complete checkpoint", first.path
+    for milestone in sorted(policy.milestones):
+        for each in saved:
+            if each.step == milestone and not each.temporary:
+                yield f"milestone-{milestone}", f"{name} saved milestone {milestone}", each.path
+    if isinstance(final, FinalStep) and final.value is not None and step >= final.value:
+        yield "final-step", f"{name} reached its final step", f"{progress_of(evidence)}; the job still runs"
+
+
+def _own(evidence: Evidence, history: History, ledger: Ledger) -> list[Candidate]:
+    """Complete checkpoints that this run wrote."""
+    found = evidence.get(Checkpoints)
+    listed = found.candidates if isinstance(found, Checkpoints) else ()
+    return [
+        c
+        for c in listed
+        if c.complete and c.path not in history.foreign and c.step > max(ledger.start_step, 0)
+    ]
+
+
+def digest(health: RunHealth, evidence: Evidence, alerts: Iterable[Alert], current: Instance) -> str:
+    """Health, progress, throughput, the newest checkpoint and what fires, in one line."""
+    found = evidence.get(Checkpoints)
+    newest = found.newest if isinstance(found, Checkpoints) else None
+    firing = sorted({alert.check for alert in alerts if alert.firing})
+    parts = (
+        f"{health}, {progress_of(evidence)}",
+        throughput(evidence, current),
+        f"newest complete checkpoint {newest.path}" if newest else "no complete checkpoint was seen",
+        f"firing: {', '.join(firing)}" if firing else "nothing fires",
+    )
+    return "; ".join(part for part in parts if part)
+
+
+def throughput(evidence: Evidence, current: Instance) -> str:
+    """Steps an hour since the instance began, and the newest speed that the tracker tells; empty where neither is."""
+    metrics = evidence.get(Metrics)
+    if not isinstance(metrics, Metrics):
+        return ""
+    hours = (metrics.advanced_at - current.started) / timedelta(hours=1)
+    steps = metrics.step - metrics.first_step
+    told = [f"{steps / hours:.4g} steps/h"] if hours > 0 and steps > 0 else []
+    last = metrics.last or {}
+    told += [f"{name} {last[name]:g}" for name in SPEEDS if name in last][:1]
+    return ", ".join(told)
+
+
+def progress_of(evidence: Evidence) -> str:
+    """`~4600/5155`, exact."""
+    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
+    step = metrics.step if isinstance(metrics, Metrics) else None
+    return progress(step, final.value if isinstance(final, FinalStep) else None)
+
+
+def progress(step: int | None, final_step: int | None) -> str:
+    """Exact, never rounded.
+
+    >>> progress(4600, 5155)
+    '~4600/5155'
+    >>> progress(4600, None)
+    '~4600/unknown'
+    """
+    return f"~{'unknown' if step is None else step}/{'unknown' if final_step is None else final_step}"

@@ -1,0 +1,111 @@
+"""The one line of a tick, which is said even when nothing changed: silence reads as a dead monitor. Pure."""
+
+from collections.abc import Iterator
+
+from herorun.core.durations import say_span
+from herorun.core.patrol.advice import Told
+from herorun.core.patrol.format import size
+from herorun.core.patrol.observation import Alive, Before, Blind, Count, Look, Memory, Own, Room
+from herorun.core.patrol.risks import mean_use
+from herorun.core.patrol.state import chain_runs, fresh
+
+
+def line_of(look: Look, told: Told, before: Before | None = None) -> str:
+    why = ", and its chain runs" if look.why and look.alive is not Alive.YES and chain_runs(look) else ""
+    parts = [f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}", *_parts(look, before)]
+    if before is not None:
+        parts.append(_news(look, told, before))
+    return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
+
+
+def _parts(look: Look, before: Before | None) -> Iterator[str]:
+    if look.unreachable:
+        yield look.unreachable.rstrip(".")
+        return
+    yield from _log(look, before)
+    if look.markers:
+        yield f"markers {sum(fresh(look, path) is True for path in look.markers)}/{len(look.markers)}"
+    if look.results:
+        there = sum(found is not None and not isinstance(found, Blind) for found in look.results.values())
+        yield f"results {there}/{len(look.results)}"
+    for copy in look.copies:
+        yield f"files {_files(copy.there)}/{_files(copy.here)}"
+    yield from _machine(look)
+
+
+def _files(count: Count | Blind | None) -> str:
+    return "?" if isinstance(count, Blind) else str(count.files if count else 0)
+
+
+def _log(look: Look, before: Before | None) -> Iterator[str]:
+    log = look.log
+    if isinstance(log, Blind):
+        yield f"log unknown: {log.why}"
+    if not isinstance(log, Own):
+        return
+    age = f" ({say_span(log.age)} ago)" if log.age is not None else ""
+    gained = _gained(log.step, before, look)
+    if log.line:
+        yield f"{log.line[:120]}{gained}{age}"
+    elif log.age is not None:
+        yield f"log written {say_span(log.age)} ago"
+
+
+def _gained(step: int | None, before: Before | None, look: Look) -> str:
+    if step is None or before is None or before.step is None:
+        return ""
+    return f" [{step - before.step:+d} steps in {say_span((look.at - before.at).total_seconds())}]"
+
+
+def _machine(look: Look) -> Iterator[str]:
+    if isinstance(look.gpus, tuple) and look.gpus:
+        yield f"gpu {mean_use(look.gpus):.0f} % of {len(look.gpus)}"
+    elif isinstance(look.gpus, Blind):
+        yield f"gpu unknown: {look.gpus.why}"
+    if isinstance(look.memory, Memory) and look.memory.share is not None:
+        yield f"memory {look.memory.share:.0%}"
+    elif isinstance(look.memory, Blind):
+        yield f"memory unknown: {look.memory.why}"
+    if isinstance(look.memory, Memory) and look.memory.oom_kill:
+        yield f"oom_kill {look.memory.oom_kill}"
+    rooms = [room for room in look.disks.values() if isinstance(room, Room)]
+    if rooms:
+        least = min(rooms, key=lambda room: room.free)
+        yield f"disk {size(least.free)} free"
+        inodes = [room.inodes_free / room.inodes for room in rooms if room.inodes]
+        yield from (f"inodes {share:.0%} free" for share in sorted(inodes)[:1])
+    elif look.disks:
+        yield "disk unknown"
+
+
+def _news(look: Look, told: Told, before: Before) -> str:
+    if facts_of(look, told) == before.facts:
+        return f"nothing changed since {before.at:%H:%MZ}"
+    return f"changed since {before.at:%H:%MZ}"
+
+
+def facts_of(look: Look, told: Told) -> str:
+    """What counts as a change: not the time, the load or a percentage."""
+    log = look.log if isinstance(look.log, Own) else Own()
+    counts = [(copy.path, copy.whole) for copy in look.copies]
+    found: list[object] = [
+        told.state.value,
+        log.step,
+        log.line if log.step is None else "",
+        log.failure,
+        counts,
+    ]
+    found += [
+        sorted(path for path in look.markers if fresh(look, path)),
+        [each.row for each in told.advice if each.grave],
+    ]
+    return repr(found)
+
+
+def movement_of(look: Look) -> str:
+    """What moves while a run goes on: a stall is when none of it does."""
+    log = look.log if isinstance(look.log, Own) else Own()
+    markers = sorted(path for path in look.markers if fresh(look, path))
+    copies = [copy.there for copy in look.copies]
+    newest = look.newest is not None and look.newest < 60
+    return repr([log.line, log.step, log.size, markers, copies, look.at.timestamp() if newest else ""])

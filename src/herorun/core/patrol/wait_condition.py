@@ -1,0 +1,85 @@
+"""What a sentinel waits for, and when it is over. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from herorun.core.durations import say_span
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import JobState
+from herorun.core.patrol.advice import State
+from herorun.core.patrol.observation import Look, Own
+from herorun.core.run_health import RunHealth
+
+STALL = timedelta(minutes=60)
+WORDS = tuple(dict.fromkeys([*(state.value for state in State), *RunHealth, *(s.value for s in JobState)]))
+
+
+class Outcome(StrEnum):
+    REACHED = "reached"
+    OVER = "over"  # it can no longer come, or somebody must look
+    WAIT = "wait"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One of the three, or the end of everything that was declared."""
+
+    marker: str = ""
+    state: str = ""
+    step: int | None = None
+
+    def __str__(self) -> str:
+        if self.marker:
+            return f"marker {self.marker}"
+        if self.state:
+            return f"state {self.state}"
+        return f"step {self.step}" if self.step is not None else "the end"
+
+
+def wish_of(marker: str | None, state: str | None, step: int | None) -> Wish:
+    if sum(each is not None for each in (marker, state, step)) > 1:
+        raise WrongUse("Wait for one thing: --marker, --state or --step.")
+    if marker is not None and not marker.startswith("/"):
+        raise WrongUse(f"--marker {marker!r} is no absolute path on the machine where the job runs.")
+    if state is not None and state not in WORDS:
+        raise WrongUse(f"--state {state!r} is no state: {', '.join(WORDS)}.")
+    if step is not None and step < 0:
+        raise WrongUse(f"--step {step} is no step.")
+    return Wish(marker or "", state or "", step)
+
+
+def judge_wish(
+    wish: Wish, look: Look, state: State, seen: Mapping[str, str | int | None], still: timedelta
+) -> tuple[Outcome, str]:
+    """`seen` is what else is known: `job`, `run` and `step`. A look that saw nothing ends nothing."""
+    if _reached(wish, look, state, seen):
+        return Outcome.REACHED, f"{wish} is reached"
+    if state is State.UNKNOWN:
+        return Outcome.WAIT, look.unreachable or look.why or "nobody could look"
+    if state is State.DOWN:
+        return Outcome.OVER, f"it is down before {wish}"
+    if state is State.DONE and not wish.marker:  # a marker may be made long after the job has ended well
+        return Outcome.OVER, f"everything is done, and {wish} did not come"
+    if still >= STALL and isinstance(look.log, Own):  # what waits in a queue has no log yet
+        return (
+            Outcome.OVER,
+            f"nothing of it has moved for {say_span(still)}: look whether it hangs",
+        )
+    return Outcome.WAIT, f"{wish} has not come"
+
+
+def _reached(wish: Wish, look: Look, state: State, seen: Mapping[str, str | int | None]) -> bool:
+    if wish.marker:
+        return isinstance(look.wished, datetime)
+    if wish.state:
+        return wish.state in (state.value, seen.get("job"), seen.get("run"))
+    if wish.step is not None:
+        step = max((s for s in (seen.get("step"), _step(look)) if isinstance(s, int)), default=-1)
+        return step >= wish.step
+    return state is State.DONE
+
+
+def _step(look: Look) -> int | None:
+    return look.log.step if isinstance(look.log, Own) else None

@@ -1,0 +1,176 @@
+"""The plan, made of the contract and of what was read. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.config.diff import without_volatile
+from herorun.core.config.final_step import resolve_final_step
+from herorun.core.contract import Contract
+from herorun.core.environment import SHELL
+from herorun.core.evidence import (
+    BundleContent,
+    Checkpoints,
+    Environment,
+    History,
+    Nothing,
+    Snapshot,
+    Sourced,
+    StartSiblings,
+    Unavailable,
+    WorkTree,
+)
+from herorun.core.finding import few
+from herorun.core.lineage import acceptable, decided_on
+from herorun.core.plan.model import Plan
+from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun
+
+CLEAN = Nothing("the commit is run as it is")
+EMPTY = Environment()
+NO_BUNDLE = Nothing("no bundle was read")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The commit's own content, as the plan needs it: digests and the resolved config."""
+
+    code_tree: str
+    config: Mapping[str, Any]
+    config_source: str
+    contract_path: str  # relative to the repository's top
+
+
+def make_plan(
+    contract: Contract,
+    tree: WorkTree,
+    sources: Sources,
+    checkpoints: Checkpoints,
+    siblings: StartSiblings,
+    history: History,
+    snapshot: Snapshot | Nothing = CLEAN,
+    environment: Environment = EMPTY,
+    bundle: BundleContent | Nothing | Unavailable = NO_BUNDLE,
+) -> Plan:
+    said = sources.contract_path
+    command, runtime = contract.command, contract.runtime
+    return Plan(
+        argv=Sourced(command.argv, said),
+        resume_argv=Sourced(command.resume_argv, said),
+        cwd=Sourced(command.cwd, said),
+        env=Sourced({**environment.values, **command.env}, f"{said}, and {SHELL}"),
+        secrets=Sourced(command.secrets, said),
+        commit=Sourced(tree.commit, "HEAD"),
+        code_tree=Sourced(sources.code_tree, "the commit's file list"),
+        patch=_patch(snapshot, said),
+        in_place=Sourced(contract.code.in_place, said),
+        bundle=_bundle(bundle, runtime.bundle, said),
+        container=Sourced(runtime.container, said),
+        packages=Sourced(runtime.packages, said),
+        data=Sourced(contract.data.manifests, said),
+        hardware=Sourced(contract.hardware.model_dump(exclude_none=True), said),
+        output_root=Sourced(contract.output.root.rstrip("/"), said),
+        temporary_root=Sourced(_unslashed(contract.output.temporary_root), said),
+        start=choose_start(contract, said, checkpoints, siblings, history),
+        final_step=final_step(contract, sources),
+        tracker=_tracker(contract, said),
+        scheduler=Sourced(
+            {
+                "kind": contract.scheduler.kind,
+                "restarts": contract.scheduler.restarts,
+                **contract.scheduler.options,
+            },
+            said,
+        ),
+        retention=_retention(contract, said),
+        config=_config(contract, sources),
+    )
+
+
+def _bundle(
+    content: BundleContent | Nothing | Unavailable, name: str | None, said: str
+) -> Sourced[str | None]:
+    """By its content, where that can be read: the same path may hold another one tomorrow."""
+    if not isinstance(content, BundleContent):
+        return Sourced(name, said)
+    return Sourced(content.identity, f"{said}, and its content")
+
+
+def _patch(snapshot: Snapshot | Nothing, said: str) -> Sourced[Patch | None]:
+    if isinstance(snapshot, Nothing):
+        return Sourced(None, said)
+    return Sourced(
+        Patch(snapshot.commit, snapshot.tree, snapshot.diff), "the approved edits of the work tree"
+    )
+
+
+def choose_start(
+    contract: Contract, said: str, checkpoints: Checkpoints, siblings: StartSiblings, history: History
+) -> Sourced[StartPoint | None]:
+    """What a run with a past goes on from; else what the contract names; else none.
+
+    That is its newest complete checkpoint that nothing speaks against, or the one of its own that the contract names
+    with a reason. None is ever chosen that is rejected, foreign or tainted.
+    """
+    own = own_start(contract, said, checkpoints, history) if history.instances else None
+    if own:
+        return own
+    named = contract.start.from_
+    if named is None:
+        return Sourced(None, "from scratch: the contract names no start")
+    found = Checkpoints(siblings.candidates).at(named)
+    step = found.step if found else None
+    return Sourced(StartPoint(named.rstrip("/"), step, contract.start.kind), said)
+
+
+def own_start(
+    contract: Contract, said: str, checkpoints: Checkpoints, history: History
+) -> Sourced[StartPoint | None] | None:
+    """The start among the run's own checkpoints; None where there is none to choose."""
+    person = decided_on(contract, checkpoints.candidates)
+    if person:
+        return Sourced(StartPoint(person.path, person.step, contract.start.kind), said)
+    own = acceptable(checkpoints.candidates, contract, history).newest
+    return Sourced(StartPoint(own.path, own.step), "newest complete checkpoint of this run") if own else None
+
+
+def final_step(contract: Contract, sources: Sources) -> Sourced[int | None]:
+    """From the contract, or inferred from the config; never from display text."""
+    return resolve_final_step(contract, sources.config, sources.config_source, sources.contract_path)
+
+
+def _config(contract: Contract, sources: Sources) -> Sourced[Mapping[str, Any]]:
+    """Without the keys that differ from launch to launch: two plans of one launch are one plan."""
+    kept, volatile = without_volatile(sources.config, contract.config)
+    left_out = f", without its volatile keys {few(volatile, 5)}" if volatile else ""
+    return Sourced(kept, sources.config_source + left_out)
+
+
+def _tracker(contract: Contract, said: str) -> Sourced[TrackerRun]:
+    told = contract.tracker
+    identity = told.id or contract.slug
+    run = TrackerRun(
+        kind=told.kind,
+        id=identity,
+        name=told.name or identity,
+        entity=told.entity,
+        project=told.project,
+        resume=told.resume,
+        first_step=told.first_step,
+        options=told.options,
+    )
+    return Sourced(run, said if told.id else "the slug", inferred=told.id is None)
+
+
+def _retention(contract: Contract, said: str) -> Sourced[Retention]:
+    told = contract.checkpoints
+    every = told.temporary_every.total_seconds() if told.temporary_every else None
+    stated = {"permanent_every", "temporary_every", "keep"} & told.model_fields_set
+    return Sourced(
+        Retention(told.layout, told.permanent_every, every, told.keep, told.milestones),
+        said if stated else "the default of an ordinary run",
+        inferred=not stated,
+    )
+
+
+def _unslashed(path: str | None) -> str | None:
+    return path.rstrip("/") if path else None

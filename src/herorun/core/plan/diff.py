@@ -1,0 +1,40 @@
+"""What differs between two plans."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from herorun.core.canonical_json import canonical
+
+
+def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """What differs between two plans' values, one line a value, in words."""
+    return tuple(
+        f"{name}: {_words(old)} -> {_words(new)}" for name, old, new in _different(before, after, "")
+    )
+
+
+def _different(
+    before: Mapping[str, Any], after: Mapping[str, Any], at: str
+) -> Iterator[tuple[str, Any, Any]]:
+    for name in sorted(before.keys() | after.keys()):
+        old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _different(old, new, f"{at}{name}.")
+        elif type(old) is not type(new) or old != new:  # true is not 1
+            yield f"{at}{name}", old, new
+
+
+_ABSENT = object()
+
+
+def _words(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case str():
+            return value or "(empty)"
+        case Mapping():
+            return ", ".join(f"{key} {_words(item)}" for key, item in value.items()) or "none"
+        case list() | tuple():
+            return f"[{', '.join(_words(item) for item in value)}]"
+    return "absent" if value is _ABSENT else canonical(value)

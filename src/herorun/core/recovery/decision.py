@@ -1,0 +1,255 @@
+"""Whether an ended instance is relaunched, and when: budgets, back-off, and what is put to a person.
+
+Only a terminal failure that a relaunch can cure is one. Everything here is counted from the journal, so it is the
+same on every machine and after every interruption.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+from herorun.core.alert import Alert
+from herorun.core.check import Check
+from herorun.core.contract import Recovery
+from herorun.core.durations import say_duration
+from herorun.core.escalation import QUESTION_WAYS, Reason, Way
+from herorun.core.finding import count
+from herorun.core.recovery.classify import Cause, Ending
+from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
+from herorun.core.recovery.policy import Ledger, Policy, hours_used
+
+MOST_TRIES = 3  # of one action, before a person is asked instead
+MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
+FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
+LONGEST_WAIT = timedelta(minutes=30)
+SPEND = Reason.SPEND
+# No answer makes these a relaunch, which would run what was admitted: the same code, the same numbers, the same root.
+FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE, TEMPORARY_GONE})
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a person must decide instead. Each kind is asked once an instance."""
+
+    kind: str
+    why: str
+    observed: bool = False  # the contract lets nobody but a person act
+    reason: Reason = Reason.JUDGEMENT
+    numbers: bool = False  # what is trained went wrong: an earlier checkpoint is needed
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """What a person can answer."""
+        if self.kind == "never":
+            return (Way.FORK, Way.DENY)
+        if self.kind == "numeric" or self.numbers:
+            return (Way.ROLLBACK, Way.FORK, Way.LAUNCH, Way.DENY)
+        if self.observed:
+            return (Way.RELAUNCH, Way.DENY)
+        return (Way.LAUNCH, Way.DENY) if self.final else QUESTION_WAYS
+
+    @property
+    def final(self) -> bool:
+        """Not even a person's yes relaunches it: they launch anew, by their own choice of code and checkpoint."""
+        return self.kind in FINAL or self.observed
+
+
+def not_relaunched(instance: str, kind: str) -> str:
+    """The key of that question."""
+    return f"escalate/relaunch/{instance}/{kind}"
+
+
+def doubt(
+    alerts: Sequence[Alert],
+    checks: Mapping[str, Check],
+    policy: Policy,
+    ledger: Ledger,
+    ending: Ending | None,
+    now: datetime,
+) -> Doubt | None:
+    """None if nothing stands against a relaunch, or a person has said yes to all that does."""
+    found = [
+        *_vetoes(alerts, checks, ledger),
+        *_by_contract(policy),
+        *(_by_ending(ending, policy, ledger) if ending else []),
+        *_spent(policy, ledger, ending, now),
+        *_tried(ledger),
+    ]
+    final = [each for each in found if each.final]
+    open_ones = final or [each for each in found if not _answered(each, ledger)]
+    return open_ones[0] if open_ones else None
+
+
+def _answered(found: Doubt, ledger: Ledger) -> bool:
+    """A yes holds for the instance; after another failed attempt it must be said again."""
+    answer, tries = ledger.answer, ledger.failed.get(f"relaunch/{ledger.instance}")
+    if answer is None or not answer.yes:
+        return False
+    return found.kind != "tries" or tries is None or answer.at > tries.last
+
+
+def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger) -> list[Doubt]:
+    """What taints the instance holds it back for good, seen at its end or long before; and so does any veto that a
+    person was asked about, also when its alert is over.
+
+    What was numeric trouble when the job ended does not become a hardware fault by the next tick.
+    """
+    firing = {a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch}
+    since = {taint.check: taint.bad_step for taint in ledger.taints}
+    vetoes = sorted(firing | since.keys())
+    if not vetoes and not_relaunched(ledger.instance, "veto") not in ledger.done | ledger.unfinished:
+        return []
+    reason = next((checks[name].reason for name in vetoes if name in checks), Reason.JUDGEMENT)
+    names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
+    why = f"Held back by {', '.join(names) or 'what was seen before'}."
+    numbers = any(checks[name].about_numbers for name in vetoes if name in checks)
+    return [Doubt("veto", why, reason=reason, numbers=numbers)]
+
+
+def _by_contract(policy: Policy) -> list[Doubt]:
+    if not policy.resumable:
+        why = 'The contract says [tracker] resume = "never": it goes on only under a new id and output root.'
+        return [Doubt("never", why, reason=Reason.LINEAGE)]
+    if policy.recovery is Recovery.RELAUNCH:
+        return []
+    observed = policy.recovery is Recovery.OBSERVE
+    then = "the babysitter relaunches nothing" if observed else "a person says whether"
+    return [Doubt("recovery", f"With recovery = {policy.recovery}, {then}.", observed)]
+
+
+def _by_ending(ending: Ending, policy: Policy, ledger: Ledger) -> list[Doubt]:
+    if ending.cause is Cause.NUMERIC:
+        return [Doubt("numeric", "Numeric trouble is never relaunched as if it were the hardware's.")]
+    found = []
+    if ending.cause is Cause.CODE_BUG:
+        found.append(_bug(ending, policy, ledger))
+    elif ending.cause is Cause.LOST_OUTPUT:
+        found.append(Doubt(ending.seen, ending.advice))
+    elif ending.needs_person:
+        advice = f" {ending.advice}" if ending.advice else ""
+        found.append(Doubt("person", f"A relaunch alone does not cure {ending.seen}.{advice}"))
+    if repeated(ending, ledger.endings):
+        found.append(
+            Doubt("repeated", "The same failure came twice without a new complete checkpoint in between.")
+        )
+    if stuck(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
+        ends = stuck(ledger.endings, ending)
+        found.append(Doubt("no-progress", f"{ends} ends in a row brought no new complete checkpoint."))
+    return found
+
+
+def _bug(ending: Ending, policy: Policy, ledger: Ledger) -> Doubt:
+    """Code is reported with its place and never edited; a person fixes it, once."""
+    at = f" at {ending.place}" if ending.place else ""
+    before = [e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG]
+    if sum(e.fingerprint == ending.fingerprint for e in before) >= policy.code_bug:
+        return Doubt(
+            "fixed-once", f"The same error{at} came again after a fix attempt: it is not tried again."
+        )
+    if ending.advice and not ending.seen.startswith(Cause.CODE_BUG):
+        return Doubt("code-bug", f"A relaunch alone does not cure {ending.seen}{at}. {ending.advice}")
+    return Doubt(
+        "code-bug", f"A bug in the code{at}: fix it, commit, and launch again. Nothing edits your code."
+    )
+
+
+def repeated(ending: Ending, endings: Sequence[Ending]) -> bool:
+    """The instance before failed in the same way, and no complete checkpoint has landed since."""
+    earlier = [each for each in endings if each.instance != ending.instance]
+    same = bool(earlier) and earlier[-1].fingerprint == ending.fingerprint
+    return same and ending.advanced is False and not ending.cause.free
+
+
+def stuck(endings: Sequence[Ending], ending: Ending | None) -> int:
+    """How many ends in a row brought no new complete checkpoint, this one included."""
+    row = [each for each in endings if ending is None or each.instance != ending.instance]
+    row += [ending] if ending else []
+    return sum(1 for _ in takewhile(lambda each: each.advanced is False, reversed(row)))
+
+
+def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
+    """The same of relaunches alone: the first end that was seen is of none."""
+    others = sum(1 for each in endings if ending is None or each.instance != ending.instance)
+    return min(stuck(endings, ending), others - (ending is None))
+
+
+def _spent(policy: Policy, ledger: Ledger, ending: Ending | None, now: datetime) -> list[Doubt]:
+    found = []
+    if ending is not None and not ending.cause.free and ending.cause is not Cause.CODE_BUG:
+        most = policy.budget(ending.cause) or 0
+        used = sum(cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent)
+        if used >= most:
+            found.append(
+                Doubt(
+                    "budget",
+                    f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} is spent.",
+                    reason=SPEND,
+                )
+            )
+    recent = [at for at in ledger.relaunched if now - at <= policy.window]
+    if len(recent) >= policy.relaunches and not (ending and ending.cause.free):
+        found.insert(
+            0,
+            Doubt(
+                "budget",
+                f"The budget of {count(policy.relaunches, 'relaunch', 'relaunches')} is spent.",
+                reason=SPEND,
+            ),
+        )
+    return [*found[:1], *_hours(policy, ledger, now)]
+
+
+def _hours(policy: Policy, ledger: Ledger, now: datetime) -> list[Doubt]:
+    most = policy.accelerator_hours
+    if most is None:
+        return []
+    if policy.accelerators is None:
+        why = "[budget] accelerator_hours cannot be counted: [hardware] count is not given."
+        return [Doubt("hours", why, reason=SPEND)]
+    used = hours_used(ledger.spans, policy.accelerators, now)
+    why = f"{used:.1f} of {most:g} accelerator-hours are used."
+    return [Doubt("hours", why, reason=SPEND)] if used >= most else []
+
+
+def _tried(ledger: Ledger) -> list[Doubt]:
+    tries = ledger.failed.get(f"relaunch/{ledger.instance}")
+    if tries and tries.count >= MOST_TRIES:
+        return [
+            Doubt(
+                "tries",
+                f"{count(tries.count, 'attempt')} failed; the last one: {tries.why}",
+                reason=Reason.CLUSTER,
+            )
+        ]
+    return []
+
+
+def wait_of(tried: int) -> timedelta:
+    """How long to wait after so many relaunches without a new complete checkpoint; a new one resets it."""
+    if tried < 1:
+        return timedelta()
+    doubled: timedelta = FIRST_WAIT * 2 ** (min(tried, 20) - 1)
+    return min(doubled, LONGEST_WAIT)
+
+
+def wait_until(since: datetime, ledger: Ledger, ending: Ending | None, now: datetime) -> datetime | None:
+    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes waits for nothing.
+
+    An end in the future was seen by a clock that was set back since, and nobody waits until it comes again.
+    """
+    if since > now or (ledger.answer and ledger.answer.yes):
+        return None
+    due = since + wait_of(attempts(ledger.endings, ending))
+    return due if due > now else None
+
+
+def why_recoverable(ending: Ending, policy: Policy, ledger: Ledger, now: datetime) -> str:
+    """What a relaunch's reason says: why this failure can be recovered from, and what is left of the budget."""
+    if ledger.answer and ledger.answer.yes:
+        return f"recoverable: {ledger.answer.words}"
+    if ending.cause.free:
+        return f"recoverable: {ending.cause} is free"
+    most = policy.budget(ending.cause) or 0
+    used = sum(cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent)
+    return f"recoverable: {ending.cause}, relaunch {used + 1} of {most} in {say_duration(policy.window)}"

@@ -1,0 +1,104 @@
+"""Secrets out, the rest readable. Whatever is recorded, posted or printed passes here first."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from herorun.core.redaction.encodings import DEEPEST, mask_coded, read_colours, read_percent
+from herorun.core.redaction.key_names import is_pass_number, is_secret, mask_named, names_one, told_by_name
+from herorun.core.redaction.locations import mask_places, told_by_place
+from herorun.core.redaction.patterns import has_shape, mask_shapes, mask_wrapped
+
+MASK = "[scrubbed]"
+_SHORT = 1000  # characters: the names and sentences that each tick says again, and no log
+
+
+def scrub(text: str) -> str:
+    """The text with everything that looks like a secret masked. Digests, SHAs and paths stay."""
+    return _scrub_again(text) if len(text) <= _SHORT else _scrub(text, 0)
+
+
+@lru_cache(maxsize=8192)
+def _scrub_again(text: str) -> str:
+    return _scrub(text, 0)
+
+
+def _scrub(text: str, depth: int) -> str:
+    if depth < DEEPEST:
+        text = read_colours(text, lambda said: _scrub(said, depth + 1))
+        text = read_percent(text, lambda said: _scrub(said, depth + 1))
+        text = mask_coded(text, MASK, lambda said: _scrub(said, depth + 1))
+    text = mask_wrapped(text, MASK)
+    text = mask_shapes(text, MASK)
+    text = mask_places(text, MASK)
+    return mask_named(text, MASK)
+
+
+def has_known_shape(text: str) -> bool:
+    """Whether something in it is a secret by its own shape, whatever it is called."""
+    return has_shape(text)
+
+
+def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """A command line with the values of secret-looking flags masked, `--token value` included."""
+    whole = " ".join(argv)
+    values = (*told_by_place(whole), *told_by_name(whole))
+    told = {word for value in values for word in (value, *value.split()) if len(word) > 1} - {MASK}
+    out: list[str] = []
+    flag = ""
+    for part in argv:
+        hide = bool(flag) and not part.startswith("-") and is_secret(flag, part)
+        out.append(MASK if hide or part in told else _scrubbed_word(part, told))
+        flag = part if part.startswith("-") and "=" not in part else ""
+    return tuple(out)
+
+
+def _scrubbed_word(part: str, told: set[str]) -> str:
+    """A word by itself; where that shows nothing, by what the whole line tells of it, as in `-u ada:secret`."""
+    clean = scrub(part)
+    if clean != part:
+        return clean
+    held = [value for value in told if part.endswith(value) or (len(value) > 7 and value in part)]
+    return part.replace(max(held, key=len), MASK) if held else part
+
+
+def scrub_tree(value: Any, name: str = "") -> Any:
+    """The same for every text in a JSON-able value; texts under secret-looking keys are masked whole."""
+    match value:
+        case str():
+            return MASK if name and is_secret(name, value) else scrub(value)
+        case int() if name and not isinstance(value, bool):
+            return MASK if is_pass_number(name, value) else value
+        case Mapping():
+            pair = _name_of_pair(value)
+            return {
+                _scrubbed_key(key): scrub_tree(
+                    item, pair if key == "value" and pair else _secret_key(str(key))
+                )
+                for key, item in value.items()
+            }
+        case list() | tuple() if not name and _is_argv(value):
+            return list(scrub_argv(tuple(value)))
+        case list() | tuple():
+            return [scrub_tree(item, name) for item in value]
+    return value
+
+
+def _scrubbed_key(key: Any) -> Any:
+    return scrub(key) if isinstance(key, str) else key
+
+
+def _is_argv(value: list[Any] | tuple[Any, ...]) -> bool:
+    return all(isinstance(part, str) for part in value) and any(part.startswith("-") for part in value)
+
+
+def _name_of_pair(value: Mapping[Any, Any]) -> str:
+    """The name in `{"name": "HF_TOKEN", "value": "..."}`, as schedulers list an environment."""
+    name = value.get("name")
+    return _secret_key(name) if isinstance(name, str) and "value" in value else ""
+
+
+@lru_cache(maxsize=4096)
+def _secret_key(key: str) -> str:
+    """The key, if it names a secret. The contract's own `secrets` are names of variables, an action's `key` is public."""
+    return key if names_one(key) and key.lower() not in ("secrets", "key") else ""

@@ -1,0 +1,194 @@
+"""A run in one line of a table: what is worst about it, how far it is, and how its curve goes. Pure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from herorun.core.goodput.instances import STALLS
+from herorun.core.goodput.timeline import SLOW
+from herorun.core.report.eta import PATIENCE
+
+if TYPE_CHECKING:
+    from herorun.core.health.training import Awaited
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+NOT_FINITE = "×"
+WIDTH = 24  # cells of a curve
+NEWEST = 20  # rows whose median is the speed now
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast it goes: `now` and `usual` in the metric's own unit, or seconds a step."""
+
+    name: str  # of the metric, or "s/step"
+    now: float
+    usual: float | None = None  # of the same attempt before
+    step_seconds: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The speed beside the usual one: below 1 is slower, whichever way the metric counts."""
+        if not self.usual or not self.now:
+            return None
+        return self.usual / self.now if self.name == "s/step" else self.now / self.usual
+
+
+@dataclass(frozen=True)
+class OpenAlert:
+    check: str
+    severity: str
+    state: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Glance:
+    """One run, as it was seen at `seen`; what nobody saw is None."""
+
+    slug: str
+    stage: str  # not initialised, initialised, launched, sealed
+    run: str = "unknown"
+    monitor: str = "fresh"
+    step: int | None = None
+    final_step: int | None = None
+    loss: float | None = None
+    curve: str = ""
+    pace: Pace | None = None
+    checkpoint_step: int | None = None
+    checkpoint_age: float | None = None  # seconds
+    alerts: tuple[OpenAlert, ...] = ()
+    awaited: "tuple[Awaited, ...]" = ()  # evidence that is missing
+    next_tick: datetime | None = None
+    quiet: float | None = None  # seconds since the step last rose
+    seen: datetime | None = None
+    error: str = ""
+
+    @property
+    def rank(self) -> int:
+        """The worst first: down, unreadable, critical, nobody can see, degraded, starting, healthy, not begun, over."""
+        firing = {alert.severity for alert in self.alerts if alert.state == "firing"}
+        if self.error:
+            return 1
+        if self.stage != "launched":
+            return 8 if self.stage == "sealed" else 7
+        if self.run == "down" or "critical" in firing:
+            return 0 if self.run == "down" else 2
+        if self.run == "unknown" or self.monitor != "fresh":
+            return 3
+        if self.run == "degraded" or "warn" in firing:
+            return 4
+        return {"starting": 5, "finished": 8}.get(self.run, 6)
+
+    @property
+    def done(self) -> float | None:
+        """How much of it is done, from 0 to 1."""
+        if self.step is None or not self.final_step:
+            return None
+        return min(1.0, max(0.0, self.step / self.final_step))
+
+    @property
+    def left(self) -> timedelta | None:
+        """Until the final step at the pace of now, stops apart; None where either is unknown or no steps are made."""
+        pace = self.pace.step_seconds if self.pace else None
+        if self.run not in ("healthy", "degraded") or None in (self.step, self.final_step, pace):
+            return None
+        if self._stands_still:
+            return None
+        assert self.step is not None and self.final_step is not None and pace is not None
+        try:
+            return timedelta(seconds=max(0, self.final_step - self.step) * pace)
+        except OverflowError:
+            return None
+
+    @property
+    def _stands_still(self) -> bool:
+        """As a report's estimate goes by it: an alert says so, or no step came for long."""
+        stalled = any(alert.state == "firing" and alert.check in STALLS for alert in self.alerts)
+        pace = self.pace.step_seconds if self.pace else None
+        longest = max(SLOW * (pace or 0.0), PATIENCE.total_seconds())
+        return stalled or (self.quiet is not None and self.quiet > longest)
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs: times as ISO 8601 in UTC, durations in seconds, what is not finite as text."""
+        left = self.left
+        pace = asdict(self.pace) | {"ratio": self.pace.ratio} if self.pace else None
+        shape = {
+            "step": self.step,
+            "final_step": self.final_step,
+            "left_seconds": left.total_seconds() if left is not None else None,
+            "loss": self.loss,
+            "curve": self.curve,
+            "pace": pace,
+            "checkpoint": {"step": self.checkpoint_step, "age_seconds": self.checkpoint_age}
+            if self.checkpoint_step is not None
+            else None,
+            "next_tick": f"{self.next_tick:%Y-%m-%dT%H:%M:%SZ}" if self.next_tick else None,
+            "seen": f"{self.seen:%Y-%m-%dT%H:%M:%SZ}" if self.seen else None,
+        }
+        return {name: _finite(value) for name, value in shape.items()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def worst_first(glances: Sequence[Glance]) -> list[Glance]:
+    return sorted(glances, key=lambda glance: (glance.rank, glance.slug))
+
+
+def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
+    """A curve in `width` cells at most. A cell shows the highest value in it, so that one spike stays in sight.
+
+    >>> sparkline([4, 3, 2, 1])
+    '█▆▃▁'
+    >>> sparkline([1, 1, float("nan"), 1])
+    '▁▁×▁'
+    """
+    if not values:
+        return ""
+    cells = min(width, len(values))
+    bounds = [len(values) * cell // cells for cell in range(cells + 1)]
+    parts = [values[first:last] for first, last in pairwise(bounds)]
+    tops = [max(part) if all(map(math.isfinite, part)) else math.nan for part in parts]
+    known = [top for top in tops if not math.isnan(top)]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    return "".join(NOT_FINITE if math.isnan(top) else _block(top, low, high) for top in tops)
+
+
+def shrunk(curve: str, width: int) -> str:
+    """The same curve in fewer cells, each with the highest of those that it stands for.
+
+    >>> shrunk("▁▁▁█▁▁▁▁", 4)
+    '▁█▁▁'
+    """
+    if len(curve) <= width:
+        return curve
+    bounds = [len(curve) * cell // width for cell in range(width + 1)]
+    parts = [curve[first:last] for first, last in pairwise(bounds)]
+    return "".join(NOT_FINITE if NOT_FINITE in part else max(part) for part in parts)
+
+
+def _block(value: float, low: float, high: float) -> str:
+    share = (value - low) / (high - low) if high > low and math.isfinite(high - low) else 0.0
+    return BLOCKS[round(share * (len(BLOCKS) - 1))]
+
+
+def pace_of(name: str, values: Sequence[float], times: Sequence[tuple[int, float]]) -> Pace | None:
+    """From the metric's newest values, finite ones alone, and from the rows' steps and times in seconds; either may be empty."""
+    told = [value for value in values if math.isfinite(value) and value > 0]
+    gaps = [(b - a) / (then - step) for (step, a), (then, b) in pairwise(times) if b > a and then > step]
+    step_seconds = median(gaps[-NEWEST:]) if gaps else None
+    if not told:
+        told, name = gaps, "s/step"
+    if not told:
+        return None
+    before = told[:-NEWEST]
+    now = median(told[-NEWEST:])
+    return Pace(name, now, median(before) if before else None, now if name == "s/step" else step_seconds)

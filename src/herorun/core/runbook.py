@@ -1,0 +1,140 @@
+"""The recovery page: what a person or an agent with no memory needs to take a run over. Pure text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from herorun.core.contract import Contract
+from herorun.core.patrol.advice import Ways
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the record and this machine tell."""
+
+    top: str  # of the work tree
+    where: str  # the machine of the job, for people
+    login: str  # the command that logs in there; empty where it is this one
+    owner: str  # who writes this page, as user@machine
+    instances: Sequence[tuple[str, str, str]]  # name, job id, start
+    sealed: str
+    branch: str
+    written: str
+
+
+def handbook(contract: Contract, ways: Ways, known: Known) -> str:
+    return (
+        "\n".join(
+            [
+                *_head(contract, known),
+                *_signs(contract),
+                *_commands(contract, ways, known),
+                *_table(ways),
+                *_rules(),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _head(contract: Contract, known: Known) -> Iterator[str]:
+    yield f"# Taking over {contract.slug}"
+    yield ""
+    yield f"Written {known.written} by {known.owner}, from the contract and the record. Nothing below is from anybody's memory."
+    yield ""
+    yield "## The first command"
+    yield ""
+    yield from _code(f"herorun -C {known.top} patrol {contract.slug}")
+    yield "It reads, says one line, and then what is to be done with the exact command. Trust what it reads, not a panel that"
+    yield 'says "running" and not a silence. `herorun watchers` shows which watchers of this machine really live.'
+    yield ""
+    yield "## The run"
+    yield ""
+    yield f"- goal: {contract.goal or 'none given'}"
+    yield f"- responsible: {contract.dri or 'the launching user'}; stop when: {contract.stop_when or 'none given'}"
+    yield f"- where it runs: {known.where}, scheduler `{contract.scheduler.kind}`" + (
+        f"; log in with `{known.login}`" if known.login else ""
+    )
+    yield f"- output: `{contract.output.root}`"
+    yield f"- record: branch `{known.branch}`; sealed: {known.sealed or 'no'}"
+    yield from (
+        f"- instance `{name}`: job `{job}`, started {started}" for name, job, started in known.instances
+    )
+    yield ""
+
+
+def _signs(contract: Contract) -> Iterator[str]:
+    told, chain = contract.patrol, contract.chain
+    yield "## How it is seen to be done"
+    yield ""
+    yield from (f"- marker `{path}`" for path in (*told.markers, *map(chain.marker, chain.stage)))
+    yield from (f"- result `{path}`" for path in told.results)
+    yield from (
+        f"- `{path}` holds as many files and bytes as `{local}` here" for path, local in told.copies.items()
+    )
+    if told.done_words:
+        yield f"- the log `{told.log or 'of the job'}` says `{told.done_words}`"
+    if not (told.markers or chain.stage or told.results or told.done_words):
+        yield "- the scheduler says that the job ended well, and nothing else is declared"
+    yield ""
+
+
+def _commands(contract: Contract, ways: Ways, known: Known) -> Iterator[str]:
+    yield "## Commands"
+    yield ""
+    if ways.resume:
+        yield "Resume it, once the patrol says that it is down, and never before:"
+        yield from _code(ways.resume)
+        if not contract.patrol.resume:
+            yield "What that prints as `next` is the command that the launch gate accepts then; the patrol names it too."
+            yield ""
+    else:
+        yield "How it is resumed nobody has written down: herorun did not start it, and [patrol] resume is empty. Ask whoever"
+        yield "is responsible, and write the command there."
+        yield ""
+    if contract.chain.stage:
+        yield "Its chain on the box, stage by stage, each after the one before:"
+        yield from _code(*(f"{stage.name}: {stage.run}" for stage in contract.chain.stage))
+        yield "Bring it there again and start it; it goes on behind its markers, and a second one keeps out:"
+        yield from _code(ways.chain)
+    for path, command in ways.transfer:
+        yield f"Go on with the transfer to `{path}`:"
+        yield from _code(command)
+    yield "Watch it: one babysitter a run; a stale one's lease is taken over first. Or one sentinel, for one thing:"
+    run = f"herorun -C {known.top}"
+    yield from _code(
+        f"{run} handoff {contract.slug} --take --wait 40m",
+        f"{run} babysit {contract.slug}",
+        f"{run} await {contract.slug}",
+    )
+    yield "On another machine: clone the repository, fetch the record, and the same commands hold:"
+    yield from _code(f"git fetch origin {known.branch}:refs/herorun/record/{contract.slug}")
+
+
+def _table(ways: Ways) -> Iterator[str]:
+    yield "## What the patrol says, and what then"
+    yield ""
+    yield "| it says | do |"
+    yield "| --- | --- |"
+    yield "| unknown, no answer | look at the provider's console: power, balance. Restart nothing; the job may run on |"
+    yield "| down, without its marker | resume it as above, then start the chain again |"
+    yield "| a result | report its numbers word for word |"
+    yield "| fewer files than the source | go on with the transfer |"
+    yield f"| done | remove the patrol: `{ways.remove.replace('|', chr(92) + '|')}` |"
+    yield ""
+
+
+def _rules() -> Iterator[str]:
+    yield "## Rules"
+    yield ""
+    yield "- A dropped connection is not a dead job. Nothing is restarted blindly: patrol first, each time."
+    yield "- Done is a marker, a count or a result, never a silence, a folder that exists or a process that is gone."
+    yield "- One watcher a run. What is superseded is stopped first."
+    yield "- ssh keys stay on this machine: no cloud runner gets them."
+
+
+def _code(*lines: str) -> Iterator[str]:
+    yield ""
+    yield "```sh"
+    yield from lines
+    yield "```"
+    yield ""

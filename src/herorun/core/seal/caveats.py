@@ -1,0 +1,100 @@
+"""Every doubt that a seal repeats: what was noted, waived, never seen, never verified, or known by its size alone. Pure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from herorun.core.alert import Alert, as_ended
+from herorun.core.durations import say_span
+from herorun.core.event import Decided, Event
+from herorun.core.evidence import Judged
+from herorun.core.finding import Waiver, count
+from herorun.core.journal import Memory
+from herorun.core.seal.manifest import Manifest
+
+CADENCES = 3  # as the alert clock: a longer time without a look is a gap
+
+
+def caveats(
+    memory: Memory,
+    events: Iterable[Event],
+    judged: Judged,
+    waivers: Sequence[Waiver],
+    manifest: Manifest | None,
+    verified: frozenset[str],
+    cadence: timedelta,
+    at: datetime,
+) -> list[str]:
+    """Each once, in this order. `verified` are the instances of which a receipt was seen."""
+    told = [
+        *memory.caveats,
+        *_alerts(memory, judged),
+        *(
+            f"{each.name} never checked in: nobody knows whether it ran what was admitted"
+            for each in memory.instances
+            if each.name not in verified
+        ),
+        *_gaps(memory, events, CADENCES * cadence, at),
+        *(_waived(waiver) for waiver in waivers),
+        *_overlooked(memory),
+        *_sizes(manifest),
+    ]
+    return list(dict.fromkeys(told))
+
+
+def _alerts(memory: Memory, judged: Judged) -> list[str]:
+    ended = [_ended(alert, memory) for alert in memory.ended.values()]
+    known = memory.ended.keys()
+    still = [f"open alert {which}: {words}" for which, words in judged.alerts if which not in known]
+    unseen = [f"not seen: {which}: {words}" for which, words in judged.unseen]
+    return [*ended, *still, *unseen]
+
+
+def _ended(alert: Alert, memory: Memory) -> str:
+    name = f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
+    order = memory.acked.get(alert.key)
+    reason = f": {order.reason}" if order and order.reason else ""
+    by = f"; acknowledged by {order.by}{reason}" if order else "; acknowledged by nobody"
+    return f"alert {name} ended unresolved: {as_ended(alert).message}{by}"
+
+
+def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime) -> list[str]:
+    """When an instance ran and nobody looked, or a look could not see it."""
+    looks = [event.at for event in events if isinstance(event, Decided) and event.monitor != "stale"]
+    starts = [each.started for each in memory.instances]
+    found = []
+    for instance, following in zip(memory.instances, [*starts[1:], at], strict=True):
+        end = memory.ends.get(instance.name)
+        over = min(following, (end.ended or end.at) if end else following)
+        within = [look for look in looks if instance.started < look < over]
+        found += [
+            _gap(instance.name, since, until)
+            for since, until in pairwise([instance.started, *within, over])
+            if until - since > most
+        ]
+    return found
+
+
+def _gap(instance: str, since: datetime, until: datetime) -> str:
+    length = say_span(until - since)
+    return f"gap in monitoring: nobody saw {instance} from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC ({length})"
+
+
+def _waived(waiver: Waiver) -> str:
+    subject = f" [{waiver.subject}]" if waiver.subject else ""
+    return f"waived: {waiver.check}{subject}: {waiver.reason} ({waiver.approved_by})"
+
+
+def _overlooked(memory: Memory) -> list[str]:
+    """What was open at a launch, and did not stop it under a lenient `[policy] mode`."""
+    return [
+        f"{launching.instance} was launched with an open finding: {words}"
+        for launching in memory.launchings.values()
+        for words in launching.overlooked
+    ]
+
+
+def _sizes(manifest: Manifest | None) -> list[str]:
+    if manifest is None or not (bare := manifest.by_size_alone):
+        return []
+    return [f"proven by size alone: {len(bare)} of {count(len(manifest.files), 'file')} of {manifest.path}"]

@@ -1,0 +1,143 @@
+"""What a checkpoint is made of: every file by its name, its size and the digest of its content."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herorun.core.canonical_json import canonical, digest
+from herorun.core.finding import count
+
+# From the strongest on. `-of-parts`: a digest of the digests of an upload's parts, which depends on how it was cut.
+KINDS = ("sha256", "sha1", "md5", "crc64nvme", "crc32c", "crc32", "sha256-of-parts", "sha1-of-parts")
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """One file of a checkpoint."""
+
+    name: str  # relative to the checkpoint; empty where that is one file
+    size: int  # bytes
+    checksum: str = ""  # `kind:value`, several apart by a space; empty where nothing but the size is known
+    version: str = ""  # the store's own word for this content: it changes whenever the file is written again
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """By their kinds, the strongest first."""
+        found = dict(each.split(":", 1) for each in self.checksum.split() if ":" in each)
+        order = {kind: place for place, kind in enumerate(KINDS)}
+        return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(KINDS)), item[0])))
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As the record keeps it; a version that no store told leaves no trace, as before there were any."""
+        told = {"name": self.name, "size": self.size, "checksum": self.checksum}
+        return told | ({"version": self.version} if self.version else {})
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All files of one checkpoint, sorted by name."""
+
+    path: str
+    files: tuple[FileSeen, ...]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return {"path": self.path, "files": [file.plain for file in self.files]}
+
+    @property
+    def digest(self) -> str:
+        return digest(self.plain)
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def by_size_alone(self) -> tuple[str, ...]:
+        """Names of the files whose content the manifest does not prove."""
+        return tuple(file.name for file in self.files if not file.checksum)
+
+    @property
+    def proof(self) -> str:
+        """What the manifest can prove, for people.
+
+        >>> Manifest("/data/step-4", (FileSeen("weights", 8),)).proof
+        'sizes alone, which say nothing about the content'
+        >>> Manifest("gs://b/step-4", (FileSeen("weights", 8, "md5:aGk="),)).proof
+        'checksums (md5) of all files'
+        """
+        kinds = sorted({kind for file in self.files for kind in file.checksums})
+        bare = len(self.by_size_alone)
+        if not kinds:
+            return "sizes alone, which say nothing about the content"
+        rest = f"; {bare} of {len(self.files)} by their sizes alone" if bare else ""
+        return f"checksums ({', '.join(kinds)}) of all{' other' if bare else ''} files{rest}"
+
+    @property
+    def text(self) -> str:
+        return canonical(self.plain) + "\n"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Its identity and size, without the files."""
+        return {
+            "path": self.path,
+            "digest": self.digest,
+            "files": len(self.files),
+            "bytes": self.bytes,
+            "proof": self.proof,
+        }
+
+
+def manifest_from(told: Mapping[str, Any]) -> Manifest:
+    """From its plain form; a ValueError, KeyError or TypeError where it is none."""
+    files = (
+        FileSeen(str(f["name"]), int(f["size"]), str(f.get("checksum", "")), str(f.get("version", "")))
+        for f in told["files"]
+    )
+    return Manifest(str(told["path"]), tuple(files))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a checkpoint stands to what it was, one line a file that changed."""
+
+    changed: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()  # names of files of the same size, with no digest that both have
+    rewritten: tuple[str, ...] = ()  # names of files that were written again, with the same content
+
+
+def compare(before: Manifest, after: Manifest) -> Comparison:
+    """The content is compared by the strongest checksum that is known of both times; without one, by the version."""
+    then, there = ({file.name: file for file in each.files} for each in (before, after))
+    both = [(then[name], there[name]) for name in sorted(then.keys() & there.keys())]
+    lost = [f"{name or before.path} is gone" for name in sorted(then.keys() - there.keys())]
+    new = [f"{name or before.path} is new" for name in sorted(there.keys() - then.keys())]
+    changed = [text for pair in both if (text := _changed(*pair))]
+    same = [pair for pair in both if not _changed(*pair)]
+    unproven = [old.name or before.path for old, now in same if not _proves(old, now)]
+    rewritten = [old.name or before.path for old, now in same if _proves(old, now) and _rewritten(old, now)]
+    return Comparison((*lost, *new, *changed), tuple(unproven), tuple(rewritten))
+
+
+def _changed(then: FileSeen, there: FileSeen) -> str:
+    name = then.name or "it"
+    if then.size != there.size:
+        return f"{name} has {count(there.size, 'byte')} and had {then.size}"
+    kind = _common_kind(then, there)
+    old, new = (each.checksums.get(kind, "") for each in (then, there))
+    return "" if old == new else f"{name} has other content than it had: {kind} {new:.16}, was {old:.16}"
+
+
+def _proves(then: FileSeen, there: FileSeen) -> bool:
+    """Whether the content is known to be the same, where no checksum differs."""
+    return bool(_common_kind(then, there)) or bool(then.version and then.version == there.version)
+
+
+def _rewritten(then: FileSeen, there: FileSeen) -> bool:
+    return bool(then.version and there.version and then.version != there.version)
+
+
+def _common_kind(then: FileSeen, there: FileSeen) -> str:
+    return next((kind for kind in then.checksums if kind in there.checksums), "")

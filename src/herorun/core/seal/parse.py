@@ -1,0 +1,142 @@
+"""A statement that was read: one that can be judged, or one sentence on why there is none. Pure.
+
+A tag is whatever somebody pushed. Nothing of it is used before all of it has the shape that herorun writes.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from herorun.core.contract import SLUG
+from herorun.core.seal.kinds import SealKind
+from herorun.core.seal.render import seal_lines, split_tag
+from herorun.core.seal.statement import OWN, SCHEMA, commit_of, facts_of
+from herorun.core.untrusted_json import read_strict_json
+
+NONE = "it holds no statement of a seal: it was changed, or it never was one"
+Oid = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+Slug = Annotated[str, StringConstraints(pattern=f"^({SLUG.pattern})$")]
+
+
+class OtherForm(ValueError):
+    """It is a seal, in a form that this herorun cannot judge: nobody can say whether it holds."""
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class _Named(_Shape):
+    name: str
+
+
+class _Manifest(_Shape):
+    path: str
+    digest: Digest
+    files: int
+    bytes: int
+    proof: str
+
+
+class _Waiver(_Shape):
+    check: str
+    reason: str
+    approved_by: str
+
+
+class _Tracker(_Shape):
+    id: str | None
+    name: str | None
+
+
+class _Facts(_Shape):
+    """What is read of herorun's own part."""
+
+    run: Slug
+    kind: str
+    name: str
+    commit: Oid
+    launch_commit: Oid
+    record: Oid
+    edits: dict[str, Oid]
+    instances: list[_Named]
+    plan_digest: str
+    launch_command: list[str]
+    output_root: str
+    tracker: _Tracker
+    tracker_links: list[str]
+    final_checkpoint: str | None
+    final_checkpoint_temporary: bool | None
+    final_step: int | None
+    reached_step: int | None
+    final_metrics: dict[str, Any]
+    manifest: _Manifest | None
+    waivers: list[_Waiver]
+    caveats: list[str]
+
+
+class _Subject(_Shape):
+    digest: dict[str, str]
+
+
+class _Whole(_Shape):
+    subject: list[_Subject]
+
+
+def statement_in(tag_text: str) -> dict[str, Any]:
+    """The statement in a tag; `OtherForm`, or a ValueError with the reason, where it has none that can be judged."""
+    _, message, _ = split_tag(tag_text)
+    at = message.find("\n{")
+    if at < 0:
+        raise ValueError(NONE)
+    return parse_statement(message[at:])
+
+
+def statement_of(tag_text: str) -> dict[str, Any] | None:
+    """The statement in a tag; None where there is none."""
+    try:
+        return statement_in(tag_text)
+    except ValueError:
+        return None
+
+
+def parse_statement(text: str | bytes) -> dict[str, Any]:
+    """A whole statement; a ValueError for anything else."""
+    try:
+        found = read_strict_json(text)
+    except ValueError as error:
+        raise ValueError(f"{NONE} ({error})") from None
+    _must_be_known(found)
+    try:
+        _Facts.model_validate(facts_of(found))
+        _Whole.model_validate(found)
+        seal_lines(found, "")
+        SealKind(facts_of(found)["kind"])
+        commit_of(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ValueError(f"it is no whole statement of a seal ({where[:80]}: {first['msg']})") from None
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
+        raise ValueError(f"it is no whole statement of a seal ({error})") from None
+    return dict(found)
+
+
+def _must_be_known(found: Any) -> None:
+    if not isinstance(found, Mapping):
+        raise ValueError(NONE)
+    if "_type" not in found and isinstance(found.get("run"), str) and "commit" in found:
+        commit, checkpoint = (str(found.get(name))[:100] for name in ("commit", "final_checkpoint"))
+        raise OtherForm(
+            f"it is a seal in the flat form that herorun made before the statements of in-toto, and that is not judged "
+            f"any more; it names the commit {commit} and the checkpoint {checkpoint}: hold them against what is there"
+        )
+    predicate = found.get("predicate")
+    own = predicate.get(OWN) if isinstance(predicate, Mapping) else None
+    form = own.get("schema") if isinstance(own, Mapping) else None
+    if isinstance(form, int) and not isinstance(form, bool) and form > SCHEMA:
+        raise OtherForm(
+            f"it is a newer herorun's seal (form {form}, known is {SCHEMA}): upgrade, and ask again"
+        )

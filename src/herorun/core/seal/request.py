@@ -1,0 +1,43 @@
+"""Which seal a person asks for, from the words of the command. Pure."""
+
+import re
+
+from herorun.core.contract import SLUG
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import Sealing
+from herorun.core.seal.kinds import SealKind
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def sealing_of(
+    milestone: str | None = None, step: int | None = None, aborted: bool = False, successor: str | None = None
+) -> Sealing:
+    """`WrongUse` where two kinds are asked for at once, or a name is none.
+
+    >>> sealing_of("step-100000").step, sealing_of("before-anneal").step, sealing_of("v2", step=7).step
+    (100000, None, 7)
+    """
+    if sum((milestone is not None, aborted, successor is not None)) > 1:
+        raise WrongUse("--milestone, --aborted and --superseded-by are three kinds of a seal: name one.")
+    if step is not None and milestone is None:
+        raise WrongUse("--step is of a milestone: name that too, with --milestone.")
+    if milestone is not None:
+        if not NAME.fullmatch(milestone):
+            raise WrongUse(
+                f"{milestone!r} is no name of a milestone: letters, digits and . _ - (at most 64)."
+            )
+        return Sealing(SealKind.MILESTONE, milestone, step if step is not None else _step(milestone))
+    if aborted:
+        return Sealing(SealKind.ABORTED)
+    if successor is not None:
+        if not SLUG.fullmatch(successor):
+            raise WrongUse(f"{successor!r} is no slug of a run.")
+        return Sealing(SealKind.SUPERSEDED, successor)
+    return Sealing()
+
+
+def _step(name: str) -> int | None:
+    """`v2` is a version: only a number alone, or after `step`, is a step."""
+    found = re.fullmatch(r"(?:.*step[-_ .]?)?([0-9]+)", name, re.IGNORECASE)
+    return int(found[1]) if found else None

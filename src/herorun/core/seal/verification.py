@@ -1,0 +1,36 @@
+"""What became of each question about a seal. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.redaction.scrub import scrub
+
+
+@dataclass
+class Proof:
+    """What was looked at, in words. `unproven` is what could not be looked at; `notes` prove nothing either way."""
+
+    tag: str
+    proven: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        if self.faults:
+            return "blocked"
+        return "unknown" if self.unproven else "clear"
+
+    def as_json(self) -> dict[str, Any]:
+        told = {name: getattr(self, name) for name in ("tag", "proven", "faults", "unproven", "notes")}
+        return {"verdict": self.verdict, **told}
+
+    def ask(self, what: str, look: Callable[[], None]) -> None:
+        """One question; where it cannot be answered that is said, and the others are asked all the same."""
+        try:
+            look()
+        except (HerorunError, OSError) as error:
+            self.unproven.append(f"{what}: {scrub(in_words(error))}")

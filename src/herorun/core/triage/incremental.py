@@ -1,0 +1,183 @@
+"""One reading of a job's own log while it grows: what failed, which tracker runs it names, where it saves, signs of a wedge.
+
+A fold over the bytes, of constant size. However the bytes are cut into parts, what is known after them is the same.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+
+from herorun.core.evidence import Dropped
+from herorun.core.health.stall_patterns import WORDS, signal_in
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import Role
+from herorun.core.triage.match import Match
+from herorun.core.triage.prefilter import Sieve
+from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.state import Seen, see
+from herorun.core.triage.verdict import Judgement, judge, part_read
+
+RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
+KEPT = 5  # lines of a wedge, and paths
+LOADS = 8  # lines that say what was loaded
+RUNS = 20  # tracker runs; a log that names more is not one run's
+_SAVE = re.compile(
+    r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto |path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
+
+
+# W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
+_DROPPED = re.compile(
+    r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? (\d{1,18})",
+    re.IGNORECASE,
+)
+
+
+@cache
+def _sieve() -> Sieve:
+    return Sieve((*WORDS, "is less than", "view run", "saving ", "saved ", "phase: checkpoint"))
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What a log says of a job that may still live."""
+
+    runs: tuple[str, ...] = ()  # as `entity/project/id`, in order
+    server: str = ""  # where the newest of them is shown, as `https://host`
+    saves: tuple[tuple[int, str], ...] = ()  # the newest paths, each with the number of its newest line
+    wedges: tuple[tuple[int, str], ...] = ()  # the newest, each with the number of its line
+    dropped: Dropped | None = None  # rows that the tracker's client says it dropped
+
+
+@dataclass(frozen=True)
+class OwnLog:
+    """What the log of one instance has said up to `offset`."""
+
+    instance: str
+    offset: int = 0  # bytes; where to go on
+    mark: str = ""  # the scheduler's own, by which it knows the log again
+    scan: Scan = field(default_factory=Scan)
+    seen: Seen = field(default_factory=Seen)
+    signs: Signs = field(default_factory=Signs)
+    changed_at: datetime | None = None
+    skipped: int = 0  # bytes that the last look passed over
+    known: tuple[tuple[str, datetime], ...] = ()  # complaints, each with when it stood there at the latest
+    passed: int = 0  # bytes that all looks passed over
+    matched: tuple[
+        tuple[str, int], ...
+    ] = ()  # rows of which a line is due, with `judged_bytes` when one came
+    step: int | None = None  # the newest that its end told of at some look
+    stepped_at: datetime | None = None  # when it was seen first
+    loading: tuple[Match, ...] = ()  # the newest lines that say what was loaded, each once
+
+    @property
+    def judged_bytes(self) -> int:
+        return self.offset - self.passed
+
+    @property
+    def wedges(self) -> tuple[str, ...]:
+        """Those that are not over."""
+        return self._recent(self.signs.wedges)
+
+    @property
+    def saves(self) -> tuple[str, ...]:
+        """Where it said of late that it saves."""
+        return self._recent(self.signs.saves)
+
+    @property
+    def crowded(self) -> Match | None:
+        """What it said of late of a crowded host."""
+        told = self.seen.crowded
+        return told if told and told.line > self.scan.lines - RECENT else None
+
+    def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
+        """What it complains of stands there since `before` knew it, else since `at`."""
+        times = dict(before.known)
+        return replace(
+            self, known=tuple((m.fingerprint, times.get(m.fingerprint, at)) for m in self.seen.lately)
+        )
+
+    def _recent(self, signs: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
+        return tuple(text for line, text in signs if line > self.scan.lines - RECENT)
+
+
+def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
+    """What is known after these bytes, too."""
+    signs = log.signs
+    for number, line in _telling(log.scan, data):
+        signs = _after(signs, number, line)
+    state, matches = scan(catalogue, log.scan, data)
+    matched = dict(log.matched)
+    for name in {match.signature for match in matches} & catalogue.due.keys():
+        matched[name] = log.judged_bytes + len(data)
+    return replace(
+        log,
+        scan=state,
+        seen=see(log.seen, matches),
+        signs=signs,
+        matched=tuple(sorted(matched.items())),
+        loading=_loading(log.loading, matches),
+    )
+
+
+def _loading(known: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match, ...]:
+    """Every rank says it: of each line the newest."""
+    for match in matches:
+        if match.role is Role.LOADING:
+            known = (*(other for other in known if other.fingerprint != match.fingerprint), match)[-LOADS:]
+    return known
+
+
+def pass_over(log: OwnLog, offset: int) -> OwnLog:
+    """Go on further down, within a line perhaps; what was said before stays known."""
+    skipped = offset - log.offset
+    state = skip(log.scan, skipped)
+    return replace(log, offset=offset, scan=state, skipped=log.skipped + skipped, passed=log.passed + skipped)
+
+
+def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> Judgement:
+    """Why it ended, if this is all that it will ever say."""
+    state, matches = finish(catalogue, log.scan)
+    found = judge(catalogue, see(log.seen, matches), state.said, exit_code)
+    return part_read(found, log.passed) if log.passed and exit_code != 0 else found
+
+
+def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
+    """The complete lines that may hold a sign, by number."""
+    body, newline, _ = (before.carry + data).rpartition(b"\n")
+    at, number = 0, before.lines + 1
+    for start in _sieve().starts(body) if newline else ():
+        number, at = number + body.count(b"\n", at, start), start
+        end = body.find(b"\n", start)
+        yield number, body[start : end if end >= 0 else len(body)][:LONGEST].decode("utf-8", "replace")
+
+
+def _after(signs: Signs, number: int, line: str) -> Signs:
+    if signal_in(line):
+        return replace(signs, wedges=(*signs.wedges, (number, scrub(line.strip())[:300]))[-KEPT:])
+    if save := _SAVE.search(line):
+        path = save[1].rstrip("/.,;)")
+        others = (other for other in signs.saves if other[1] != path)
+        return replace(signs, saves=(*others, (number, path))[-KEPT:])
+    if dropped := _DROPPED.search(line):
+        return replace(signs, dropped=_one_more(signs.dropped, number, int(dropped[1]), int(dropped[2])))
+    found = _RUN.search(line)
+    if not found:
+        return signs
+    run, server = f"{found[2]}/{found[3]}", found[1].rpartition("@")[2]
+    runs = signs.runs if run in signs.runs else (*signs.runs, run)[-RUNS:]
+    return replace(signs, runs=runs, server=server if "://" in server else f"https://{server}")
+
+
+def _one_more(known: Dropped | None, number: int, step: int, current: int) -> Dropped:
+    """Of many ranks and metrics one step is dropped many times, and counts once."""
+    if known is None:
+        return Dropped(step, step, current, 1, number)
+    return replace(
+        known, newest=step, current=current, steps=known.steps + (step > known.newest), line=number
+    )

@@ -1,0 +1,105 @@
+"""What one line means, given the lines before it: tracebacks are put together, everything else is matched."""
+
+from dataclasses import dataclass, field
+
+from herorun.core.triage.classes import Role
+from herorun.core.triage.lines import Line, readable
+from herorun.core.triage.match import Match, of_exception, of_line
+from herorun.core.triage.progress import Watch
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.tracebacks import (
+    Open,
+    Raised,
+    bare,
+    begins,
+    chained,
+    frame_of,
+    handles,
+    patient,
+    raised_by,
+    with_frame,
+)
+
+STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
+
+
+@dataclass
+class Reading:
+    """What is open while lines are read, and what they said."""
+
+    catalogue: Catalogue
+    open: dict[str, Open]
+    ended: dict[str, int]
+    handled: dict[str, int]
+    watch: Watch
+    found: list[Match] = field(default_factory=list)
+
+
+def look(now: Reading, raw: bytes, number: int, inside: bool) -> None:
+    before = len(now.found)
+    for line in readable(raw):
+        if inside:
+            now.found += of_line(now.catalogue, line, number)
+        else:
+            _read(now, line, number)
+    if any(match.role is Role.ROOT for match in now.found[before:]):
+        now.watch = Watch(on=True)
+
+
+def _read(now: Reading, line: Line, number: int) -> None:
+    traceback = now.open.get(line.stream)
+    frame = frame_of(line.content)
+    if begins(line.content):
+        _begin(now, line.stream, number)
+    elif frame:
+        known = traceback or _begin(now, line.stream, number)
+        now.open[line.stream] = with_frame(known, frame)
+    elif traceback:
+        _inside(now, traceback, line, number)
+    else:
+        _outside(now, line, number)
+
+
+def _begin(now: Reading, stream: str, number: int) -> Open:
+    now.open.pop(stream, None)
+    while len(now.open) >= STREAMS:
+        now.open.pop(next(iter(now.open)))
+    now.open[stream] = begun = Open(stream, number, earlier=now.handled.pop(stream, 0))
+    return begun
+
+
+def _inside(now: Reading, traceback: Open, line: Line, number: int) -> None:
+    """The source under a frame, the exception at the end, or a line of somebody else."""
+    indented = line.content[:1] in " \t|~^"
+    raised = None if indented else raised_by(traceback, line.content)
+    waiting = None if raised else patient(traceback)
+    del now.open[line.stream]
+    if waiting:
+        now.open[line.stream] = waiting
+    if raised:
+        _raised(now, line, number, raised)
+    elif not indented:
+        _outside(now, line, number)
+
+
+def _outside(now: Reading, line: Line, number: int) -> None:
+    if handles(line.content):
+        _keep(now.handled, line.stream, now.ended.get(line.stream, 0))
+    elif not chained(line.content):
+        raised = bare(line.content)
+        if raised:
+            _raised(now, line, number, raised)
+        else:
+            now.found += of_line(now.catalogue, line, number)
+
+
+def _raised(now: Reading, line: Line, number: int, raised: Raised) -> None:
+    _keep(now.ended, line.stream, number)
+    now.found += of_exception(now.catalogue, line, number, raised)
+
+
+def _keep(known: dict[str, int], stream: str, number: int) -> None:
+    known.pop(stream, None)
+    known[stream] = number
+    if len(known) > STREAMS:
+        del known[next(iter(known))]

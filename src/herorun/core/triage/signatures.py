@@ -1,0 +1,70 @@
+"""Signatures of failures. They are data: a TOML table each, the shipped ones and a user's own."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from herorun.core.triage.classes import FailureClass, Loads, Role, Strength
+from herorun.core.triage.prefilter import Gate, Sieve
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One row: a line that holds a keyword and matches the pattern means `failure`, in the role given."""
+
+    id: str
+    failure: FailureClass
+    role: Role
+    strength: Strength
+    keywords: tuple[str, ...]  # lower case; one of them must be there before the pattern is tried
+    pattern: re.Pattern[str]
+    person: bool  # whether a person may be needed
+    advice: str
+    source: str
+    hedged: bool  # matched against the whole line, behind "this might be caused by" too
+    confirms: tuple[str, ...]  # of a confirmation: the faint signatures and `exit-N` that it settles
+    printed_by: str = ""  # the Python package that prints it, where the row says so
+    due: int = 0  # bytes of a log within which such a line must come, where the row says so
+    loads: Loads | None = None  # of a row with the role `loading`
+
+
+@dataclass(frozen=True)
+class ExitCode:
+    """What an exit code says where the log says nothing."""
+
+    code: int
+    failure: FailureClass
+    advice: str
+
+
+@dataclass(frozen=True)
+class Exceptions:
+    """How an exception that no signature knows is classed, by its type."""
+
+    small: frozenset[str]
+    small_in_one_file: frozenset[str]
+    cascade: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All that is known; made by `parse`."""
+
+    signatures: tuple[Signature, ...]
+    exit_codes: Mapping[int, ExitCode]
+    exceptions: Exceptions
+    hedges: re.Pattern[str]
+    source_text: re.Pattern[str]
+    gate: Gate
+    sieve: Sieve
+    digest: str  # of all that it was made from
+
+    @cached_property
+    def due(self) -> Mapping[str, int]:
+        """The rows that say within how many bytes a line of theirs is due."""
+        return {signature.id: signature.due for signature in self.signatures if signature.due}
+
+    def named(self, name: str) -> Signature:
+        """The signature of that id; KeyError where there is none."""
+        return {signature.id: signature for signature in self.signatures}[name]

@@ -1,0 +1,78 @@
+"""What a log has said so far: a fold over the matches, of constant size."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from herorun.core.triage.classes import FailureClass, Role
+from herorun.core.triage.match import Match
+from herorun.core.triage.progress import can_survive
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the newest attempt said."""
+
+    attempt: int = 1
+    began: int = 0  # the line of the restart marker
+    root: Match | None = None
+    cascade: Match | None = None
+    confirmation: Match | None = None
+    benign: Match | None = None
+    survived: Match | None = None  # a root that the training went on after
+    lately: tuple[Match, ...] = ()  # of each class the root of what was said since the training last went on
+    crowded: Match | None = None  # the newest line that speaks of a crowded host
+    before: "Seen | None" = None  # the attempt before this one
+    loading: Match | None = None  # the newest line that says what was loaded
+
+
+def see(seen: Seen, matches: Iterable[Match]) -> Seen:
+    """What is known after these, too."""
+    for match in matches:
+        seen = _after(seen, match)
+    return seen
+
+
+def _after(seen: Seen, match: Match) -> Seen:
+    match match.role:
+        case Role.RESTART:
+            return Seen(seen.attempt + 1, match.line, before=replace(seen, before=None))
+        case Role.ROOT:
+            seen = replace(seen, lately=_with(seen.lately, match))
+            if match.failure is FailureClass.HOST_CONTENTION:
+                seen = replace(seen, crowded=match)
+            return replace(seen, root=match) if _explains(match, seen.root) else seen
+        case Role.CASCADE:
+            return seen if seen.cascade else replace(seen, cascade=match)
+        case Role.CONFIRMATION:
+            known = seen.confirmation
+            return seen if known and known.confirms else replace(seen, confirmation=match)
+        case Role.PROGRESS:
+            return _went_on(seen)
+        case Role.LOADING:
+            return replace(seen, loading=match)
+        case Role.BENIGN:
+            return seen if seen.benign else replace(seen, benign=match)
+    return seen
+
+
+def _explains(match: Match, root: Match | None) -> bool:
+    """The stronger one, else the earlier; of two in one chain the one that ended it."""
+    if root is None or match.strength > root.strength:
+        return True
+    return match.strength == root.strength and match.earlier == root.line
+
+
+def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
+    """A handful, since there are no more classes."""
+    known = next((other for other in lately if other.failure is match.failure), None)
+    if not _explains(match, known):
+        return lately
+    return (*(other for other in lately if other is not known), match)
+
+
+def _went_on(seen: Seen) -> Seen:
+    """What did not stop the training is not why it stopped."""
+    seen = replace(seen, lately=())
+    if seen.root and can_survive(seen.root):
+        return replace(seen, root=None, cascade=None, survived=seen.root)
+    return replace(seen, cascade=None)

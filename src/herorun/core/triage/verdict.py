@@ -1,0 +1,164 @@
+"""The verdict on a log: of all that it says the one root, in the newest attempt."""
+
+from dataclasses import dataclass, replace
+
+from herorun.core.triage.classes import QUIET, FailureClass, Loads, Role, Strength
+from herorun.core.triage.match import Match
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.state import Seen
+from herorun.core.triage.tracebacks import Frame
+
+_SIGNAL = 128
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of one log. `line` and `excerpt` are the anchor's; a quiet log has none."""
+
+    failure: FailureClass
+    role: Role
+    line: int | None
+    excerpt: str
+    fingerprint: str
+    advice: str
+    signature: str = ""
+    where: Frame | None = None
+    person: bool = False
+    attempt: int = 1
+
+
+def judge(catalogue: Catalogue, seen: Seen, said: int, exit_code: int | None = None) -> Judgement:
+    """`said` is the last line that was not blank (`Scan.said`): a restart that nothing followed has no story yet."""
+    if seen.before and said <= seen.began:
+        seen = replace(seen.before, attempt=seen.attempt)
+    code = exit_code if exit_code is None or exit_code >= 0 else _SIGNAL - exit_code
+    if code == 0:
+        return _ended_well(catalogue, seen)
+    root = seen.root
+    if root and root.strength > Strength.FAINT and code not in _SAYS_MORE:
+        return _of(catalogue, root, seen)
+    return _settled(catalogue, seen, code) or _without_a_root(catalogue, seen, code, said)
+
+
+_SAYS_MORE = (78,)
+
+
+def _settled(catalogue: Catalogue, seen: Seen, code: int | None) -> Judgement | None:
+    """A faint end, or an exit code, that a confirmation explains."""
+    known = seen.confirmation
+    faint = {seen.root.signature if seen.root else "", f"exit-{code}"}
+    if not known or not faint & set(known.confirms):
+        return None
+    anchor = seen.root or known
+    told = _of(catalogue, anchor, seen)
+    return replace(
+        told,
+        failure=known.failure,
+        role=Role.ROOT,
+        advice=f"{told.advice} {catalogue.named(known.signature).advice}" if seen.root else told.advice,
+    )
+
+
+def _without_a_root(catalogue: Catalogue, seen: Seen, code: int | None, said: int) -> Judgement:
+    known = catalogue.exit_codes.get(code) if code is not None else None
+    told = seen.root or seen.cascade
+    if known:
+        found = _of(catalogue, told, seen) if told else _nothing(seen)
+        return replace(found, failure=known.failure, role=Role.ROOT, advice=known.advice, person=True)
+    if told:
+        return replace(_of(catalogue, told, seen), failure=_faint(told))
+    if code or not said:
+        return replace(_nothing(seen), advice=_EMPTY if not said else _NO_WORD, person=True)
+    return _quiet(catalogue, seen)
+
+
+def _faint(told: Match) -> FailureClass:
+    """What only follows from something else has no class of its own."""
+    return told.failure if told.role is Role.ROOT else FailureClass.UNKNOWN
+
+
+_SURVIVED = "It did not end the training, which went on for many steps: look at it when there is time."
+_NO_TEXT = "This is no text, so nothing can be read in it: name the job's own log, unpacked."
+_NO_LOG = "By its name this is a document or a program, and no log: name the job's own log, or pipe this into `herorun triage -`."
+_EMPTY = "The log is empty. If checkpoints or metrics advance, the output is block-buffered (PYTHONUNBUFFERED=1), not stuck."
+_NO_WORD = (
+    "It failed and the log does not say why: look at the scheduler's record, and at the other ranks' logs."
+)
+
+
+def _ended_well(catalogue: Catalogue, seen: Seen) -> Judgement:
+    """Exit code 0 claims a success: what the log complains of did not end it, a preemption apart."""
+    root = seen.root
+    if root and root.failure is FailureClass.PREEMPTION:
+        return _of(catalogue, root, seen)
+    if root:
+        survived = "It ended with exit code 0, so this did not end it: verify the artefacts."
+        return replace(
+            _of(catalogue, root, seen), failure=FailureClass.NOT_A_FAILURE, advice=survived, person=False
+        )
+    return _quiet(catalogue, seen)
+
+
+def _of(catalogue: Catalogue, match: Match, seen: Seen) -> Judgement:
+    known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
+    return Judgement(
+        match.failure,
+        match.role,
+        match.line,
+        match.excerpt,
+        match.fingerprint,
+        known.advice if known else "The traceback is torn: look for its end in the other logs.",
+        match.signature,
+        match.where,
+        known.person if known else True,
+        seen.attempt,
+    )
+
+
+def no_text(found: Judgement) -> Judgement:
+    """The same of a file that is no text: that nothing was found in it says nothing."""
+    if found.failure is not FailureClass.BENIGN or found.signature:
+        return found
+    return replace(found, failure=FailureClass.UNKNOWN, role=Role.CASCADE, advice=_NO_TEXT, person=True)
+
+
+# Prose and code tell of failures that nobody had.
+DOCUMENTS = frozenset(
+    {".md", ".markdown", ".rst", ".adoc", ".tex", ".html", ".htm", ".py", ".toml", ".ipynb"}
+)
+
+
+def part_read(found: Judgement, unread: int) -> Judgement:
+    """The same of a log of which so many bytes in its middle were not read: that nothing was found says nothing."""
+    words = (
+        f"{unread / (1 << 20):.1f} MiB in the middle of the log were not read, since one look has no time for more: "
+        "the root may stand there. Split the log, and give `herorun triage` its parts."
+    )
+    told = replace(found, advice=f"{found.advice} {words}" if found.line else words, person=True)
+    if found.failure in QUIET:
+        return replace(told, failure=FailureClass.UNKNOWN, role=Role.CASCADE)
+    return told
+
+
+def no_log(found: Judgement) -> Judgement:
+    """The same of a document: what it speaks of, it did not go through."""
+    nothing = replace(_nothing(Seen()), advice=_NO_LOG, person=True)
+    return replace(nothing, attempt=found.attempt)
+
+
+def _nothing(seen: Seen) -> Judgement:
+    return Judgement(FailureClass.UNKNOWN, Role.CASCADE, None, "", "", "", attempt=seen.attempt)
+
+
+def _quiet(catalogue: Catalogue, seen: Seen) -> Judgement:
+    """Nothing ended it."""
+    if seen.loading and catalogue.named(seen.loading.signature).loads is not Loads.RESUMED:
+        return _of(catalogue, seen.loading, seen)
+    if seen.survived:
+        told = _of(catalogue, seen.survived, seen)
+        return replace(told, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED, person=False)
+    if seen.benign:
+        return _of(catalogue, seen.benign, seen)
+    return replace(
+        _nothing(seen), failure=FailureClass.BENIGN, role=Role.BENIGN, advice="Nothing in it looks wrong."
+    )

@@ -1,0 +1,73 @@
+"""Which herorun judges a run, and whether it may act: a changed one first shows that it would have acted alike."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from herorun.core.canonical_json import digest
+from herorun.core.event import Replayed
+from herorun.core.recovery.policy import Answer
+from herorun.core.requirements import version_fits
+
+QUESTION = "escalate/judge/"  # begins the key of the question
+LOOK_BACK = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What the journal knows of it."""
+
+    version: str = ""  # of the herorun that ticked last
+    replayed: Replayed | None = None  # the newest comparison
+    since: bool = False  # whether another version ticked after it
+    answers: Mapping[str, Answer] = field(default_factory=dict)  # by the question's key
+
+    def ticked(self, version: str) -> "Judge":
+        other = self.replayed is not None and self.replayed.version != version
+        return replace(self, version=version, since=self.since or other)
+
+    def judged_again(self, event: Replayed) -> "Judge":
+        return replace(self, replayed=event, since=False)
+
+    def answered(self, keys: Iterable[str], answer: Answer) -> "Judge":
+        return replace(self, answers={**self.answers, **dict.fromkeys(keys, answer)})
+
+    @property
+    def question(self) -> str:
+        """The key of what a person is asked, answered or not; empty where nothing is."""
+        return self.replayed.key if self.replayed and self.replayed.why else ""
+
+    @property
+    def answer(self) -> Answer | None:
+        return self.answers.get(self.question)
+
+    @property
+    def free(self) -> bool:
+        """Whether the herorun of the newest comparison may act: nothing differs, or a person has said yes."""
+        return not self.question or (self.answer is not None and self.answer.yes)
+
+
+def must_replay(judge: Judge, version: str, pin: str) -> bool:
+    """Once a change: another version than ticked last, or one that the contract's pin does not allow."""
+    fits, done = version_fits(pin, version), judge.replayed
+    if done and done.version == version and not judge.since and (fits or done.pin == pin):
+        return False
+    return not fits or judge.version not in ("", version)
+
+
+def held_back(judge: Judge, version: str) -> str:
+    """Why this herorun only observes; empty where it may act."""
+    done = judge.replayed
+    if done is None or done.version != version or judge.free:
+        return ""
+    said = judge.answer
+    return f"herorun {version} only observes: {said.words if said else done.why}"
+
+
+def question_key(version: str, before: str, pin: str) -> str:
+    """One change, one question."""
+    return f"{QUESTION}{version}/{digest([version, before, pin])[7:19]}"
+
+
+def news_key(version: str, before: str, pin: str) -> str:
+    return question_key(version, before, pin).replace(QUESTION, "tell/judge/")

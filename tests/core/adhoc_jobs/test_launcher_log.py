@@ -1,0 +1,54 @@
+"""A launcher's output: its key events, and how it stands."""
+
+from herorun.core.adhoc_jobs.launcher_log import read_output
+from herorun.core.evidence import JobState
+
+TABLE = """
+Experiment Status for cicd_1744152200
+
+Task 0: quantize
+- Status: {}
+- Executor: SlurmExecutor
+- Job id: 4711
+"""
+STORY = """\
+Launching experiment cicd_1744152200
+Submitted batch job 4711
+pyxis: importing docker image: nvcr.io/nvidia/tensorrt-llm
+pyxis: imported docker image: nvcr.io/nvidia/tensorrt-llm
+Calibrating: 12%|█| 61/512 [00:10<
+Calibrating: 99%|█| 510/512 [01:10<
+Calibration complete
+Exporting checkpoint to /lustre/out/tiny-fp8.
+"""
+
+
+def test_key_events_are_told_in_words_and_each_once() -> None:
+    assert read_output(STORY + TABLE.format("RUNNING")).events == (
+        "experiment cicd_1744152200",
+        "Slurm job 4711",
+        "the container is imported",
+        "calibration began",
+        "calibration complete",
+        "the checkpoint is exported to /lustre/out/tiny-fp8",
+    )
+
+
+def test_the_newest_table_says_how_it_stands() -> None:
+    running, ended = TABLE.format("RUNNING"), TABLE.format("SUCCEEDED")
+    assert read_output(running).state is JobState.RUNNING
+    assert read_output(running + ended).state is JobState.SUCCEEDED
+    assert read_output(running + TABLE.format("FAILED")).word == "FAILED"
+
+
+def test_of_several_tasks_one_that_lives_decides() -> None:
+    both = TABLE.format("SUCCEEDED") + "\nTask 1: export\n- Status: RUNNING\n- Job id: 4712\n"
+    told = read_output(both)
+    assert (told.state, told.slurm) == (JobState.RUNNING, ("4711", "4712"))
+
+
+def test_a_word_that_no_version_has_is_unknown_and_a_traceback_alone_no_end() -> None:
+    assert read_output(TABLE.format("ZOMBIE")).state is JobState.UNKNOWN
+    told = read_output("Traceback (most recent call last):\n")
+    assert told.state is JobState.UNKNOWN
+    assert told.failed

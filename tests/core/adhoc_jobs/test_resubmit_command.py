@@ -1,0 +1,51 @@
+"""What is wrong with a resubmit command, said before it is used."""
+
+import pytest
+
+from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
+from herorun.core.errors import WrongUse
+
+GOOD = "uv run iris --config c.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python train.py"
+
+
+def test_the_seeds_own_command_has_no_fault() -> None:
+    must_return("iris", GOOD)
+    assert notices("iris", GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"),
+    [
+        ("iris", GOOD.replace(" --no-wait", "")),
+        ("iris", GOOD.replace(" --no-wait", "") + " --no-wait"),
+        ("ray", "uv run ray_run.py --cluster us-east5-a -- python x.py"),
+        ("slurm", "sbatch --wait job.sh"),
+        ("slurm", "srun python train.py"),
+    ],
+)
+def test_a_command_that_waits_for_the_jobs_end_is_refused(kind: str, command: str) -> None:
+    with pytest.raises(WrongUse, match="wait"):
+        must_return(kind, command)
+
+
+def test_rays_spelling_with_an_underscore_does_not_wait() -> None:
+    must_return("ray", "uv run ray_run.py --no_wait --cluster us-east5-a -- python x.py")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("marin:tpu", "marin:cpu", "use the extra for tpu"),
+        ("--tpu v5litepod-16", "--reserve v5litepod-16", "attaches no device"),
+        ("--tpu v5litepod-16", "", "add --tpu"),
+        ("--no-wait", "--no-wait --job-name tiny", "use its id again"),
+    ],
+)
+def test_what_is_mostly_a_mistake_is_pointed_out(before: str, after: str, told: str) -> None:
+    assert any(told in notice for notice in notices("iris", GOOD.replace(before, after)))
+
+
+@pytest.mark.parametrize("command", ["", "sh -c 'x"])
+def test_what_no_shell_could_run_is_refused(command: str) -> None:
+    with pytest.raises(WrongUse, match="--resubmit"):
+        must_return("iris", command)

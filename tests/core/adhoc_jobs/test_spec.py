@@ -1,0 +1,74 @@
+"""What must be said of a job without a contract, and the forms of ids."""
+
+import pytest
+
+from herorun.core.adhoc_jobs.spec import FORMS, Facts, missing, must_be_id, must_be_whole
+from herorun.core.contract import SLUG
+from herorun.core.errors import WrongUse
+
+
+@pytest.mark.parametrize(
+    ("facts", "lacking"),
+    [
+        (Facts("", ""), ("--job", "--scheduler")),
+        (Facts("/ada/x", "iris"), ("--config",)),
+        (Facts("ray-run-1", "ray"), ("--cluster", "--experiment")),
+        (Facts("4711", "slurm"), ()),
+    ],
+)
+def test_what_the_seed_requires_and_nobody_gave_is_named(facts: Facts, lacking: tuple[str, ...]) -> None:
+    assert missing(facts) == lacking
+
+
+def test_all_that_is_missing_stands_in_one_sentence() -> None:
+    with pytest.raises(WrongUse) as error:
+        must_be_whole(Facts("x", "ray"))
+    assert str(error.value) == "To watch a job without a contract, --cluster and --experiment are missing."
+
+
+@pytest.mark.parametrize(
+    ("kind", "job"),
+    [
+        ("iris", "my-job"),
+        ("iris", "/dlwh"),
+        ("iris", "/dlwh/a b"),
+        ("slurm", "tiny-1"),
+        ("slurm", "-1"),
+        ("slurm", "4711; rm"),
+        ("nel", "XYZ123"),
+        ("local", "0"),
+        ("local", "9" * 5_000),
+        ("slurm", "9" * 5_000),
+        ("ray", "--help"),
+    ],
+)
+def test_an_id_of_the_wrong_form_is_refused_with_the_right_one(kind: str, job: str) -> None:
+    with pytest.raises(WrongUse, match="it must be"):
+        must_be_id(kind, job)
+
+
+@pytest.mark.parametrize(
+    ("kind", "job"),
+    [
+        ("iris", "/dlwh/iris-run-train_tiny_model_tpu-20260302-185630"),
+        ("iris", "/dlwh/parent/child"),
+        ("slurm", "4711_3"),
+        ("nel", "15be12f8.0"),
+        ("ray", "ray-run-held-isoflop_sweep-20260131-051716"),
+        ("local", "/state/jobs/tiny-1"),
+    ],
+)
+def test_the_seeds_ids_have_the_right_form(kind: str, job: str) -> None:
+    must_be_id(kind, job)
+
+
+def test_a_scheduler_whose_jobs_have_no_ids_of_their_own_is_refused_by_name() -> None:
+    with pytest.raises(WrongUse, match="'ssh'"):
+        must_be_id("ssh", "x")
+
+
+@pytest.mark.parametrize("kind", sorted(FORMS))
+def test_a_jobs_slug_is_a_slug_and_another_on_another_cluster(kind: str) -> None:
+    facts = [Facts("/A.b/" + "long_" * 30, kind, host=host) for host in ("one", "two")]
+    assert all(SLUG.fullmatch(each.slug) for each in facts)
+    assert facts[0].slug != facts[1].slug

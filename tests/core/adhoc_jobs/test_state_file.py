@@ -1,0 +1,69 @@
+"""The state file: its name, its fields, and what can be resumed from."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.state_file import facts_in, name_of, newest_first, projected
+
+AT = datetime(2026, 3, 2, 18, 56, tzinfo=UTC)
+FACTS = Facts("/ada/x-1", "iris", config="c.yaml", resubmit="iris job run --no-wait")
+
+
+def test_a_taken_name_gets_a_number() -> None:
+    first = name_of(AT, [])
+    second = name_of(AT, [first])
+    assert (first, second) == ("20260302-1856_monitoring_state.json", "20260302-1856_monitoring_state-2.json")
+    assert name_of(AT, [first, second]) == "20260302-1856_monitoring_state-3.json"
+
+
+def test_the_newest_is_found_by_its_name_and_number() -> None:
+    names = [
+        name_of(AT, []),
+        "20260302-1856_monitoring_state-10.json",
+        "20260302-1856_monitoring_state-2.json",
+    ]
+    assert newest_first([*names, "20260301-0000_monitoring_state.json", "other.json"]) == [
+        "20260302-1856_monitoring_state-10.json",
+        "20260302-1856_monitoring_state-2.json",
+        "20260302-1856_monitoring_state.json",
+        "20260301-0000_monitoring_state.json",
+    ]
+
+
+def test_the_seeds_fields_are_there_and_others_stay() -> None:
+    told = projected(FACTS, "/ada/x-2", 1, AT, {"note": "mine"}, {"progress": "~1/2"})
+    assert {n: told[n] for n in ("ts", "job_id", "config", "resubmit_command", "restart_count")} == {
+        "ts": 1772477760000,
+        "job_id": "/ada/x-2",
+        "config": "c.yaml",
+        "resubmit_command": "iris job run --no-wait",
+        "restart_count": 1,
+    }
+    assert told["note"] == "mine"
+
+
+def test_what_was_written_is_resumed_by_the_job_that_was_first() -> None:
+    data = json.dumps(projected(FACTS, "/ada/x-2", 1, AT, {}, {})).encode()
+    assert facts_in(data)[0] == FACTS
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        ({"job_id": "/a/b", "config": "c.yaml", "resubmit_command": "", "restart_count": 0, "ts": 1}, "iris"),
+        ({"job_id": "x", "cluster": "us-east5-a", "experiment": "e.py", "restart_count": 2}, "ray"),
+    ],
+)
+def test_a_state_file_of_the_seeds_own_loop_is_understood(told: dict[str, object], kind: str) -> None:
+    assert facts_in(json.dumps(told).encode())[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b'{"job_id": "x', b"[]", b'{"ts": 1}', b'{"job_id": 5}', b"[" * 10_000]
+)
+def test_what_is_half_written_says_so(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"it |its |Expecting|Unterminated"):
+        facts_in(data)

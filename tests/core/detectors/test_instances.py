@@ -1,0 +1,254 @@
+"""Whose rows they are: by what the record says of each launch."""
+
+import math
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON, a_row
+from curves import NAMES, curve, summarise
+from herorun.core.detectors import Boundary, MetricsState, fold_rows
+from herorun.core.detectors.instances import launched_by
+
+HOUR = timedelta(hours=1)
+LATER = NOON + HOUR
+TWO = (Boundary("tiny-1", NOON - HOUR, 0), Boundary("tiny-2", LATER, 120))
+
+
+def told(rows, boundaries=TWO, seen=None):
+    return summarise(fold_rows(MetricsState(), rows, NAMES, seen, boundaries=boundaries))
+
+
+def at(rows, since):
+    """The rows, one a second from then on."""
+    return [
+        type(row)(row.step, row.values, since + timedelta(seconds=n), row.attempt)
+        for n, row in enumerate(rows)
+    ]
+
+
+def untimed(rows):
+    return [type(row)(row.step, row.values, None, row.attempt) for row in rows]
+
+
+def test_the_newest_that_had_been_launched_by_then_wrote_it():
+    assert launched_by(TWO, NOON - 2 * HOUR) == -1
+    assert launched_by(TWO, NOON) == 0
+    assert launched_by(TWO, LATER) == 1
+    assert launched_by(TWO, NOON, known=1) == 1  # a clock that is set back takes nothing back
+    assert launched_by(TWO, None) == -1
+
+
+@pytest.mark.parametrize("first", [120, 150])
+def test_a_resume_that_repeats_no_step_is_seen_all_the_same(first):
+    """The checkpoint is of the last step; or the tracker drops the steps that it has, as W&B's client does."""
+    before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
+    metrics = told([*at(before, NOON), *at(after, LATER)])
+
+    assert (metrics.attempts, metrics.first_step, metrics.instance) == (2, first + 1, "tiny-2")
+    resume = metrics.resume
+    assert (resume.step, resume.high_water, resume.instance) == (first + 1, first, "tiny-2")
+    assert (resume.rate_before, resume.rate_after) == (1e-4, 16e-4)
+    assert told([*at(before, NOON), *at(after, LATER)], boundaries=()).resume is None
+
+
+def test_a_level_that_is_off_behind_such_a_resume_is_measured():
+    on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
+    rows = [*at(curve(*on[:150]), NOON), *at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER)]
+    resume = told(rows).resume
+
+    assert resume.after == 50 and math.expm1(resume.offset) == pytest.approx(0.015, abs=0.001)
+
+
+def test_the_first_row_alone_tells_the_learning_rate_where_the_loss_is_nan():
+    rows = [*at(curve(*[2.0] * 120, lr=1e-4), NOON), *at([a_row(120, math.nan, lr=16e-4)], LATER)]
+    metrics = told(rows)
+
+    assert metrics.resume.rate_after == 16e-4
+    assert [excursion.open for excursion in metrics.non_finite] == [True]
+
+
+# --- a restart by the back end, under the same instance --------------------------------------------------
+
+ONE = (Boundary("tiny-1", NOON - HOUR, 0),)
+AGAIN = (*ONE, Boundary("tiny-1", LATER, attempt=2))
+
+
+@pytest.mark.parametrize("first", [120, 150])
+def test_a_restart_of_the_same_instance_is_known_by_its_check_in(first):
+    before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
+    metrics = told([*at(before, NOON), *at(after, LATER)], AGAIN)
+
+    assert (metrics.attempts, metrics.first_step, metrics.instance) == (2, first + 1, "tiny-1")
+    assert (metrics.resume.rate_before, metrics.resume.rate_after) == (1e-4, 16e-4)
+    assert told([*at(before, NOON), *at(after, LATER)], ONE).resume is None
+
+
+def restarted_late(rows, later):
+    """The look that sees the check-in has read rows of the restart already."""
+    state = fold_rows(MetricsState(), rows, NAMES, boundaries=ONE)
+    return summarise(fold_rows(state, later, NAMES, boundaries=AGAIN))
+
+
+@pytest.mark.parametrize("read", [3, 20])
+def test_a_check_in_that_is_read_after_the_first_rows_of_the_restart_parts_them(read):
+    after = at(curve(*[2.0] * 40, first=120, lr=16e-4), LATER)
+    metrics = restarted_late([*at(curve(*[2.0] * 120, lr=1e-4), NOON), *after[:read]], after[read:])
+
+    assert (metrics.attempts, metrics.first_step, metrics.step) == (2, 121, 160)
+    resume = metrics.resume
+    assert (resume.step, resume.high_water, resume.rate_before, resume.rate_after) == (121, 120, 1e-4, 16e-4)
+
+
+def test_a_level_that_is_off_is_measured_where_the_check_in_is_read_late():
+    on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
+    after = at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER)
+    resume = restarted_late([*at(curve(*on[:150]), NOON), *after[:60]], after[60:]).resume
+
+    assert resume.after == 50 and math.expm1(resume.offset) == pytest.approx(0.015, abs=0.002)
+
+
+def test_a_restart_whose_steps_went_back_is_one_attempt_however_late_it_is_known():
+    after = at(curve(*[2.1] * 60, first=100), LATER)
+    metrics = restarted_late([*at(curve(*[2.0] * 120), NOON), *after[:30]], after[30:])
+
+    assert (metrics.attempts, metrics.first_step, metrics.resume.step) == (2, 101, 101)
+    assert metrics.resume.compared == 20
+
+
+def test_rows_of_a_restart_that_are_still_to_come_are_waited_for():
+    rows = at(curve(*[2.0] * 120, lr=1e-4), NOON)
+    state = fold_rows(MetricsState(), rows, NAMES, boundaries=AGAIN)
+    metrics = summarise(fold_rows(state, at(curve(2.0, first=120, lr=2e-4), LATER), NAMES, boundaries=AGAIN))
+
+    assert (metrics.attempts, metrics.resume.rate_after) == (2, 2e-4)
+
+
+def test_a_restart_says_nothing_of_rows_without_a_time():
+    rows = untimed(curve(*[2.0] * 140))
+
+    assert told(rows, AGAIN, seen=LATER + HOUR).attempts == 1
+
+
+def test_the_next_launch_forgets_the_restarts_of_the_one_before():
+    state = fold_rows(MetricsState(), at(curve(*[2.0] * 120), NOON), NAMES, boundaries=AGAIN)
+    state = fold_rows(state, at(curve(*[2.0] * 5, first=120), LATER), NAMES, boundaries=AGAIN)
+    later = at(curve(*[2.0] * 5, first=125), LATER + HOUR)
+    both = (*ONE, Boundary("tiny-2", LATER + HOUR, 125))
+
+    assert summarise(fold_rows(state, [], NAMES, boundaries=both)).attempts == 2
+    assert summarise(fold_rows(state, later, NAMES, boundaries=both)).instance == "tiny-2"
+
+
+def test_rows_without_a_time_change_hands_where_they_pass_the_start():
+    rows = untimed([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
+    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=110)), seen=LATER + HOUR)
+
+    assert metrics.instance == "tiny-2" and metrics.resume.rate_after == 16e-4
+    early = told(rows, TWO, seen=LATER - HOUR / 2)  # the source has not changed since the launch
+    assert early.instance == "tiny-1" and early.resume is None
+
+
+def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_ones():
+    rows = untimed(curve(*[2.0] * 130))
+    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=130)), seen=LATER + HOUR)
+
+    assert metrics.instance == "tiny-1" and metrics.resume is None
+
+
+def test_rows_without_a_time_change_hands_where_they_go_back():
+    rows = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 20, first=120)])
+    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=140)), seen=LATER + HOUR)
+
+    assert metrics.instance == metrics.resume.instance == "tiny-2"
+
+
+# --- rows without a time that nobody counted before the launch ------------------------------------------
+
+UNCOUNTED = (TWO[0], Boundary("tiny-2", LATER, 120))
+COUNTED = (TWO[0], Boundary("tiny-2", LATER, 120, rows=150, counted=True))
+RESTARTED = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 60, first=100)])  # back to step 100
+
+
+def test_rows_that_nobody_counted_begin_as_the_oldest_instances_and_pass_on_at_the_start():
+    """No tick looked between the two launches: the rows up to the start are not the new instance's."""
+    rows = untimed(curve(*[2.0] * 125))
+    assert told(rows[:120], UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
+    metrics = told(rows, UNCOUNTED, seen=LATER + HOUR)
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
+
+
+def test_an_attempt_below_the_start_is_nobodys_where_the_rows_were_not_counted():
+    """It may as well be a restart of the older job by its scheduler."""
+    assert told(RESTARTED, UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
+    assert told(RESTARTED, COUNTED, seen=LATER + HOUR).instance == "tiny-2"
+
+
+def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
+    state = fold_rows(MetricsState(), RESTARTED[:150], NAMES, LATER - HOUR / 2, boundaries=UNCOUNTED)
+    state.looked_at = LATER + HOUR / 2
+    metrics = summarise(fold_rows(state, RESTARTED[150:], NAMES, LATER + HOUR, boundaries=UNCOUNTED))
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", 101)
+
+
+def test_of_several_uncounted_instances_none_is_accused_of_the_steps_of_another():
+    three = (TWO[0], Boundary("tiny-2", LATER, 100), Boundary("tiny-3", LATER + HOUR, 120))
+    metrics = told(RESTARTED[:170], three, seen=LATER + 2 * HOUR)  # tiny-2 came to 120 at least
+
+    assert metrics.first_step == 101 and metrics.instance != "tiny-3"
+
+
+def test_an_instance_that_wrote_nothing_is_passed_over():
+    three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
+    rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER + 2 * HOUR)]
+
+    assert told(rows, three).resume.instance == "tiny-3"
+
+
+def test_two_relaunches_in_one_read_are_two_attempts():
+    three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
+    rows = [
+        *at(curve(*[2.0] * 120), NOON),
+        *at(curve(*[2.0] * 3, first=120), LATER),
+        *at(curve(*[2.0] * 20, first=123), LATER + 2 * HOUR),
+    ]
+
+    assert (told(rows, three).attempts, told(rows, three).resume.instance) == (3, "tiny-3")
+
+
+def test_a_learning_rate_that_goes_on_moving_is_no_jump():
+    """In the warm-up each row's is another one; one that is far away says nothing."""
+    rate = [1e-5 * (n + 1) for n in range(30)]
+    rows = [a_row(n, 2.0, lr=rate[n]) for n in range(8)]
+    resume = told([*at(rows, NOON), *at([a_row(10, 2.0, lr=rate[10])], LATER)]).resume
+    assert resume.rate_before == pytest.approx(rate[10])
+
+    gone = told([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
+    assert gone.rate_before is None
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize("first_look", [0, 160])
+def test_rows_of_a_discarded_lineage_tell_nothing_of_the_present_one(timed, first_look):
+    """NaN from step 122 to the end of the first instance; the second does the steps since 120 again, and they are sound."""
+    old = at(curve(*[2.0] * 121, *[math.nan] * 60), NOON)
+    new = at(curve(*[2.0] * 7, first=120), LATER)
+    boundaries = (TWO[0], Boundary("tiny-2", LATER, 120, len(old)))
+    rows = [*old, *new] if timed else untimed([*old, *new])
+    seen = LATER + HOUR
+
+    state = fold_rows(MetricsState(), rows[:first_look], NAMES, seen, boundaries=boundaries)
+    metrics = summarise(fold_rows(state, rows[first_look:], NAMES, seen, boundaries=boundaries))
+    assert (metrics.instance, metrics.step) == ("tiny-2", 127)
+    assert metrics.non_finite == ()
+    assert metrics.of("spike", "elevated", "drift", "diverged") == ()
+
+
+def test_what_was_not_finite_before_the_step_that_the_next_one_started_from_is_of_its_lineage():
+    old = at(curve(*[2.0] * 100, *[math.nan] * 10, *[2.0] * 40), NOON)
+    rows = [*old, *at(curve(*[2.0] * 7, first=120), LATER)]
+
+    (excursion,) = told(rows).non_finite
+    assert (excursion.first_step, excursion.open) == (101, False)

@@ -1,0 +1,214 @@
+"""How rows are cut, repeated, reordered, reloaded or shifted in time changes nothing."""
+
+import json
+import math
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import a_row
+from curves import NAMES, NAN, curve, folded, summarise
+from herorun.core.canonical_json import canonical
+from herorun.core.decode import read
+from herorun.core.detectors import (
+    KEPT,
+    MetricsState,
+    band,
+    baseline,
+    excursion,
+    grad_norm,
+    loss,
+    pipeline,
+    reorder,
+    resume,
+    rules_digest,
+    throughput,
+)
+from herorun.core.detectors.reorder import WAITING
+
+losses = st.one_of(
+    st.floats(1.8, 2.2), st.floats(3.1, 9.0), st.just(NAN), st.just(math.inf), st.none(), st.just(0.0)
+)
+norms = st.one_of(st.floats(0.1, 2.0), st.just(NAN), st.just(50.0))
+PLACES = st.lists(st.integers(0, 90), max_size=6)
+FEW = settings(max_examples=60, deadline=None)
+
+
+@st.composite
+def runs(draw, moves=(1, 1, 1, 1, 0, 3, -4, -20)):
+    """Rows of a run: calm first, then anything, with steps that repeat, skip and go back."""
+    calm = draw(st.integers(35, 60))
+    told, step = curve(*[2.0] * calm, grad_norm=1.0), calm - 1
+    for move, value, size in draw(st.lists(st.tuples(st.sampled_from(moves), losses, norms), max_size=25)):
+        step = max(step + move, 0)
+        told.append(a_row(step, value, grad_norm=size, step_time_s=size if size == size else 1.0))
+    return told
+
+
+def cut(told, places):
+    edges = [0, *sorted(place % (len(told) + 1) for place in places), len(told)]
+    return [told[a:b] for a, b in pairwise(edges)]
+
+
+def bare(state):
+    """As text, where NaN equals itself, without what was closed since the last look."""
+    return canonical(folded([], state))
+
+
+@FEW
+@given(runs(), PLACES)
+def test_chunks(told, places):
+    state, ended = MetricsState(), []
+    for part in cut(told, places):
+        state = folded(part, state)
+        ended += [e for watch in state.watches() for e in watch.closed]
+    whole = folded(told)
+
+    assert bare(state) == bare(whole)
+    if len(ended) < KEPT:
+        assert sorted(map(repr, ended)) == sorted(repr(e) for watch in whole.watches() for e in watch.closed)
+
+
+@FEW
+@given(runs(), PLACES)
+def test_kept_excursions_do_not_depend_on_it_either(told, places):
+    state = MetricsState()
+    for part in cut(told, places):
+        state = folded(part, state, keep_closed=True)
+
+    assert canonical(state) == canonical(folded(told))
+
+
+@FEW
+@given(runs(), PLACES)
+def test_killed_and_loaded_again(told, places):
+    state = MetricsState()
+    for part in cut(told, places):
+        state = read(MetricsState, json.loads(canonical(folded(part, state, keep_closed=True))))
+
+    assert canonical(state) == canonical(folded(told))
+
+
+@FEW
+@given(runs(moves=(1, 1, 2)), st.data())
+def test_duplicates(told, data):
+    twice = []
+    for i, row in enumerate(told):
+        twice.append(row)
+        if data.draw(st.booleans()):
+            twice.append(told[max(i - data.draw(st.integers(0, WAITING - 1)), 0)])
+
+    assert repr(replace(summarise(folded(twice)), rows=0, late=0)) == repr(
+        replace(summarise(folded(told)), rows=0)
+    )
+
+
+@FEW
+@given(runs(moves=(1, 1, 2)), st.integers(1, WAITING - 1))
+def test_rows_a_little_out_of_order(told, distance):
+    mixed = [row for i in range(0, len(told), distance + 1) for row in reversed(told[i : i + distance + 1])]
+
+    assert repr(summarise(folded(mixed))) == repr(summarise(folded(told)))
+
+
+@FEW
+@given(runs(), st.integers(-(10**6), 10**6))
+def test_another_time_of_day(told, seconds):
+    shift = timedelta(seconds=seconds)
+    moved = summarise(folded([replace(row, at=row.at + shift) for row in told]))
+    whole = summarise(folded(told))
+
+    assert repr(replace(moved, advanced_at=whole.advanced_at)) == repr(whole)
+
+
+@FEW
+@given(runs(moves=(1, 1, 2)), st.floats(0.01, 100.0))
+def test_another_unit(told, scale):
+    """Rules are ratios: a loss in other units is out of bounds at the same rows."""
+    other = [
+        replace(row, values={**row.values, "train/loss": row.values["train/loss"] * scale})
+        for row in told
+        if "train/loss" in row.values
+    ]
+    same = [row for row in told if "train/loss" in row.values]
+
+    def stretches(found):
+        return [(e.first_step, e.rows, e.open) for e in summarise(folded(found)).spikes]
+
+    assert stretches(other) == stretches(same)
+
+
+@FEW
+@given(runs())
+def test_no_non_finite_row_is_ever_lost(told):
+    seen = {excursion.metric for excursion in summarise(folded(told)).non_finite}
+    first: dict = {}
+    for row in told:
+        for name, value in row.values.items():
+            first.setdefault((name, row.step), value)
+
+    broken = {name for (name, _), value in first.items() if not math.isfinite(value)}
+    assert broken & {"train/loss", "grad_norm"} <= seen
+
+
+@FEW
+@given(runs(moves=(1, 1, 2)), st.integers(0, 60), st.sampled_from(["grad_norm", "lr"]))
+def test_a_metric_that_is_renamed_is_missed_from_there(told, place, metric):
+    """It says how many rows lack it, however they are cut, and nothing else of the run changes."""
+    watching = replace(NAMES, declared=(metric,))
+    begun = [replace(row, values={**row.values, metric: 1.0}) for row in told]
+    after = [replace(row, values=renamed(row.values, metric)) for row in begun[place:]]
+    (_, missed) = summarise(folded([*begun[:place], *after], names=watching), watching).presence
+
+    assert (missed.metric, missed.rows) == (metric, len(after))
+    assert missed.seen == (place > 0)
+
+
+def renamed(values, metric):
+    return {f"optim/{name}" if name == metric else name: value for name, value in values.items()}
+
+
+@FEW
+@given(runs(moves=(1, 1, 2)), st.integers(1, 34))
+def test_a_loss_that_is_renamed_in_the_middle_is_one_loss(told, place):
+    """Both names are known ones: the trend goes on, and a step that has both is judged once."""
+    other = [replace(row, values={NEW.get(k, k): v for k, v in row.values.items()}) for row in told]
+
+    assert canonical(folded([*told[:place], *other[place:]]).loss) == canonical(folded(told).loss)
+
+
+NEW = {"train/loss": "loss"}
+
+
+def test_a_fold_leaves_the_state_before_it_alone():
+    before = folded(curve(*[2.0] * 60, grad_norm=1.0, lr=0.1))
+    kept = canonical(before)
+    folded(curve(*[9.0] * 60, first=60, grad_norm=99.0, lr=0.2), before)
+
+    assert canonical(before) == kept
+
+
+def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
+    before = rules_digest()
+    for module in (loss, grad_norm, reorder, resume, throughput, band):
+        for place in range(len(module.RULES)):
+            with monkeypatch.context() as changed:
+                other = [*module.RULES]
+                other[place] += 1
+                changed.setattr(module, "RULES", tuple(other))
+                assert rules_digest() != before
+    assert rules_digest() == before
+    assert set(pipeline.TREND) == {
+        baseline.HALF_LIFE,
+        baseline.SETTLE,
+        baseline.YOUNG,
+        baseline.WEIGHT,
+        baseline.CLIP,
+        baseline.LAG,
+        baseline.FOLLOW,
+        baseline.FLOOR,
+    }
+    assert pipeline.STREAK == (excursion.MISSES, excursion.KEPT) and NAMES.first_step == 0

@@ -1,0 +1,297 @@
+"""The shape of the loss: each tier begins and ends where it should."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from curves import CALM, NAMES, NAN, curve, folded, found, spikes, summarise
+from herorun.core.detectors import FLOOR, KEPT
+from herorun.core.detectors.loss import FREEZE, SIGNED
+from herorun.core.detectors.reorder import WAITING
+
+
+def trend(rows):
+    return folded(rows).loss.trend
+
+
+# --- the trend ---------------------------------------------------------------------------------------
+
+
+def test_the_trend_follows_a_falling_loss():
+    falling = [4.0 * (1 + step) ** -0.1 for step in range(2000)]
+
+    assert spikes(*falling) == ()
+    assert math.exp(trend(curve(*falling)).level) == pytest.approx(falling[-1], rel=0.02)
+
+
+def test_the_trend_is_the_one_that_was_measured():
+    """A golden value: any change of a constant of the trend moves it."""
+    wavy = [2.5 - 0.0005 * i + 0.05 * math.sin(i) for i in range(300)]
+    measured = trend(curve(*wavy))
+
+    assert (measured.level, measured.scale) == (
+        pytest.approx(0.871011, abs=1e-6),
+        pytest.approx(0.02012191, abs=1e-8),
+    )
+
+
+@pytest.mark.parametrize(("rows", "far"), [(8, True), (24, False)])
+def test_a_loss_that_stays_below_the_trend_draws_it_down(rows, far):
+    """Eight rows below are chance; from then on half of the way is gone every twelve rows, and not every fifty."""
+    calm = [2.0 * math.exp(0.1 * (-1) ** i) for i in range(300)]
+    left = trend(curve(*calm, *[1.7] * (rows + WAITING))).level - math.log(1.7)
+
+    assert left == pytest.approx(0.1386 if far else 0.055, rel=0.01)
+
+
+def test_a_rise_on_a_falling_loss_is_not_hidden_behind_what_lags():
+    falling = [8.0 * 0.995**i for i in range(300)]
+    (spike,) = spikes(*falling, *(1.8 * 8.0 * 0.995**i for i in range(300, 312)))
+
+    assert spike.rows == 12 and spike.first_step == 301
+
+
+def test_noise_has_a_floor():
+    assert trend(curve(*[2.0] * 500)).scale == FLOOR == 0.003
+
+
+# --- spikes ------------------------------------------------------------------------------------------
+
+
+def test_twelve_steps_are_one_open_spike():
+    (spike,) = spikes(*CALM, *[3.2] * 12)
+
+    assert (spike.metric, spike.first_step, spike.last_step, spike.rows, spike.open) == (
+        "loss",
+        61,
+        72,
+        12,
+        True,
+    )
+    assert spike.expected == pytest.approx(2.0) and spike.peak == pytest.approx(1.6)
+    assert spike.usual == pytest.approx(1.6, abs=0.01) and spike.sigmas > 100
+
+
+def test_a_blip_of_two_rows_is_a_spike_of_two_rows():
+    (spike,) = spikes(*CALM, 9.0, 9.0, *[2.0] * 10)
+
+    assert (spike.rows, spike.open) == (2, False)
+
+
+@pytest.mark.parametrize(("ratio", "count"), [(1.2, 0), (1.49, 0), (1.51, 1), (1.8, 1)])
+def test_a_spike_begins_half_above_the_trend(ratio, count):
+    assert len(spikes(*CALM, 2.0 * ratio)) == count
+
+
+def test_one_row_back_in_bounds_does_not_end_a_spike():
+    (one,) = spikes(*CALM, *[3.2] * 5, 2.0, *[3.2] * 5)
+    assert (one.rows, one.last_step - one.first_step + 1) == (10, 11)
+
+    assert [e.rows for e in spikes(*CALM, *[3.2] * 5, 2.0, 2.0, *[3.2] * 5)] == [5, 5]
+
+
+def test_a_spike_does_not_raise_its_own_expectation():
+    (spike,) = spikes(*CALM, *[3.2] * 400)
+
+    assert spike.rows == 400 and spike.expected == pytest.approx(2.0)
+    assert math.exp(trend(curve(*CALM, *[3.2] * 400)).level) == pytest.approx(2.0, rel=0.01)
+
+
+def test_a_new_level_is_accepted_in_the_end():
+    (spike,) = spikes(*CALM, *[3.2] * (FREEZE + 100))
+
+    assert (spike.rows, spike.open) == (FREEZE + 1, False)
+    assert math.exp(trend(curve(*CALM, *[3.2] * (FREEZE + 100))).level) == pytest.approx(3.2)
+
+
+def test_what_ended_is_forgotten_by_the_next_look_but_one():
+    ended = folded(curve(*CALM, *[3.2] * 12, *[2.0] * 20))
+
+    assert [e.open for e in summarise(ended).spikes] == [False]
+    assert summarise(folded([], ended)).spikes == ()
+    assert summarise(folded([], ended, keep_closed=True)).spikes == summarise(ended).spikes
+
+
+def test_many_blips_do_not_push_the_long_one_out():
+    blips = [value for _ in range(20) for value in (9.0, 2.0, 2.0)]
+
+    rows = [e.rows for e in spikes(*CALM, *[3.2] * 12, 2.0, 2.0, *blips)]
+    assert len(rows) == KEPT and max(rows) == 12
+
+
+def test_the_largest_numbers_are_survived():
+    (spike,) = spikes(*[1e-300] * 60, 1e300)
+
+    assert math.isfinite(spike.peak) and spike.peak > 1e300
+
+
+def test_a_restart_ends_what_was_open_and_still_tells_it():
+    metrics = summarise(folded([*curve(*CALM, *[3.2] * 12), *curve(2.0, 2.0, first=25)]))
+
+    assert [(e.rows, e.open) for e in metrics.spikes] == [(12, False)]
+
+
+# --- a young curve -----------------------------------------------------------------------------------
+
+
+def test_a_young_curve_is_judged_by_its_highest_value():
+    (spike,) = spikes(2.775, 2.772, 2.768, 7.3, 8.7, 7.6, 7.2, 6.8, first=29020, gap=10)
+
+    assert (spike.rows, spike.steps) == (5, 41)
+
+
+def test_one_row_alone_asks_for_three_times_as_much():
+    assert [e.rows for e in spikes(6.5, 32.3, 27.2, 51.5)] == [3]
+    assert spikes(6.5, 9.0, 12.0, 13.0) == ()
+    assert spikes(1.0, 2.9) == () and len(spikes(1.0, 3.1)) == 1
+
+
+def test_a_young_curve_that_wavers_is_left_alone():
+    assert spikes(1.2, 0.69, 2.16, 2.75, 3.49, 5.47, 1.98, 2.07, 6.28, 4.27) == ()
+
+
+def test_rows_that_lie_far_apart_say_nothing_while_young():
+    assert spikes(270.0, 268.0, 1100.0, 1220.0, 1720.0, gap=2000) == ()
+    assert spikes(2.0, 2.0, 2.0, 4.0, gap=21) == () and len(spikes(2.0, 2.0, 2.0, 4.0, gap=20)) == 1
+
+
+def test_what_began_among_dense_rows_goes_on_over_a_gap():
+    rows = [*curve(3.3, 3.4, 3.7, 7.3, 4.1, 7.6), *curve(7.0, first=300)]
+    (spike,) = summarise(folded(rows)).spikes
+
+    assert (spike.rows, spike.first_step, spike.last_step, spike.open) == (3, 4, 301, True)
+
+
+# --- smaller and slower ------------------------------------------------------------------------------
+
+
+def test_a_raised_level_is_elevated_and_no_spike():
+    wavy = [2.0 + 0.004 * math.sin(i) for i in range(200)]
+    raised = [e for e in found(curve(*wavy, *[2.1] * 21), "elevated") if e.rows >= 20]
+
+    assert len(raised) == 1 and raised[0].first_step == 201
+    assert found(curve(*wavy, *[2.03] * 21), "elevated") == ()
+    assert spikes(*wavy, *[2.1] * 30) == ()
+
+
+def test_a_slow_rise_is_a_drift():
+    slow = [2.0 * (1 + max(i - 200, 0) * 0.0004) for i in range(500)]
+    (drift,) = found(curve(*slow), "drift")
+
+    assert drift.open and drift.rows > 25
+    assert found(curve(*[2.0] * 500), "drift") == ()
+    assert [
+        e.rows for e in found(curve(*[2.0 * (1 + max(i - 200, 0) * 0.000005) for i in range(500)]), "drift")
+    ] == []
+
+
+def test_a_curve_that_had_fallen_and_rises_for_good_has_diverged():
+    falls = [4.0 * 0.99 ** min(i, 100) for i in range(400)]
+    rises = [falls[-1] * 1.002**i for i in range(600)]
+    (diverged,) = found(curve(*falls, *rises), "diverged")
+
+    assert diverged.peak > 1.5
+    assert found(curve(*[2.0 * 1.002**i for i in range(600)]), "diverged") == ()  # it rises by nature
+
+
+@pytest.mark.parametrize(("value", "rows"), [(0.0, 12), (-1.0, 0)])
+def test_a_loss_of_exactly_zero_is_a_collapse(value, rows):
+    assert sum(e.rows for e in found(curve(*CALM, *[value] * 12), "collapsed")) == rows
+    assert spikes(*CALM, *[value] * 12) == ()
+
+
+@pytest.mark.parametrize(("rows", "count"), [(SIGNED - 1, 0), (SIGNED + 40, 1)])
+def test_a_loss_that_was_below_zero_is_held_against_nothing_for_five_hundred_rows(rows, count):
+    assert SIGNED == 500
+    assert len(spikes(*CALM, -0.1, *[2.0] * rows, *[3.2] * 12)) == count
+
+
+def test_what_was_open_ends_with_a_loss_below_zero():
+    told = folded(curve(*CALM, *[3.2] * 12, -0.1, *[2.0] * 10))
+
+    assert [(e.rows, e.open) for e in summarise(told).spikes] == [(12, False)]
+
+
+@pytest.mark.parametrize(("wave", "count"), [(0.11, 1), (0.14, 0)])
+def test_a_divergence_stands_three_times_out_of_the_noise(wave, count):
+    levels = [*[4.0] * 60, *[2.0] * 600, *(2.0 * 1.6 ** (i / 600) for i in range(600)), *[3.2] * 900]
+    rows = curve(*(level * math.exp(wave * (-1) ** i) for i, level in enumerate(levels)))
+
+    assert len([e for e in found(rows, "diverged") if e.rows >= 50]) == count
+
+
+def test_the_opening_rows_seen_again_are_an_untrained_model():
+    opening, learned = [32.0, 5.9, 5.8, 5.8], [5.5 * 0.97**i for i in range(100)]
+    (again,) = found(curve(*opening, *learned, 32.5, 5.9, 5.8, 5.7, 5.5), "untrained")
+
+    assert again.first_step == 108
+    assert (
+        found(curve(*opening, *learned, 32.5, 2.9, 1.8, 0.7, 0.5), "untrained") == ()
+    )  # a spike that recovers
+    assert found(curve(*opening, *[5.5] * 3, 32.5, 5.9, 5.8, 5.7), "untrained") == ()  # too young to tell
+
+
+# --- phases ------------------------------------------------------------------------------------------
+
+
+def test_what_begins_behind_a_declared_phase_is_marked():
+    rows = curve(*CALM, *CALM, *CALM, *[2.2] * 60)
+    told = replace(NAMES, phases=(180,))
+
+    assert [e.declared for e in found(rows, "elevated")] == [False]
+    assert [e.declared for e in found(rows, "elevated", names=told)] == [True]
+    assert not any(e.first_step < 200 for e in found(rows, "drift", names=told) if not e.declared)
+
+
+# --- values that are no numbers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [NAN, math.inf, -math.inf])
+def test_a_non_finite_loss_is_an_open_excursion(value):
+    (broken,) = summarise(folded(curve(*CALM, value))).non_finite
+
+    assert (broken.metric, broken.first_step, broken.rows, broken.open) == ("train/loss", 61, 1, True)
+
+
+def test_it_closes_at_the_next_finite_value():
+    (broken,) = summarise(folded(curve(*CALM, NAN, NAN, 2.0))).non_finite
+
+    assert (broken.rows, broken.last_step, broken.open) == (2, 62, False)
+
+
+def test_it_never_enters_the_trend():
+    assert summarise(folded(curve(*CALM, NAN, math.inf))).spikes == ()
+    assert trend(curve(*CALM, *[NAN] * 20)).level == pytest.approx(trend(curve(*CALM)).level)
+
+
+# --- one value for ever ------------------------------------------------------------------------------
+
+LIVELY = [2.0 + 0.01 * (i % 7) for i in range(60)]
+
+
+@pytest.mark.parametrize(("rows", "count"), [(20, 0), (21, 1)])
+def test_a_loss_that_stands_still_for_twenty_rows_is_frozen(rows, count):
+    stretches = found(curve(*LIVELY, *[2.5] * rows), "frozen")
+
+    assert len(stretches) == count
+    assert all(e.expected == 2.5 and e.open for e in stretches)
+
+
+@pytest.mark.parametrize(("rows", "count"), [(50, 0), (51, 1)])
+def test_a_log_that_repeats_each_value_must_stand_still_for_longer(rows, count):
+    repeated = [value for value in LIVELY for _ in range(11)]
+
+    assert len(found(curve(*repeated, *[2.5] * rows), "frozen")) == count
+
+
+@pytest.mark.parametrize(("changes", "count"), [(30, 0), (31, 1)])
+def test_it_must_have_moved_before(changes, count):
+    assert len(found(curve(*LIVELY[: changes - 1], *[2.5] * 40), "frozen")) == count
+
+
+def test_the_next_value_ends_it_and_zeros_are_another_matter():
+    (over,) = found(curve(*LIVELY, *[2.5] * 40, 2.4), "frozen")
+
+    assert over.rows == 20 and not over.open
+    assert found(curve(*LIVELY, *[0.0] * 40), "frozen") == ()

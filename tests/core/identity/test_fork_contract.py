@@ -1,0 +1,59 @@
+"""A fork's contract: what it takes over, what it must not share, and what a person must look at."""
+
+import pytest
+
+from builders import a_contract
+from herorun.core.contract import contract_from
+from herorun.core.errors import WrongUse
+from herorun.core.identity.fork_contract import Asked, forked, leftovers, same_identity
+from herorun.core.identity.tracker_rewind import after_rollback
+
+PARENT = a_contract()
+
+
+def fork_of(parent, **told):
+    return forked(
+        parent, Asked(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told})
+    )
+
+
+def test_it_shares_neither_identity_nor_root():
+    made = contract_from(fork_of(PARENT), "here")
+
+    assert (made.tracker.id, made.tracker.name, made.output.root) == ("tiny-b", "tiny-b", "/data/tiny-b")
+    assert made.output.temporary_root == "/data/tiny-b-temporary"
+    assert same_identity(PARENT, made) == ""
+    assert made.command == PARENT.command and made.final_step == PARENT.final_step
+
+
+@pytest.mark.parametrize(
+    ("told", "shared"),
+    [({"tracker_id": "tiny"}, "tracker id tiny"), ({"root": "/data/tiny/"}, "output root /data/tiny")],
+)
+def test_what_they_would_share_is_named(told, shared):
+    assert shared in same_identity(PARENT, contract_from(fork_of(PARENT, **told), "here"))
+
+
+def test_a_root_without_the_name_is_not_guessed():
+    with pytest.raises(WrongUse, match="--root"):
+        fork_of(a_contract(output={"root": "/data/shared"}))
+
+
+def test_there_is_nothing_to_resume_yet_and_nothing_to_rewind():
+    made = fork_of(a_contract(tracker={"resume": "must", "fork_from": "old?_step=9"}))
+
+    assert made["tracker"]["resume"] == "allow" and "fork_from" not in made["tracker"]
+
+
+def test_what_still_names_the_parent_is_shown():
+    parent = a_contract(command={"argv": ["python", "train.py", "--out=/data/tiny"]})
+
+    assert leftovers(parent, fork_of(parent)) == ("--out=/data/tiny",)
+
+
+def test_wandb_drops_what_is_logged_below_its_last_step():
+    assert "drops those of the new ones until the run passes step 300" in after_rollback(
+        "wandb", "x", 100, 300
+    )
+    assert after_rollback("wandb", "x", 100, 100) == "x has logged nothing beyond step 100"
+    assert "not known" in after_rollback("wandb", "x", 100, None)

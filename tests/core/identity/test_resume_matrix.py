@@ -1,0 +1,91 @@
+"""The W&B truth table: what must come out of each of its 84 cases, written down here a second time, with the reason."""
+
+import pytest
+
+from herorun.core.evidence import TrackerState
+from herorun.core.identity.resume_matrix import POLICIES, Intent, Weight, judge
+
+# One line for each intent and state: the outcomes under allow, must, never, auto.
+#   +  goes ahead      ~  goes ahead, and is told      x  fails      ?  nobody could look
+EXPECTED = """
+new     absent       + x + ~   must wants a run that is there; auto goes by one machine's file
+new     running      x x x x   somebody else logs there now: a second writer
+new     finished     x x x x   somebody else's run would be appended to; never refuses the id
+new     crashed      x x x x   the same
+new     failed       x x x x   the same
+new     deleted      x x x x   a deleted id is never given again
+new     unreachable  ? ? ? ?   no answer is no permission
+
+resume  absent       x x x x   deleted or mistyped: all but must would begin an empty run, must refuses to begin
+resume  running      x x x x   something still logs there, or W&B has not noticed the end: wait
+resume  finished     + + x ~   the run goes on in it; never refuses; auto goes by one machine's file
+resume  crashed      + + x ~   the same
+resume  failed       + + x ~   the same
+resume  deleted      x x x x   a deleted id is never given again
+resume  unreachable  ? ? ? ?   no answer is no permission
+
+fork    absent       + x + ~   a fork begins a new run; must wants one that is there
+fork    running      x x x x   the id is taken
+fork    finished     x x x x   the same
+fork    crashed      x x x x   the same
+fork    failed       x x x x   the same
+fork    deleted      x x x x   a deleted id is never given again
+fork    unreachable  ? ? ? ?   no answer is no permission
+"""
+WEIGHTS = {"+": Weight.PASS, "~": Weight.WARN, "x": Weight.FAIL, "?": Weight.UNKNOWN}
+LINES = [line.split()[:6] for line in EXPECTED.splitlines() if line]
+CASES = [
+    (Intent(intent), TrackerState(state), policy, WEIGHTS[sign])
+    for intent, state, *signs in LINES
+    for policy, sign in zip(("allow", "must", "never", "auto"), signs, strict=True)
+]
+
+
+def sentence(intent: str, state: str, policy: str) -> str:
+    told = judge(Intent(intent), TrackerState(state), policy).sentence
+    return told.format(id="tiny", state=state, policy=policy)
+
+
+def test_there_are_84_cases_and_no_other() -> None:
+    assert len({case[:3] for case in CASES}) == 84 == len(Intent) * len(TrackerState) * len(POLICIES)
+
+
+@pytest.mark.parametrize(("intent", "state", "policy", "weight"), CASES)
+def test_each_case(intent: Intent, state: TrackerState, policy: str, weight: Weight) -> None:
+    judgement = judge(intent, state, policy)
+    said = judgement.sentence.format(id="tiny", state=state, policy=policy)
+
+    assert judgement.weight is weight
+    assert "tiny" in said
+    assert "{" not in said
+    assert len(said) < 200  # one sentence, for somebody who is tired
+    assert not said.endswith(".")
+
+
+@pytest.mark.parametrize(("intent", "state", "policy", "weight"), CASES)
+def test_what_fails_says_what_to_do(intent: Intent, state: TrackerState, policy: str, weight: Weight) -> None:
+    """A failure names a mend after its colon or semicolon."""
+    if weight is not Weight.PASS:
+        _, mend = sentence(intent, state, policy).replace(";", ":").split(":", 1)
+        assert any(word in mend for word in ("choose", "say", "look", "see", "ask", "begin an empty run"))
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        (("resume", "absent", "allow"), "silently begin an empty run"),
+        (("resume", "absent", "must"), "refuse to begin"),
+        (("resume", "absent", "allow"), "mistyped"),
+        (("resume", "finished", "never"), "new [tracker] id and output root"),
+        (("resume", "running", "allow"), "wait until W&B says so"),
+        (("new", "running", "allow"), "two writers"),
+        (("new", "finished", "allow"), "append to it"),
+        (("new", "finished", "never"), "refuse to begin"),
+        (("new", "deleted", "allow"), "never gives a deleted id again"),
+        (("new", "absent", "auto"), "one machine"),
+        (("fork", "absent", "allow"), "no resume this once"),
+        (("fork", "crashed", "allow"), "taken by a crashed run"),
+    ],
+)
+def test_the_sentence_says_what_would_happen(case: tuple[str, str, str], words: str) -> None:
+    assert words in sentence(*case)

@@ -1,0 +1,95 @@
+"""What the record keeps of how instances ended, and of how many checkpoints there were."""
+
+from datetime import timedelta
+
+from builders import MINUTE, NOON, TEMPORARY, a_checkpoint, a_crashed_job, a_history, a_job, some_metrics
+from core.story import begun, launched
+from herorun.core.event import Decided
+from herorun.core.evidence import Checkpoints, End, Job, JobState, Metrics, Nothing, Triage, Unavailable
+from herorun.core.journal import fold, read_line, write_line
+from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
+
+SAVED = Checkpoints((a_checkpoint(100),))
+
+
+def seen(job, *others):
+    evidence = {Job: job, Metrics: some_metrics(150), Checkpoints: SAVED}
+    for change in others:
+        evidence |= change if isinstance(change, dict) else {type(change): change}
+    return evidence
+
+
+def recorded(evidence, history=None):
+    return end_to_record(evidence, history or a_history(), NOON)
+
+
+def test_a_live_job_has_no_end():
+    assert recorded(seen(a_job())) is None
+    assert recorded({Job: Unavailable("squeue: time-out")}) is None
+
+
+def test_the_end_and_what_is_known_of_it():
+    job = a_crashed_job(exit_code=137, failed_on=("n7",))
+
+    assert recorded(seen(job)) == End(
+        "tiny-1", JobState.FAILED, NOON, 137, "SIGKILL", 150, 100, "", ("n7",), NOON
+    )
+
+
+def test_what_was_not_there_is_told_from_what_nobody_saw():
+    def end(metrics, saved):
+        found = recorded(seen(a_crashed_job(), {Metrics: metrics, Checkpoints: saved}))
+        return found.step, found.checkpoint
+
+    assert end(Nothing("no rows yet"), Checkpoints()) == (None, 0)
+    assert end(Unavailable("503"), Unavailable("403")) == (None, None)
+    older = some_metrics(150, advanced_at=NOON - timedelta(days=1))
+    assert end(older, SAVED) == (None, 100)  # an earlier instance's row
+
+
+def test_it_is_recorded_once_and_again_when_more_is_known():
+    blind = recorded(seen(a_crashed_job(), {Metrics: Unavailable("503")}))
+    history = a_history(ends=(blind,))
+
+    assert recorded(seen(a_crashed_job(), {Metrics: Unavailable("503")}), history) is None
+    better = recorded(seen(a_crashed_job()), history)
+    assert better.step == 150
+    assert recorded(seen(a_crashed_job()), a_history(ends=(better,))) is None
+    triage = Triage("code-bug-small", fingerprint="f1")
+    assert recorded(seen(a_crashed_job(), triage), a_history(ends=(better,))).fingerprint == "f1"
+
+
+def test_the_most_checkpoints_that_there_were():
+    three = {Checkpoints: Checkpoints(tuple(a_checkpoint(n) for n in (1, 2, 3)))}
+
+    assert saved_to_record(three, a_history(most_saved=2)) == 3
+    assert saved_to_record(three, a_history(most_saved=3)) is None
+    assert saved_to_record({Checkpoints: Unavailable("403")}, a_history()) is None
+
+
+def test_the_newest_step_in_the_temporary_root_is_recorded_and_forgotten_at_the_next_launch():
+    there = {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(150, TEMPORARY, temporary=True)))}
+
+    assert temporary_to_record(there, a_history()) == 150
+    assert temporary_to_record(there, a_history(temporary_saved=150)) is None
+    assert temporary_to_record({Checkpoints: Checkpoints((a_checkpoint(100),))}, a_history()) is None
+    assert temporary_to_record({Checkpoints: Unavailable("403")}, a_history()) is None
+    events = (
+        Decided(NOON, "healthy", "fresh", "~150/200", temporary=150),
+        Decided(NOON, "healthy", "fresh", ""),
+    )
+    lines = [read_line(write_line(event, "").text, "here").event for event in events]
+    assert fold(lines, begun()).history.temporary_saved == 150
+    assert fold([*lines, *launched(2, NOON)], begun()).history.temporary_saved is None
+
+
+def test_the_journal_remembers_both():
+    end = End("tiny-1", JobState.FAILED, NOON, 1, None, 150, 100, "f1", ("n7",))
+    told = Decided(NOON, "down", "fresh", "~150/200", ended=end, saved=7)
+    quiet = Decided(NOON + MINUTE, "down", "fresh", "~150/200")
+    lines = [read_line(write_line(event, "").text, "here").event for event in (told, quiet)]
+    history = fold(lines, begun()).history
+
+    assert history.ends == (end,)
+    assert history.most_saved == 7
+    assert history.last_tick == NOON + MINUTE

@@ -1,0 +1,201 @@
+"""Secrets out, the rest readable: both halves matter."""
+
+import time
+
+import pytest
+
+from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
+
+SHA = "3f2a9c1d0e4b5a697887766554433221100ffeed"
+PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"commit {SHA}",
+        f"sha256:{'a1' * 32}",
+        f"plan sha256:{'a1' * 32} at {SHA[:9]}",
+        "tokens_per_second=123456789",
+        "train/tokens_per_second: 1234567.5",
+        "tokens_per_s: mean +400 (+66.7%)",
+        '"tokens_per_second": 45123456.7',
+        "max_tokens=1234567890 num_tokens: 1.5e12 total_tokens=46.1M",
+        "--max-tokens 100000000",
+        "token_budget: 46100000000",
+        "eos_token_id=12800100",
+        "bos_token=<|begin|>",
+        "tokenizer=meta-llama/Llama-3 tokenizer_path: /data/tok",
+        "author=adalovelace Author: Ada Lovelace",
+        "git log --author=adalovelace",
+        "/data/secrets/run/step-100 and gs://bucket/token-data/step-1",
+        "/data/tiny/step-150 is incomplete: no metadata.json",
+        "git@github.com:a/b.git and https://github.com/a/b",
+        "the token was refused; the secret is out",
+        "use_auth=true password: null token=None",
+        "missing-secret: HF_TOKEN is not set",
+        "WANDB_API_KEY=$WANDB_API_KEY token: ${HF_TOKEN}",
+        "python train.py --config config.toml --seed 7",
+        "loss up to 1.6 times the expected 2 for 12 steps from step 412",
+        "2026-01-01T12:00:00Z tiny-1 job-1 ada@here",
+        "key_size=128 keyword=hero monkey=bonobo passes=3 n_keys=4 keyboard=qwerty compass=north",
+        "sort_key=train/loss text_key=content --metric-key train/loss key=step",
+        "unknown key `babysit.budget`; key note/0123456789abcdef",
+        f"cache_key=sha256:{'a1' * 32} at {SHA}",
+        "PWD=/home/ada ssh_key=/home/ada/.ssh/id tracker.key=$KEY",
+        "3 of 5 pass and 2 fail; basic training of the bearer; sign in with the login name",
+        "https://h/o?design=abcdef&signal=abcdef",
+        "--use-auth --steps 5",
+    ],
+)
+def test_what_is_no_secret_stays(text):
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "secret", "after"),
+    [
+        ("WANDB_API_KEY=", SHA, ""),
+        ("export MY_TOKEN=", PLANTED, " next"),
+        ("API_TOKENS=", PLANTED, ""),
+        ("token: ", "123456789", ""),
+        ("password: ", PLANTED, ""),
+        ("db.passwd = '", PLANTED, "'"),
+        ('{"client_secret": "', PLANTED, '"}'),
+        ("{'api_key': '", PLANTED, "'}"),
+        ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", ""),
+        ("AccountKey=", "abcd1234EFGH==", ";EndpointSuffix=x"),
+        ("--wandb-api-key ", PLANTED, " --seed 7"),
+        ("--token=", PLANTED, " --seed 7"),
+        ("--token ", PLANTED, " --seed 7"),
+        ("Authorization: Bearer ", f"{PLANTED}.{PLANTED}", ""),
+        ("basic ", "dXNlcjpwYXNzd29yZA==", ""),
+        ("https://", f"ada:{PLANTED}", "@host/x.git"),
+        ("https://", PLANTED, "@github.com/a/b"),
+        ("https://", f"ada:p@{PLANTED}", "@host/x.git"),
+        ("https://h/o?X-Amz-Signature=", PLANTED, "&x=1"),
+        ("https://h/?a=1&token=", PLANTED, ""),
+        ("--wandb-key ", SHA, " --seed 7"),
+        ("--key ", SHA, " --seed 7"),
+        ("--use-auth --token ", PLANTED, " --seed 7"),
+        ("WANDB_KEY=", PLANTED, ""),
+        ("wandbKey: '", PLANTED, "'"),
+        ("tracker.key=", PLANTED, ""),
+        ("SERVICE_KEY_2=", PLANTED, ""),
+        ("--pwd ", "x7", " --seed 7"),
+        ("--pass ", "x7", " --seed 7"),
+        ("DB_PASS=", PLANTED, ""),
+        ("https://hooks.slack.com/services/", "T0AB/B0CD/aBcDeF123456", " said"),
+        ("https://discord.com/api/webhooks/", "1234/aB-cD_eF", " said"),
+        ("https://h/o?se=1&sig=", "ab%2Fcd%3D", "&sp=r"),
+        ("https://h/o?signature=", "ab12", "&x=1"),
+        ("machine h login me password ", "x7", ""),
+        ("machine h\n  login me\n  password ", "x7", "\n"),
+        ("Authorization: Basic ", "YTpi", ""),
+        ('-H "Authorization: token ', "x7", '" https://h'),
+        ("aws_key=", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", ""),
+        ('"SecretAccessKey": "', "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", '"'),
+        ("", "ghp_abcdefghijklmnopqrstuvwxyz012345", " is here"),
+        ("", "github_pat_abcdefghijklmnopqrstuvwxyz", ""),
+        ("", "hf_abcdefghijklmnopqrstuvwxyz", ""),
+        ("", "AKIAABCDEFGHIJKLMNOP", ""),
+        ("", "sk-abcdefghijklmnopqrstuvwx", ""),
+        ("", "xoxb-1234567890-abcdef", ""),
+        ("", f"AIza{'b' * 35}", ""),
+        ("", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh", ""),
+        ("x\n", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----", "\ny"),
+        ("", "-----BEGIN PRIVATE KEY-----\nMIIE, cut short", ""),
+    ],
+)
+def test_a_planted_secret_goes_and_what_is_around_it_stays(before, secret, after):
+    clean = scrub(f"{before}{secret}{after}")
+
+    assert secret not in clean and MASK in clean
+    assert clean.endswith(after)
+    assert clean.startswith(before.partition(": ")[0] if "Authorization" in before else before)
+
+
+@pytest.mark.parametrize("text", ["WANDB_API_KEY=abcdefgh", f"https://a:{PLANTED}@h/x", "token: abcdefgh"])
+def test_scrubbing_twice_is_scrubbing_once(text):
+    assert scrub(scrub(text)) == scrub(text)
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (("--token", "abc"), ("--token", MASK)),
+        (("--api-key", PLANTED, "--seed", "7"), ("--api-key", MASK, "--seed", "7")),
+        (("-password", "x"), ("-password", MASK)),
+        (("--wandb.token", PLANTED), ("--wandb.token", MASK)),
+        ((f"--token={PLANTED}",), (f"--token={MASK}",)),
+        (("--tokenizer", "meta-llama/x"), ("--tokenizer", "meta-llama/x")),
+        (("--max-tokens", "4096"), ("--max-tokens", "4096")),
+        (("--author", "ada"), ("--author", "ada")),
+        (("--use-auth", "--steps", "5"), ("--use-auth", "--steps", "5")),
+        (("--wandb-key", SHA, "--pwd", "x"), ("--wandb-key", MASK, "--pwd", MASK)),
+        (("--key-size", "128", "--ssh-key", "/a/b"), ("--key-size", "128", "--ssh-key", "/a/b")),
+        (("python", "token", "abc"), ("python", "token", "abc")),
+    ],
+)
+def test_a_command_line(argv, shown):
+    assert scrub_argv(argv) == shown
+
+
+def test_a_tree_is_masked_by_its_keys_and_its_texts():
+    tree = {
+        "token": "abc",
+        "nested": {"password": "x", "pass": "y", "note": f"MY_TOKEN={PLANTED}"},
+        "passwords": ["a", "b"],
+        "api_key": None,
+        "secrets": ["HF_TOKEN", "mixedCase"],
+        "tokenizer": "llama",
+        "tokens_per_second": "1234567.8",
+        "key": "note/0123456789abcdef",
+        "steps": 7,
+        "rows": [("a", 1.5), True],
+    }
+
+    assert scrub_tree(tree) == {
+        "token": MASK,
+        "nested": {"password": MASK, "pass": MASK, "note": f"MY_TOKEN={MASK}"},
+        "passwords": [MASK, MASK],
+        "api_key": None,
+        "secrets": ["HF_TOKEN", "mixedCase"],
+        "tokenizer": "llama",
+        "tokens_per_second": "1234567.8",
+        "key": "note/0123456789abcdef",
+        "steps": 7,
+        "rows": [["a", 1.5], True],
+    }
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "token",
+        "a-",
+        "x.",
+        "eyJa-",
+        "-----BEGIN PRIVATE KEY-----",
+        "token ",
+        "a://",
+        "é",
+        "token=",
+        "  ",
+        "key",
+        "a.key ",
+        "key1",
+        "login ",
+        "machine a password",
+        "authorization:",
+        "?sig=",
+        "Pass",
+        "basic a",
+    ],
+)
+def test_hostile_text_takes_no_time(piece):
+    text = piece * (100_000 // len(piece)) + "token"
+    begun = time.process_time()
+    scrub(text)
+
+    assert time.process_time() - begun < 1

@@ -1,0 +1,86 @@
+"""What happened, at the steps at which a curve shows it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from builders import NOON
+from herorun.core.alert import Alert, State
+from herorun.core.event import Decided, Launched, Launching
+from herorun.core.report.annotations import Begun, Incident, Kind, alerts, incidents, launches, restarts
+
+HOUR = timedelta(hours=1)
+
+
+def a_launching(number: int, start: object = None, of: str = "") -> Launching:
+    plan = {"start": {"value": start}}
+    return Launching(
+        NOON, f"tiny-{number}", number, plan, "sha256:0", "because", "runs/tiny.toml", relaunch_of=of
+    )
+
+
+def a_launched(number: int, hours: int = 0) -> Launched:
+    return Launched(NOON + hours * HOUR, f"tiny-{number}", number, "4711", "sha256:0", "/data", "a" * 40, {})
+
+
+def a_tick(hours: int, *alerts: Alert) -> Decided:
+    return Decided(NOON + hours * HOUR, "degraded", "fresh", "~1/2", alerts)
+
+
+def an_alert(state: State = State.FIRING, message: str = "high") -> Alert:
+    return Alert("loss-spike", "", NOON, NOON, state, message, first_step=641)
+
+
+def test_an_instance_stands_where_it_went_on_from() -> None:
+    found = launches(
+        [
+            a_launching(1),
+            a_launched(1),
+            a_launching(2, {"step": 400, "path": "/x"}, "tiny-1"),
+            a_launched(2, 1),
+        ]
+    )
+    assert [(mark.step, mark.title) for mark in found] == [(0, "tiny-1: launch"), (400, "tiny-2: relaunch")]
+
+
+def test_a_start_that_nobody_knows_is_said() -> None:
+    (mark,) = launches([a_launching(1, {"path": "/x"}), a_launched(1)])
+    assert mark.step == 0 and "not known" in mark.note
+
+
+def test_what_was_never_submitted_is_no_mark() -> None:
+    assert launches([a_launching(1)]) == []
+
+
+def test_only_restarts_that_no_launch_explains_are_attempts() -> None:
+    events = [a_launched(1), a_launched(2, 5)]
+    begun = [Begun(1, 0, NOON + HOUR), Begun(2, 90, NOON + 2 * HOUR), Begun(3, 80, NOON + 6 * HOUR)]
+    assert [(mark.kind, mark.step) for mark in restarts(begun, events)] == [(Kind.ATTEMPT, 90)]
+
+
+def test_without_times_each_launch_explains_one_attempt() -> None:
+    begun = [Begun(1, 0, None), Begun(2, 90, None), Begun(3, 80, None)]
+    assert [mark.title for mark in restarts(begun, [a_launched(1), a_launched(2)])] == ["attempt 3"]
+
+
+def test_an_alert_is_one_incident_until_it_resolves() -> None:
+    fires, over = an_alert(), an_alert(State.RESOLVED)
+    assert incidents([a_tick(1, an_alert(State.PENDING))]) == []
+    assert incidents([a_tick(1, fires), a_tick(2, an_alert(message="higher"))]) == [
+        Incident(an_alert(message="higher"))
+    ]
+    (found,) = incidents([a_tick(1, fires), a_tick(3, over)])
+    assert found.resolved == NOON + 3 * HOUR
+    assert alerts([found])[0].step == 641
+
+
+def test_a_new_instance_closes_what_was_open() -> None:
+    (found,) = incidents([a_tick(1, an_alert()), a_launched(2, 4)])
+    assert found.resolved == NOON + 4 * HOUR
+
+
+def test_an_alert_stands_where_it_happened_and_not_where_it_was_noticed() -> None:
+    noticed = replace(an_alert(), steps=(121, 614))
+    (mark,) = alerts([Incident(noticed)])
+    assert (mark.step, mark.last) == (121, 614)
+    (mark,) = alerts([Incident(replace(noticed, steps=None))])
+    assert (mark.step, mark.last) == (641, 641)

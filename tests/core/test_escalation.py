@@ -1,0 +1,22 @@
+"""What a person is asked: the reason, and choices that can be typed as they stand."""
+
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
+from herorun import cli
+from herorun.core.escalation import Way, command_of
+
+
+@pytest.mark.parametrize("way", list(Way))
+def test_every_choice_is_a_command_that_there_is(way: Way) -> None:
+    words = shlex.split(command_of(way, "tiny", "stalled-steps[tiny-1]", 100))
+    told = CliRunner().invoke(cli.herorun, [words[1], "--help"])
+    assert told.exit_code == 0
+    assert all(word in told.output for word in words if word.startswith("--"))
+
+
+def test_an_odd_subject_cannot_leave_its_word() -> None:
+    command = command_of(Way.ACK, "tiny", "full-disk[$(reboot) '; `x`]")
+    assert shlex.split(command) == ["herorun", "ack", "tiny", "full-disk[$(reboot) '; `x`]"]

@@ -1,0 +1,138 @@
+"""What a tick saw comes back from what is kept of it: every kind of evidence, whatever is in it."""
+
+import json
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from builders import NOON, a_contract, a_job, an_excursion, healthy, some_metrics
+from herorun.core import evidence as types
+from herorun.core.canonical_json import canonical
+from herorun.core.check import Gate, name_of
+from herorun.core.contract import Contract
+from herorun.core.evidence import (
+    Job,
+    JobState,
+    Metrics,
+    Nothing,
+    Offered,
+    OwnSecrets,
+    PriorLaunch,
+    RecordedLaunch,
+    Sourced,
+    TrackerIdentity,
+    Unavailable,
+)
+from herorun.core.evidence_log import KINDS, Lost, digests, keep, unkeep
+from herorun.discover import checks, sources
+
+TEXTS = st.text(st.characters(min_codepoint=1, max_codepoint=0x1F9FF), max_size=8)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+TABLES = st.dictionaries(TEXTS, JSON, max_size=3)
+ANYTHING = {TrackerIdentity: {"config": TABLES}, Offered: {"hardware": TABLES}, PriorLaunch: {"plan": TABLES}}
+ANYTHING[RecordedLaunch] = {"plan": TABLES}
+st.register_type_strategy(str, TEXTS)
+st.register_type_strategy(datetime, st.datetimes(timezones=st.just(UTC)))
+st.register_type_strategy(timedelta, st.timedeltas(timedelta(days=-9999), timedelta(days=9999)))
+st.register_type_strategy(RecordedLaunch, st.builds(RecordedLaunch, plan=TABLES))
+
+
+def back(evidence: dict[Any, Any]) -> Any:
+    """Through the text that is written, and the digests that are journalled."""
+    kept = json.loads(canonical(keep(evidence)))
+    return unkeep(kept, digests(kept))
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS.values() if kind not in (Contract, Sourced)], ids=name_of
+)
+def test_every_kind_of_evidence_comes_back(kind: type[Any]) -> None:
+    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.builds(kind, **ANYTHING.get(kind, {})))
+    def holds(value: Any) -> None:
+        known = keep({kind: value})
+        (found,) = back({kind: value}).values()
+        assert canonical(keep({kind: found})) == canonical(known)
+        if "nan" not in canonical(known) and "scrubbed" not in canonical(known):
+            assert found == value and type(found) is type(value)
+
+    holds()
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 0.1, 1e308, 5e-324])
+def test_a_number_comes_back_also_where_it_is_none(value: float) -> None:
+    metrics = some_metrics(last={"loss": value}, spikes=(an_excursion(3, peak=value),))
+    found = back({Metrics: metrics})[Metrics]
+    assert math.isnan(value) or found == metrics
+    assert str(found.last["loss"]) == str(found.spikes[0].peak) == str(value)
+
+
+@pytest.mark.parametrize("value", [Nothing("no row yet"), Unavailable("503"), a_job(JobState.FAILED)])
+def test_a_value_none_and_a_gap_are_told_apart(value: Any) -> None:
+    assert back({Job: value}) == {Job: value}
+
+
+def test_the_contract_comes_back_as_it_was_signed() -> None:
+    contract = a_contract(
+        babysit={"thresholds": {"loss-spike": {"sigmas": math.inf}}, "cadence": "570s"},
+        waiver=[{"check": "crashed", "reason": "r", "approved_by": "@dri", "expires": NOON}],
+    )
+    found = back({Contract: contract})[Contract]
+    assert (found.babysit.cadence, found.waiver) == (contract.babysit.cadence, contract.waiver)
+    assert found.babysit.thresholds["loss-spike"]["sigmas"] == "inf"  # which the check's own limits read
+    assert keep({Contract: found}) == keep({Contract: contract})
+
+
+def test_all_that_a_health_check_asks_for_is_kept() -> None:
+    asked = {need for check in checks(Gate.HEALTH) for need in check.needs}
+    assert {name_of(need) for need in asked} <= KINDS.keys()
+    assert {name_of(kind) for kind in healthy(Gate.HEALTH) if kind in asked} == keep(
+        healthy(Gate.HEALTH)
+    ).keys() & {name_of(need) for need in asked}
+
+
+def test_every_evidence_that_a_source_reads_has_a_name_of_its_own() -> None:
+    known = {kind for kind in KINDS.values() if kind.__module__.startswith(types.__name__)}
+    read = {kind for kind in sources() if kind.__module__.startswith(types.__name__)}
+    assert read <= known and len({name_of(kind) for kind in known}) == len(known)
+
+
+def test_adapters_are_no_evidence() -> None:
+    assert keep({object: object(), Job: a_job()}).keys() == {"Job"}
+
+
+def test_a_secret_is_kept_nowhere_and_the_digest_is_of_what_is_kept() -> None:
+    job = a_job(JobState.FAILED, reason="token=s3cr3tvalue99 was refused")
+    kept = keep({Job: job, OwnSecrets: OwnSecrets(frozenset({"WANDB_API_KEY"}))})
+    assert "s3cr3tvalue99" not in canonical(kept)
+    assert unkeep(kept, digests(kept))[Job].reason == "token=[scrubbed] was refused"
+
+
+@pytest.mark.parametrize("change", ["changed", "removed", "added"])
+def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
+    kept = keep({Job: a_job(), Metrics: some_metrics()})
+    told = digests(kept)
+    if change == "changed":
+        kept["Job"]["value"]["id"] = "another"
+    elif change == "removed":
+        del kept["Job"]
+    else:
+        del told["Job"]
+    with pytest.raises(Lost, match="evidence of Job"):
+        unkeep(kept, told)
+
+
+def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:
+    kept = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
+    with pytest.raises(Lost, match="Job cannot be read"):
+        unkeep(kept, digests(kept))
+    strange = {"Moon": {"value": {"phase": "full"}}}
+    assert unkeep(strange, digests(strange)) == {}

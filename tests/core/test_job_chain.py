@@ -1,0 +1,154 @@
+"""The chain's script, run by a real bash."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.contract import Contract, contract_from
+from herorun.core.errors import WrongUse
+from herorun.core.job_chain import BUSY, GAVE_UP, install_and_start, script_of, transfer
+from herorun.core.remote_target import Login
+
+
+def a_contract(folder: Path, stages: dict[str, str], log: str | None = None, **chain: Any) -> Contract:
+    data = {
+        "slug": "tiny",
+        "command": {"argv": ["true"]},
+        "output": {"root": "/data/tiny"},
+        "patrol": {"log": log} if log else {},
+        "chain": {
+            "folder": str(folder),
+            "stage": [{"name": n, "run": r} for n, r in stages.items()],
+            **chain,
+        },
+    }
+    return contract_from(data, "runs/tiny.toml")
+
+
+def run(contract: Contract, **env: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["bash", "-s"],
+        input=script_of(contract),
+        capture_output=True,
+        text=True,
+        timeout=20,
+        env={**os.environ, **env},
+        check=False,
+    )
+
+
+def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
+    """Their words come through as they are: quotes, pipes, and a name with a space."""
+    folder = tmp_path / "the chain"
+    contract = a_contract(
+        folder,
+        {"eval": "echo \"it's\" | tr a-z A-Z > 'out put'", "report": "cat 'out put' > report"},
+        push='echo "$HERORUN_SAYS" > pushed',
+    )
+    done = run(contract)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "report").read_text() == "IT'S\n"
+    assert {path.name for path in folder.glob("*.DONE")} == {"eval.DONE", "report.DONE"}
+    assert (folder / "pushed").read_text() == "tiny: the chain is done\n"
+    assert not (folder / "FAILED").exists()
+
+
+@pytest.mark.parametrize("words", ["exit 3", "false; true", "false | cat", "mkdir /proc/no"])
+def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(tmp_path: Path, words: str) -> None:
+    contract = a_contract(
+        tmp_path,
+        {"first": "true", "eval": words, "report": "touch report"},
+        push='echo "$HERORUN_SAYS" > pushed',
+    )
+    done = run(contract)
+    assert done.returncode != 0
+    assert {path.name for path in tmp_path.glob("*.DONE")} == {"first.DONE"}
+    assert not (tmp_path / "report").exists()
+    assert (tmp_path / "FAILED").read_text().endswith(f"eval ended with {done.returncode}\n")
+    assert (tmp_path / "pushed").read_text() == f"tiny: eval of the chain ended with {done.returncode}\n"
+
+
+def test_started_again_it_goes_on_behind_its_markers(tmp_path: Path) -> None:
+    contract = a_contract(tmp_path, {"eval": "echo once >> evals", "report": '[ "$MENDED" ]'})
+    assert run(contract).returncode == 1
+    assert run(contract, MENDED="yes").returncode == 0
+    assert (tmp_path / "evals").read_text() == "once\n"
+    assert not (tmp_path / "FAILED").exists()
+
+
+def test_it_waits_for_the_words_of_the_log_and_never_for_its_standard_input(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    contract = a_contract(
+        tmp_path,
+        {"eval": "true"},
+        str(log),
+        after_words="Training completed|QUEUE DONE",
+        every="1s",
+        wait_at_most="1s",
+    )
+    done = run(contract)
+    assert done.returncode == GAVE_UP and "gave up waiting for" in done.stdout
+    assert not (tmp_path / "eval.DONE").exists()
+    log.write_text("QUEUE DONE\n")
+    assert run(contract).returncode == 0
+
+
+def test_two_chains_of_one_run_never_work_at_once(tmp_path: Path) -> None:
+    contract = a_contract(tmp_path, {"eval": "echo begun > begun; read -r go < go"})
+    os.mkfifo(tmp_path / "go")
+    argv = ["bash", "-c", script_of(contract)]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout
+        assert first.stdout.readline().endswith("eval begins\n")
+        assert run(contract).returncode == BUSY
+        (tmp_path / "go").write_text("go\n")
+        assert first.wait(10) == 0
+
+
+def test_a_push_that_fails_undoes_nothing(tmp_path: Path) -> None:
+    done = run(a_contract(tmp_path, {"eval": "true"}, push="exit 7"))
+    assert done.returncode == 0 and "nobody could be told" in done.stdout
+    assert (tmp_path / "eval.DONE").exists()
+
+
+def test_a_secret_is_not_written_into_a_script(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    with pytest.raises(WrongUse, match="name the variable"):
+        script_of(a_contract(tmp_path, {"eval": "true"}, push=f"curl -H 'Authorization: Bearer {token}' x"))
+
+
+def test_words_to_wait_for_need_a_log(tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match=r"\[patrol\] log"):
+        script_of(a_contract(tmp_path, {"eval": "true"}, after_words="done"))
+
+
+def test_no_stages_are_no_chain(tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match="has no chain"):
+        script_of(a_contract(tmp_path, {}))
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["a b"], ["../a"], [""]])
+def test_stages_that_could_not_have_a_marker_of_their_own(tmp_path: Path, names: list[str]) -> None:
+    stages = [{"name": name, "run": "true"} for name in names]
+    with pytest.raises(WrongUse):
+        a_contract(tmp_path, {}, stage=stages)
+
+
+def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: Path) -> None:
+    contract = a_contract(Path("/data/chain"), {"eval": "true"})
+    told = install_and_start(contract, "/home/dri/work tree", Login(host="box1", user="dri", port=2222))
+    assert told.startswith("herorun -C '/home/dri/work tree' chain tiny | ssh -o ConnectTimeout=15 ")
+    assert " -p 2222 -l dri box1 " in told
+    local = install_and_start(a_contract(tmp_path, {"eval": "true"}), "/work", None)
+    assert "| sh -c " in local
+
+
+def test_a_transfer_goes_on_where_it_ended() -> None:
+    told = transfer("/home/dri/data", "/data/tiny", Login(host="box1"))
+    assert told.startswith("rsync -a --partial -e 'ssh ") and told.endswith(
+        " /home/dri/data/ box1:/data/tiny/"
+    )
+    assert transfer("/a", "/b", None) == "rsync -a --partial /a/ /b/"

@@ -1,0 +1,170 @@
+"""What is told without any alert: what the run reached, its end, and one digest a day."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import FINAL, NOON, a_checkpoint, a_history, a_job, healthy, some_metrics
+from herorun.core.alert import Alert, State
+from herorun.core.check import Gate
+from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobLog, JobState, Metrics, Unavailable
+from herorun.core.notifications import news, progress
+from herorun.core.policy import Tell
+from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.run_health import RunHealth
+
+STARTED = a_history().current.started
+
+
+def told(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts=(), **evidence):
+    """The news of a run that has just been launched and has nothing to show yet."""
+    bare = {
+        **healthy(Gate.HEALTH),
+        Metrics: some_metrics(0, advanced_at=NOON),
+        Checkpoints: Checkpoints(),
+        **{kinds[name]: value for name, value in evidence.items()},
+    }
+    at = STARTED + timedelta(days=days)
+    return news(
+        health, bare, alerts, policy or Policy(), ledger or Ledger(instance="tiny-1", start_step=-1), at
+    )
+
+
+kinds = {
+    "metrics": Metrics,
+    "saved": Checkpoints,
+    "job": Job,
+    "history": History,
+    "final": FinalStep,
+    "log": JobLog,
+}
+
+
+def keys(found):
+    return [tell.key.removeprefix("tell/tiny-1/") for tell in found]
+
+
+def test_the_end_is_told_once_and_alone():
+    (tell,) = told(
+        RunHealth.FINISHED, 3.0, metrics=some_metrics(FINAL), saved=Checkpoints((a_checkpoint(FINAL),))
+    )
+
+    assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", f"~{FINAL}/{FINAL}; next: seal")
+    assert told(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "start", "expected"), [(0, -1, []), (1, -1, ["first-step"]), (100, 100, [])]
+)
+def test_the_first_step_is_the_first_after_the_start(step, start, expected):
+    ledger = Ledger(instance="tiny-1", start_step=start)
+    assert keys(told(metrics=some_metrics(step, advanced_at=NOON), ledger=ledger)) == expected
+
+
+def test_rows_of_an_instance_before_are_no_first_step():
+    assert told(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
+
+
+def test_each_tracker_run_that_the_log_names_is_told_once_with_its_link():
+    log = JobLog(runs=("lab/hero/t1", "lab/hero/t2"), server="https://wandb.ai")
+    first, second = told(log=log)
+
+    assert first == Tell(
+        "tell/tiny-1/run-lab.hero.t1",
+        "tiny-1 reports to the tracker run lab/hero/t1",
+        "https://wandb.ai/lab/hero/runs/t1",
+    )
+    before = Ledger(done=frozenset({first.key.replace("tiny-1", "tiny-0")}), instance="tiny-1", start_step=-1)
+    assert told(log=log, ledger=before) == [second]
+
+
+@pytest.mark.parametrize(
+    "log", [JobLog(runs=("lab/hero/t1",)), JobLog(runs=("a/b/<c>",), server="https://x")]
+)
+def test_what_is_no_link_is_not_told(log):
+    assert told(log=log) == []
+
+
+def test_the_first_complete_checkpoint_of_the_run():
+    saved = Checkpoints((a_checkpoint(10), a_checkpoint(20)))
+    (tell,) = told(saved=saved)
+    assert (tell.key, tell.why) == ("tell/tiny-1/first-checkpoint", a_checkpoint(10).path)
+    half = Checkpoints((a_checkpoint(10, problem="no metadata.json"),))
+    assert told(saved=half) == []
+
+
+def test_a_checkpoint_that_was_there_before_is_not_the_runs():
+    found = a_checkpoint(10)
+    history = a_history(foreign=frozenset({found.path}))
+    assert told(saved=Checkpoints((found,)), history=history) == []
+
+
+def test_a_milestone_is_told_when_its_permanent_checkpoint_is_complete():
+    policy = Policy(milestones=(20, 30))
+    ledger = Ledger(done=frozenset({"tell/tiny-1/first-checkpoint"}), instance="tiny-1")
+    saved = Checkpoints((a_checkpoint(20), a_checkpoint(30, temporary=True)))
+    assert keys(told(saved=saved, policy=policy, ledger=ledger)) == ["milestone-20"]
+
+
+def test_the_final_step_of_a_job_that_still_runs():
+    done = Ledger(done=frozenset({"tell/tiny-1/first-step"}), instance="tiny-1")
+    assert keys(told(metrics=some_metrics(FINAL, advanced_at=NOON), ledger=done)) == ["final-step"]
+
+
+def test_what_an_ended_job_reached_its_end_tells():
+    ended = a_job(JobState.FAILED)
+    assert told(RunHealth.DOWN, metrics=some_metrics(50, advanced_at=NOON), job=ended) == []
+
+
+def test_what_an_instance_before_told_is_not_told_again():
+    before = Ledger(done=frozenset({"tell/tiny-0/first-step"}), instance="tiny-1", start_step=-1)
+    assert told(metrics=some_metrics(1, advanced_at=NOON), ledger=before) == []
+
+
+@pytest.mark.parametrize(("days", "count"), [(0.99, 0), (1.0, 1), (1.9, 1)])
+def test_a_digest_every_24_hours(days, count):
+    assert len(told(days=days)) == count
+
+
+def test_each_day_is_a_key_of_its_own():
+    assert {key for day in (1.1, 1.5, 2.1) for key in keys(told(days=day))} == {"day-1", "day-2"}
+
+
+def test_the_digest_says_how_it_goes():
+    metrics = some_metrics(100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5})
+    known = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
+    fires = Alert("loss-spike", "", NOON, NOON, State.FIRING, "up")
+    (tell,) = told(
+        days=1.0,
+        metrics=metrics,
+        saved=Checkpoints((a_checkpoint(90),)),
+        ledger=known,
+        alerts=[fires],
+    )
+    assert tell.why == (
+        f"healthy, ~100/{FINAL}; 10 steps/h, tokens_per_s 1234.5; "
+        f"newest complete checkpoint {a_checkpoint(90).path}; firing: loss-spike"
+    )
+
+
+def test_the_digest_of_a_blind_day_guesses_nothing():
+    dark = Unavailable("503")
+    (tell,) = told(RunHealth.UNKNOWN, days=1.0, metrics=dark, saved=dark, job=dark)
+    assert tell.why == f"unknown, ~unknown/{FINAL}; no complete checkpoint was seen; nothing fires"
+
+
+def test_before_a_launch_there_is_no_news():
+    assert told(RunHealth.UNKNOWN, days=9, history=a_history(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "final", "text"),
+    [
+        (4600, 5155, "~4600/5155"),
+        (4600, None, "~4600/unknown"),
+        (None, 5155, "~unknown/5155"),
+        (0, 10**6, "~0/1000000"),
+    ],
+)
+def test_progress_is_exact(step, final, text):
+    assert progress(step, final) == text

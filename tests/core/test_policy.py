@@ -1,0 +1,384 @@
+"""From alerts to actions: keys, budgets, back-off, vetoes, and at most one intervention."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON
+from herorun.core.alert import Alert, State
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.contract import Recovery
+from herorun.core.escalation import Reason, Way
+from herorun.core.evidence import Gaps
+from herorun.core.finding import Verdict
+from herorun.core.policy import Case, Escalate, Relaunch, Stop, Tell, back_off, decide
+from herorun.core.recovery.classify import Cause, Ending
+from herorun.core.recovery.decision import MOST_TRIES
+from herorun.core.recovery.policy import Ledger, Policy, Tries
+
+HOUR = 60 * MINUTE
+
+
+def make(name, response, **told):
+    def ask(gaps: Gaps) -> Verdict:
+        raise NotImplementedError
+
+    ask.__name__ = name
+    return check(Gate.HEALTH, response, **told)(ask)
+
+
+CHECKS = {
+    c.name: c
+    for c in (
+        make("crashed", Response.RELAUNCH),
+        make("lost", Response.RELAUNCH),
+        make("spike", Response.ESCALATE, vetoes_relaunch=True),
+        make("blind", Response.ESCALATE),
+        make("burning", Response.STOP),
+        make("nan", Response.ESCALATE, vetoes_relaunch=True, topic=Topic.NUMERIC),
+        make("slow", Response.WARN),
+        make("note", Response.INFO),
+    )
+}
+
+
+def alert(name, state=State.FIRING, seen=NOON, subject="", since=NOON):
+    return Alert(name, subject, since, seen, state, f"{name} message")
+
+
+def act(*alerts, policy=None, now=NOON, case=None, **ledger):
+    told = {"instance": "tiny-1", **ledger}
+    return decide({a.id: a for a in alerts}, CHECKS, policy or Policy(), Ledger(**told), now, case)
+
+
+def kinds(actions):
+    return [type(action) for action in actions]
+
+
+def intervention(*alerts, **told):
+    (last,) = [a for a in act(*alerts, **told) if "relaunch" in a.key or isinstance(a, Stop)]
+    return last
+
+
+def test_a_healthy_run_is_left_alone():
+    assert act() == []
+
+
+def test_a_crash_is_told_and_relaunched():
+    assert act(alert("crashed")) == [
+        Tell("tell/crashed@2026-01-01T12:00:00Z/firing", "crashed (critical)", "crashed message"),
+        Relaunch("relaunch/tiny-1", "tiny-1", "crashed message"),
+    ]
+
+
+def test_two_reasons_are_one_relaunch():
+    action = intervention(alert("crashed"), alert("lost"))
+
+    assert isinstance(action, Relaunch)
+    assert action.why == "crashed message; lost message"
+
+
+def test_every_escalation_escalates_and_names_its_subject():
+    actions = act(alert("spike", subject="loss from step 412"), alert("blind"))
+
+    assert [a.title for a in actions if isinstance(a, Escalate)] == ["blind", "spike [loss from step 412]"]
+
+
+def test_pending_says_nothing_and_info_neither():
+    assert act(alert("spike", State.PENDING), alert("crashed", State.PENDING), alert("note")) == []
+
+
+def test_a_warning_is_told_and_no_more():
+    assert kinds(act(alert("slow"))) == [Tell]
+
+
+def test_the_end_is_told_once():
+    (tell,) = act(alert("spike", State.RESOLVED))
+
+    fired = "tell/spike@2026-01-01T12:00:00Z/firing"
+    assert tell == Tell("tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message", fired)
+    assert act(alert("spike", State.RESOLVED), done=frozenset({tell.key})) == []
+
+
+def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_anew():
+    (told,) = act(alert("slow"))
+    (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({told.key}))
+
+    assert (again.edits, again.anew) == (told.key, False)
+
+
+def test_what_is_critical_is_asked_anew_and_its_comment_kept_up_to_date():
+    told, asked = act(alert("spike"))
+    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({told.key, asked.key}))
+
+    assert (type(again), again.edits) == (Escalate, told.key)
+
+
+def test_what_is_done_is_never_done_again():
+    done = frozenset(action.key for action in act(alert("crashed"), alert("spike")))
+
+    assert act(alert("crashed"), alert("spike"), done=done) == []
+
+
+def test_what_is_in_doubt_is_not_done_blindly():
+    unfinished = frozenset({"relaunch/tiny-1"})
+
+    assert kinds(act(alert("crashed"), unfinished=unfinished)) == [Tell]
+
+
+def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
+    stale = alert("crashed", seen=NOON - EVERY)
+
+    assert kinds(act(stale)) == [Tell]
+    assert not any(isinstance(a, Stop) for a in act(alert("burning", seen=NOON - EVERY)))
+
+
+def test_stop_outranks_relaunch():
+    actions = act(
+        alert("burning"), alert("crashed"), policy=Policy(stop_on=("burning",)), case=Case(live=True)
+    )
+
+    assert [a for a in actions if isinstance(a, (Stop, Relaunch))] == [
+        Stop("stop/tiny-1", "tiny-1", "burning message")
+    ]
+
+
+def test_a_veto_asks_a_person_instead():
+    action = intervention(alert("crashed"), alert("spike"))
+
+    assert isinstance(action, Escalate)
+    assert action.key == "escalate/relaunch/tiny-1/veto"
+    assert "Held back by spike." in action.why
+
+
+def test_a_veto_holds_for_the_instance_when_its_alert_is_over():
+    asked = frozenset({"escalate/relaunch/tiny-1/veto"})
+
+    assert kinds(act(alert("crashed"), done=asked)) == [Tell]
+
+
+def test_an_escalation_without_a_veto_lets_the_relaunch_be():
+    assert isinstance(intervention(alert("crashed"), alert("blind")), Relaunch)
+
+
+def test_a_pending_veto_does_not_hold_back():
+    assert isinstance(intervention(alert("crashed"), alert("spike", State.PENDING)), Relaunch)
+
+
+def test_a_veto_that_was_not_seen_this_tick_still_holds_back():
+    assert isinstance(intervention(alert("crashed"), alert("spike", seen=NOON - EVERY)), Escalate)
+
+
+@pytest.mark.parametrize("recovery", [Recovery.ASK, Recovery.OBSERVE])
+def test_the_contract_may_forbid_a_relaunch(recovery):
+    action = intervention(alert("crashed"), policy=Policy(recovery=recovery))
+
+    assert isinstance(action, Escalate) and f"recovery = {recovery}" in action.why
+
+
+def relaunched(*hours_ago):
+    return tuple(NOON - hours * HOUR for hours in hours_ago)
+
+
+@pytest.mark.parametrize(
+    ("history", "kind"),
+    [
+        (relaunched(1, 2, 3, 4, 5), Relaunch),
+        (relaunched(1, 2, 3, 4, 5, 24), Escalate),
+        (relaunched(1, 2, 3, 4, 5, 24.1), Relaunch),
+    ],
+)
+def test_the_budget_is_six_in_a_day(history, kind):
+    assert isinstance(intervention(alert("crashed"), relaunched=history), kind)
+
+
+def test_the_budget_is_the_contracts():
+    policy = Policy(relaunches=1, window=HOUR)
+
+    spent = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
+    assert isinstance(spent, Escalate) and "budget of 1 relaunch is spent" in spent.why
+    assert isinstance(intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch)
+    assert isinstance(intervention(alert("crashed"), policy=Policy(relaunches=0)), Escalate)
+
+
+def failed_tries(count, ago):
+    return {"relaunch/tiny-1": Tries(count, NOON - ago, "sbatch: time-out")}
+
+
+def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
+    told = frozenset(a.key for a in act(alert("crashed")) if isinstance(a, Tell))
+
+    assert act(alert("crashed"), done=told, failed=failed_tries(1, 14 * MINUTE)) == []
+    assert kinds(act(alert("crashed"), done=told, failed=failed_tries(1, 15 * MINUTE))) == [Relaunch]
+
+
+def test_an_interrupted_act_has_nothing_to_wait_for():
+    interrupted = {"relaunch/tiny-1": Tries(1, NOON, "", interrupted=True)}
+
+    assert isinstance(intervention(alert("crashed"), failed=interrupted), Relaunch)
+
+
+def test_three_failed_tries_ask_a_person():
+    assert MOST_TRIES == 3
+    assert isinstance(intervention(alert("crashed"), failed=failed_tries(2, HOUR)), Relaunch)
+    action = intervention(alert("crashed"), failed=failed_tries(3, HOUR))
+
+    assert isinstance(action, Escalate) and "sbatch: time-out" in action.why
+
+
+def test_nobody_waits_for_what_a_clock_told_that_was_set_back_since():
+    """An end and a failed try an hour ahead: the relaunch is due now, and not once the hour is over."""
+    ended = alert("crashed", since=NOON + HOUR)
+    assert isinstance(intervention(ended), Relaunch)
+    assert isinstance(intervention(ended, failed=failed_tries(1, -HOUR)), Relaunch)
+    assert Relaunch not in kinds(act(ended, failed=failed_tries(1, MINUTE)))
+
+
+@pytest.mark.parametrize(
+    ("tries", "cadence", "wait"),
+    [
+        (1, EVERY, 15),
+        (2, EVERY, 30),
+        (3, EVERY, 30),
+        (10**6, EVERY, 30),
+        (1, MINUTE, 1),
+        (2, MINUTE, 2),
+        (5, MINUTE, 16),
+        (6, MINUTE, 30),
+        (4, HOUR, 60),
+    ],
+)
+def test_the_back_off_doubles_up_to_half_an_hour_or_a_cadence(tries, cadence, wait):
+    assert back_off(tries, cadence) == wait * MINUTE
+
+
+def test_the_order_does_not_depend_on_the_order_of_alerts():
+    alerts = [alert(name) for name in ("spike", "crashed", "blind", "slow", "lost")]
+
+    assert act(*alerts) == act(*reversed(alerts))
+
+
+def test_a_new_instance_has_keys_of_its_own():
+    done = frozenset({"relaunch/tiny-1"})
+
+    later = act(
+        alert("crashed", since=NOON + EVERY, seen=NOON + EVERY),
+        done=done,
+        instance="tiny-2",
+        now=NOON + EVERY,
+    )
+    assert Relaunch("relaunch/tiny-2", "tiny-2", "crashed message") in later
+
+
+def test_a_day_is_the_default_window():
+    assert Policy().window == timedelta(hours=24) and Policy().relaunches == 6
+
+
+# --- what a person is asked -------------------------------------------------------------------------
+
+
+def asked(*alerts, **told):
+    (one,) = [action for action in act(*alerts, **told) if isinstance(action, Escalate)]
+    return one
+
+
+def test_an_escalation_says_why_a_person_decides():
+    assert asked(alert("spike")).reason is Reason.JUDGEMENT
+    assert make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is Reason.UNVERIFIED
+    assert make("moved", Response.ESCALATE, asks=Reason.LINEAGE).reason is Reason.LINEAGE
+
+
+def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
+    spike = alert("spike", subject="loss")
+    live = asked(spike, case=Case(live=True))
+    assert live.ways == (Way.ACK, Way.STOP, Way.STOP_AND_RELAUNCH)
+    assert live.about == "spike[loss]"
+    assert asked(spike).ways == live.ways  # it was not seen to end
+    ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
+    assert asked(spike, case=Case(ending=ended)).ways == (Way.ACK, Way.RELAUNCH)
+
+
+@pytest.mark.parametrize("topic", [Topic.METRIC, Topic.NUMERIC])
+def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_were_the_hardwares(topic):
+    checks = {"nan": make("nan", Response.ESCALATE, topic=topic, vetoes_relaunch=True)}
+    ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
+    for case, ways in (
+        (Case(live=True), (Way.STOP, Way.STOP_AND_ROLLBACK, Way.FORK)),
+        (Case(ending=ended), (Way.ROLLBACK, Way.FORK)),
+    ):
+        told = decide(
+            {alert("nan").id: alert("nan")}, checks, Policy(), Ledger(instance="tiny-1"), NOON, case
+        )
+        assert [each.ways for each in told if isinstance(each, Escalate)] == [(Way.ACK, *ways)]
+
+
+@pytest.mark.parametrize(
+    ("told", "reason", "ways"),
+    [
+        ({"policy": Policy(recovery=Recovery.ASK)}, Reason.JUDGEMENT, (Way.APPROVE, Way.DENY)),
+        ({"policy": Policy(recovery=Recovery.OBSERVE)}, Reason.JUDGEMENT, (Way.RELAUNCH, Way.DENY)),
+        ({"policy": Policy(relaunches=0)}, Reason.SPEND, (Way.APPROVE, Way.DENY)),
+        ({"policy": Policy(accelerator_hours=1.0)}, Reason.SPEND, (Way.APPROVE, Way.DENY)),
+        (
+            {"failed": {"relaunch/tiny-1": Tries(MOST_TRIES, NOON - HOUR, "no room")}},
+            Reason.CLUSTER,
+            (Way.APPROVE, Way.DENY),
+        ),
+    ],
+)
+def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(told, reason, ways):
+    question = asked(alert("crashed"), **told)
+    assert (question.reason, question.ways) == (reason, ways)
+
+
+def test_a_veto_is_final_and_asks_what_the_vetoing_check_asks():
+    *_, question = (a for a in act(alert("crashed"), alert("spike")) if isinstance(a, Escalate))
+    assert (question.reason, question.ways) == (Reason.JUDGEMENT, (Way.LAUNCH, Way.DENY))
+
+
+def test_what_is_muted_is_not_said_again():
+    long_ago = alert("blind", since=NOON - 5 * HOUR)
+    done = {"done": frozenset({f"tell/{long_ago.key}/firing", f"escalate/{long_ago.key}"})}
+    checks = CHECKS | {"blind": make("blind", Response.ESCALATE, topic=Topic.PROGRESS)}
+    given = {long_ago.id: long_ago}, checks, Policy(), Ledger(instance="tiny-1", **done), NOON
+    assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
+    assert decide(*given, muted=frozenset({Topic.PROGRESS})) == []
+
+
+# --- a job that trains on although its numbers went wrong -------------------------------------------
+
+
+def escalation_text(policy, case=None, now=NOON, since=NOON):
+    (one,) = [
+        a for a in act(alert("nan", since=since), policy=policy, case=case or Case(live=True), now=now)
+        if isinstance(a, Escalate) and (now == since or a.key.startswith("again/"))
+    ]  # fmt: skip
+    return one.why
+
+
+@pytest.mark.parametrize(
+    ("policy", "cost"),
+    [
+        (
+            Policy(accelerators=256, rate=2.5),
+            "Each hour costs 256 accelerator-hours, 640.00 at [budget] rate",
+        ),
+        (Policy(accelerators=8), "Each hour costs 8 accelerator-hours"),
+        (Policy(), "What an hour costs is not known: [hardware] count is not stated"),
+    ],
+)
+def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, cost):
+    assert (
+        escalation_text(policy)
+        == f"nan message. The job goes on: [babysit] stop_on does not name nan. {cost}"
+    )
+
+
+def test_the_reminder_says_it_again():
+    assert "The job goes on" in escalation_text(Policy(), now=NOON + 5 * HOUR)
+
+
+def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
+    ended = Case(ending=Ending("tiny-1", Cause.UNKNOWN, "f", "exit code 1", NOON))
+
+    assert escalation_text(Policy(stop_on=("nan",))) == escalation_text(Policy(), ended) == "nan message"

@@ -1,0 +1,85 @@
+"""A glance: the worst run stands first, a spike stays in sight, and what nobody knows is nothing."""
+
+import math
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from herorun.core.run_summary import Glance, OpenAlert, Pace, pace_of, shrunk, sparkline, worst_first
+
+CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
+PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
+
+
+def test_the_worst_stands_first() -> None:
+    order = [
+        Glance("down", "launched", "down"),
+        Glance("unreadable", "", error="damaged"),
+        Glance("firing", "launched", "healthy", alerts=CRITICAL),
+        Glance("blind", "launched", "healthy", monitor="stale"),
+        Glance("degraded", "launched", "degraded"),
+        Glance("a-healthy-one", "launched", "healthy", alerts=PENDING),
+        Glance("b-healthy-one", "launched", "healthy"),
+        Glance("not-begun", "initialised"),
+        Glance("finished", "launched", "finished"),
+        Glance("sealed", "sealed", "finished"),
+    ]
+    assert worst_first(order[::-1]) == order
+
+
+@pytest.mark.parametrize("at", [0, 1, 4999, 7777, 9999])
+def test_a_spike_of_one_step_stays_in_sight(at: int) -> None:
+    values = [2.0] * 10_000
+    values[at] = 9.0
+    assert sparkline(values).count("█") == 1 and len(sparkline(values)) == 24
+
+
+def test_what_is_not_finite_is_marked() -> None:
+    assert sparkline([1.0] * 500 + [math.nan] + [1.0] * 500).count("×") == 1
+    assert sparkline([math.inf, math.nan]) == "××"
+    assert sparkline([]) == ""
+
+
+def test_the_pace_is_beside_what_is_usual_and_slower_is_below_one() -> None:
+    fast = pace_of("tokens_per_s", [100.0] * 200 + [50.0] * 20, [])
+    slow = pace_of("", [], [(step, float(step if step < 200 else 2 * step - 200)) for step in range(240)])
+    assert fast is not None and (fast.now, fast.usual, fast.ratio) == (50.0, 100.0, 0.5)
+    assert slow is not None and (slow.name, slow.now, slow.ratio) == ("s/step", 2.0, 0.5)
+
+
+def test_rows_that_are_ten_steps_apart_tell_the_seconds_of_one() -> None:
+    pace = pace_of("", [], [(10 * row, 5.0 * row) for row in range(100)])
+    assert pace is not None and pace.step_seconds == 0.5
+
+
+def test_no_rows_are_no_pace() -> None:
+    assert pace_of("tokens_per_s", [], [(1, 0.0)]) is None
+
+
+def test_the_time_left_is_told_of_a_run_that_goes_on() -> None:
+    pace = Pace("s/step", 2.0, step_seconds=2.0)
+    going = Glance("x", "launched", "healthy", step=40, final_step=100, pace=pace)
+    assert going.left == timedelta(seconds=120) and going.done == 0.4
+    assert Glance("x", "launched", "down", step=40, final_step=100, pace=pace).left is None
+    assert Glance("x", "launched", "healthy", step=40, pace=pace).left is None
+
+
+def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
+    pace = Pace("s/step", 2.0, step_seconds=2.0)
+    going = Glance("x", "launched", "degraded", step=40, final_step=100, pace=pace, quiet=500.0)
+    assert going.left == timedelta(seconds=120)
+    assert replace(going, quiet=700.0).left is None
+    stalled = OpenAlert("stalled-steps", "critical", "firing", "")
+    assert replace(going, alerts=(stalled,)).left is None
+    assert replace(going, alerts=(replace(stalled, state="pending"),)).left == timedelta(seconds=120)
+
+
+def test_a_shrunk_curve_keeps_its_spike_and_what_is_not_finite() -> None:
+    assert shrunk("▁" * 13 + "█" + "▁" * 9 + "×", 8) == "▁▁▁▁█▁▁×"
+    assert shrunk("▁█", 8) == "▁█"
+
+
+def test_the_document_holds_no_number_that_json_has_no_word_for() -> None:
+    told = Glance("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0)).as_json()
+    assert (told["loss"], told["pace"]["now"]) == ("nan", "inf")

@@ -1,0 +1,98 @@
+"""Which herorun may act: asked once a change, answered by the replay or by a person."""
+
+from dataclasses import replace
+
+import pytest
+
+from builders import NOON
+from herorun.core.event import Replayed
+from herorun.core.recovery.policy import Answer
+from herorun.core.replay import Replay, Result
+from herorun.core.version_change import compared
+from herorun.core.version_gate import Judge, held_back, must_replay, question_key
+
+OLD, NEW = "0.1.0", "0.2.0"
+SAME = Replay(NOON, OLD, False, Result.SAME)
+OTHERWISE = Replay(NOON, OLD, False, Result.DIFFERS, ("alerts.a[].state: 1 -> 2",))
+ACTS = replace(OTHERWISE, interventions=("relaunch/tiny-1: only now",))
+LOST = Replay(NOON, OLD, False, Result.UNKNOWN, why="it is gone")
+BEFORE = Judge().ticked(OLD)
+
+
+def after(*again: Replay, before: Judge = BEFORE, version: str = NEW, pin: str = "") -> Judge:
+    return before.judged_again(compared(before, version, pin, NOON, again)).ticked(version)
+
+
+@pytest.mark.parametrize(
+    ("version", "pin", "must"),
+    [
+        (OLD, "", False),
+        (NEW, "", True),
+        (OLD, "~=0.1.0", False),
+        (OLD, "~=0.2.0", True),
+        (NEW, "~=0.2.0", True),
+    ],
+)
+def test_another_version_and_another_pin_are_compared(version: str, pin: str, must: bool) -> None:
+    assert must_replay(BEFORE, version, pin) is must
+
+
+def test_the_first_tick_of_a_run_has_nothing_to_be_compared_with() -> None:
+    assert not must_replay(Judge(), NEW, "") and must_replay(Judge(), NEW, "==9")
+
+
+def test_it_is_compared_once_a_change() -> None:
+    done = after(SAME)
+    assert not must_replay(done, NEW, "")
+    assert must_replay(done.ticked(OLD), NEW, "") and must_replay(done, OLD, "")
+    pinned = after(SAME, pin="==9")
+    assert not must_replay(pinned, NEW, "==9") and must_replay(pinned, NEW, "==8")
+
+
+@pytest.mark.parametrize(
+    ("again", "words"),
+    [
+        ((SAME, SAME), ""),
+        ((SAME, OTHERWISE), ""),
+        ((SAME, ACTS), "at 1 of 2 ticks it would have acted otherwise"),
+        ((SAME, LOST), "1 of 2 ticks cannot be judged again: it is gone"),
+        ((), "no tick of the last 24 hours is recorded"),
+    ],
+)
+def test_only_one_that_would_have_acted_alike_at_every_tick_may_act(
+    again: tuple[Replay, ...], words: str
+) -> None:
+    told = held_back(after(*again), NEW)
+    assert bool(told) is bool(words) and words in told
+
+
+def test_what_it_judges_otherwise_is_news_also_where_it_acts_alike() -> None:
+    told = after(SAME, OTHERWISE).replayed
+    assert told is not None and told.key.startswith("tell/judge/")
+    assert told.changed == ("2026-01-01 12:00 UTC alerts.a[].state: 1 -> 2",)
+    quiet = after(SAME).replayed
+    assert quiet is not None and quiet.key == ""
+
+
+@pytest.mark.parametrize(("yes", "words"), [(True, ""), (False, "denied by Dri: go back")])
+def test_a_person_answers_for_it(yes: bool, words: str) -> None:
+    judge = after(ACTS).answered([question_key(NEW, OLD, "")], Answer(yes, NOON, "Dri", "go back"))
+    told = held_back(judge, NEW)
+    assert bool(told) is bool(words) and words in told
+
+
+def test_the_answer_about_one_version_is_none_about_another() -> None:
+    judge = after(ACTS).answered([question_key(NEW, OLD, "")], Answer(True, NOON, "Dri"))
+    third = after(ACTS, before=judge, version="0.3.0")
+    assert held_back(third, "0.3.0")
+
+
+def test_a_third_version_does_not_slip_past_a_question_without_a_yes() -> None:
+    """It would have acted as the second one, which nobody let act."""
+    third = after(SAME, before=after(ACTS), version="0.3.0")
+    assert "the question about herorun 0.2.0 has no yes" in held_back(third, "0.3.0")
+
+
+def test_only_what_is_compared_is_held() -> None:
+    assert held_back(BEFORE, OLD) == "" and held_back(after(ACTS), OLD) == ""
+    assert isinstance(after(ACTS).replayed, Replayed)

@@ -1,0 +1,61 @@
+"""Many words at once, and what stands at their edges."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.triage.judged import judged
+from herorun.core.triage.prefilter import Gate, Sieve
+from herorun.core.triage.progress import step_lines
+
+STEMS = ("nan", "an", "out of", "oom")
+TEXT = st.lists(st.sampled_from(["nan", "a", "n", "OUT OF", "of", "room", " ", "\n", "é", "1"])).map("".join)
+
+
+@given(TEXT)
+def test_the_lines_with_a_stem_are_found_and_no_others(text: str) -> None:
+    block, at, wanted = text.encode(), 0, []
+    for line in block.split(b"\n"):
+        if any(stem.encode() in line.lower() for stem in STEMS):
+            wanted.append(at)
+        at += len(line) + 1
+    assert Sieve(STEMS).starts(block) == wanted
+
+
+@pytest.mark.parametrize(
+    ("keyword", "rows"),
+    [
+        ("nan", ["nan", "finance", "nanny", "loss=nan,", "Hunan nan"]),
+        ("|nan", ["nan", "nanny", "loss=nan,", "Hunan nan"]),
+        ("nan|", ["nan", "loss=nan,", "Hunan nan"]),
+        ("|nan|", ["nan", "loss=nan,", "Hunan nan"]),
+    ],
+)
+def test_a_bar_stands_for_the_edge_of_a_word(keyword: str, rows: list[str]) -> None:
+    gate = Gate([[keyword]])
+    texts = ["nan", "finance", "nanny", "loss=nan,", "Hunan nan", "nan_count nans", "n a n"]
+    held = [text for text in texts if gate.rows(text)]
+    assert [text for text in held if text != "nan_count nans"] == rows
+    assert held == [text for text in texts if gate.opens(text.encode())]
+
+
+def test_a_word_that_overlaps_another_is_found() -> None:
+    assert Gate([["memory"], ["out of memory"], ["of mem"], ["absent"]]).rows("OUT OF MEMORY") == [0, 1, 2]
+
+
+def test_what_a_terminal_hides_is_looked_at() -> None:
+    gate = Gate([["memory"]], ("error",))
+    assert gate.opens(b"an Error") and gate.opens(b"mem\x1b[0mory") and not gate.opens(b"mem ory")
+    assert gate.rows("an error") == []
+
+
+@pytest.mark.parametrize(
+    "line", [b"step: 3", b"Global_Step 4", b"iteration 5", b"epoch[6]", b"num_updates=7", b"8/9 ["]
+)
+def test_no_step_is_missed(line: bytes) -> None:
+    assert step_lines(b"quiet\n" + line + b"\n") == [6]
+
+
+def test_digits_in_an_address_are_no_answer_of_a_server() -> None:
+    assert judged("see https://example.org/pull/403 and https://example.org/pull/38401").failure == "benign"
+    assert judged("requests: HTTP Error 403: Forbidden").failure == "storage-auth"

@@ -1,0 +1,112 @@
+"""The rows: whole, quick on any line, and open to a user's own."""
+
+import time
+from typing import Any
+
+import pytest
+
+from core.triage.judged import judged
+from herorun.core.errors import WrongUse
+from herorun.core.triage.classes import Role
+from herorun.core.triage.parse import parse
+from herorun.core.triage.signatures import Signature
+from herorun.signatures import shipped
+
+SIGNATURES = shipped().signatures
+ROW = {
+    "id": "mine",
+    "class": "data",
+    "role": "root",
+    "keywords": ["flux"],
+    "pattern": "flux capacitor",
+    "advice": "Mend it.",
+}
+LONG = 16_384
+
+
+def hostile(signature: Signature) -> list[str]:
+    keyword = signature.keywords[0]
+    fills = [
+        keyword,
+        keyword + " ",
+        " ",
+        "a",
+        "0",
+        "a.",
+        "(",
+        "[",
+        ": ",
+        "=",
+        "- ",
+        "/a",
+        "error: ",
+        '"a": ',
+        "loss nan ",
+    ]
+    repeated = [(fill * LONG)[:LONG] for fill in fills]
+    return repeated + [
+        keyword + fill * (LONG - 40) + "!" for keyword in signature.keywords for fill in (" ", "x")
+    ]
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=[s.id for s in SIGNATURES])
+def test_no_line_takes_a_pattern_long(signature: Signature) -> None:
+    for line in hostile(signature):
+        began = time.thread_time()
+        signature.pattern.search(line)
+        assert time.thread_time() - began < 0.25, line[:40]
+
+
+@pytest.mark.parametrize("rule", ["hedges", "source_text"])
+def test_no_line_takes_the_rules_long(rule: str) -> None:
+    for line in hostile(SIGNATURES[0]):
+        began = time.thread_time()
+        getattr(shipped(), rule).search(line)
+        assert time.thread_time() - began < 0.25
+
+
+def test_every_row_says_what_to_do_and_where_it_is_from() -> None:
+    assert len({s.id for s in SIGNATURES}) == len(SIGNATURES) > 50
+    for signature in SIGNATURES:
+        assert signature.advice.endswith(".") and signature.source, signature.id
+        assert not signature.confirms or signature.role is Role.CONFIRMATION
+
+
+def own(**changes: Any) -> Any:
+    return parse(DOCUMENTS, [("mine.toml", {"signature": [{**ROW, **changes}]})])
+
+
+DOCUMENTS = [{"rules": {"stems": ["error"], "hedges": "might", "source_text": "^import", "exit_code": [],
+                        "exceptions": {"small": [], "small_in_one_file": [], "cascade": []}}}]  # fmt: skip
+
+
+def test_a_row_of_ones_own_is_asked() -> None:
+    assert judged("the FLUX capacitor broke", catalogue=own()).failure == "data"
+
+
+def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
+    shipped_row = {**ROW, "class": "timeout"}
+    known = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [ROW]})])
+    assert judged("flux capacitor", catalogue=known).failure == "data"
+    assert len(known.signatures) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"class": "gremlins"}, "none of oom-host"),
+        ({"role": "hero"}, "none of root"),
+        ({"strength": "huge"}, "none of faint"),
+        ({"pattern": "("}, "no regular expression"),
+        ({"keywords": []}, "keywords"),
+        ({"keywords": ["12345"]}, "are no digits"),
+        ({"advice": ""}, "advice"),
+        ({"colour": "red"}, "colour"),
+        ({"due_mib": "64"}, "no whole number of MiB"),
+        ({"due_mib": -1}, "no whole number of MiB"),
+    ],
+)
+def test_a_wrong_row_is_named(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(WrongUse, match=said) as wrong:
+        own(**changes)
+    assert "mine.toml" in str(wrong.value)

@@ -1,0 +1,141 @@
+"""The root of a failure, and nothing else, is what a log is judged by."""
+
+import pytest
+
+from core.triage.cases import CASES
+from core.triage.judged import judged
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+NCCL = "[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE)"
+KEY = """Traceback (most recent call last):
+  File "/home/u/train.py", line 51, in main
+    model = config['model']
+KeyError: 'model'"""
+
+
+@pytest.mark.parametrize(("kind", "log"), CASES, ids=[f"{kind}-{at}" for at, (kind, _) in enumerate(CASES)])
+def test_a_short_log_has_its_class(kind: str, log: str) -> None:
+    assert judged(log).failure == kind
+
+
+def test_every_class_but_none_is_tried() -> None:
+    from herorun.core.triage.classes import FailureClass
+
+    assert {kind for kind, _ in CASES} == {kind.value for kind in FailureClass}
+
+
+def test_the_stronger_explains_the_earlier() -> None:
+    told = judged(f"{NCCL}\n{OOM}")
+    assert (told.failure, told.line) == ("oom-accelerator", 2)
+
+
+def test_of_equals_the_earliest_wins() -> None:
+    assert judged(f"{OOM}\nOSError: [Errno 28] No space left on device").failure == "oom-accelerator"
+
+
+def test_a_cascade_alone_is_unknown() -> None:
+    told = judged("srun: Job step aborted: Waiting up to 47 seconds for job step to finish.")
+    assert (told.failure, told.role) == ("unknown", "cascade")
+
+
+def test_what_may_have_been_is_not_what_was() -> None:
+    log = (
+        "Failing tasks: actor is already dead. This can happen when the node was preempted (OOM, disk full)."
+    )
+    assert judged(log).failure == "unknown"
+
+
+def test_a_person_bug_before_the_time_limit_is_the_root() -> None:
+    limit = "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***"
+    told = judged(f"{KEY}\n{NCCL}\n{limit}")
+    assert (told.failure, str(told.where)) == ("code-bug-small", "/home/u/train.py:51")
+
+
+def test_an_older_attempt_is_no_news() -> None:
+    told = judged(
+        f"{OOM}\nWorker group FAILED. 2/3 attempts left; will restart worker group\nstep 1 loss 2.0"
+    )
+    assert (told.failure, told.attempt) == ("benign", 2)
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        'HERORUN_RECEIPT {"instance": "a-1"}',
+        "=== attempt 2 ===",
+        "[launcher] starting attempt 2/5",
+        "Resuming training from step 100",
+        "restart_count=1",
+    ],
+)
+def test_a_restart_begins_anew(marker: str) -> None:
+    assert judged(f"{OOM}\n{marker}\nOSError: [Errno 28] No space left on device").failure == "disk-full"
+
+
+def test_a_restart_that_nothing_followed_has_no_story_yet() -> None:
+    assert judged(f"{OOM}\nrestarting the job\n\n").failure == "oom-accelerator"
+
+
+@pytest.mark.parametrize("code", [137, -9])
+def test_killed_is_the_hosts_memory_only_with_proof(code: int) -> None:
+    assert judged("step 1\nKilled", code).failure == "unknown"
+    assert judged("step 1\nKilled\nmemory.events: oom_kill 1", code).failure == "oom-host"
+    assert judged("step 1\npeak memory 128 GiB (99% of limit)", code).failure == "oom-host"
+    assert judged("step 1\npreemption notice received", code).failure == "preemption"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (78, "refused"),
+        (124, "timeout"),
+        (139, "code-bug-complex"),
+        (-11, "code-bug-complex"),
+        (143, "unknown"),
+        (1, "unknown"),
+    ],
+)
+def test_an_exit_code_where_the_log_is_silent(code: int, kind: str) -> None:
+    assert judged("step 1 loss 2.0", code).failure == kind
+
+
+def test_an_exit_code_of_zero_is_a_claim() -> None:
+    assert judged(OOM, 0).failure == "not-a-failure"
+    assert judged("The trial was preempted", 0).failure == "preemption"
+    assert judged("step 1", 0).failure == "benign"
+
+
+def test_an_empty_log_names_buffered_output() -> None:
+    told = judged("\n \n")
+    assert (told.failure, told.line) == ("unknown", None)
+    assert "PYTHONUNBUFFERED" in told.advice
+
+
+def test_a_benign_line_is_shown_as_such() -> None:
+    told = judged("step 1\nGradient overflow. Skipping step, loss scaler 0 reducing loss scale to 131072.0")
+    assert (told.failure, told.role, told.line) == ("benign", "benign", 2)
+
+
+CAUGHT = f"{KEY}\nfalling back to the default\n"
+STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in range(1, 61))
+
+
+def test_what_the_training_went_on_after_is_no_failure() -> None:
+    told = judged(CAUGHT + STEPS)
+    assert (told.failure, told.line) == ("not-a-failure", 4)
+    assert judged(CAUGHT + STEPS, block=50) == told
+
+
+def test_what_came_after_it_is_the_root() -> None:
+    assert judged(CAUGHT + STEPS + NCCL).failure == "network-collective"
+    assert judged(NCCL + "\n" + STEPS + CAUGHT).failure == "code-bug-small"
+
+
+def test_ranks_that_outlive_a_dead_one_are_no_progress() -> None:
+    same = "".join(f"[rank{rank}] step 12/1000 loss 2.0\n" for rank in range(100))
+    assert judged(CAUGHT + same + NCCL).failure == "code-bug-small"
+
+
+@pytest.mark.parametrize("log", ["received preemption notice\n", "loss: nan\n", OOM + "\n"])
+def test_some_roots_stay_whatever_follows(log: str) -> None:
+    assert judged(log + STEPS).failure == judged(log).failure
