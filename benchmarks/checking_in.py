@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.scratch import repository
 from benchmarks.timing import Row, in_turns, process
-from herorun.system.digests import file_digests
+from herorun.system.file_digest import file_digests
 
 ROUNDS = 15
 CALL = "import herorun; herorun.check_in(tracker_id='tiny', loaded=None)"

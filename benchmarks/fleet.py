@@ -28,7 +28,7 @@ from herorun.runs import Run, open_run
 from herorun.schedulers._slurm_rows import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
-from herorun.system.resolved import code_tree
+from herorun.system.git.commit_content import code_tree
 
 RUNS, SHOWN = 1000, 100
 LOGGED, NEW = 100, 10  # rows

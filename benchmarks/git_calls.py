@@ -13,7 +13,7 @@ from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import Row, in_turns, process
 from herorun.operations.record.init import begin
 from herorun.system.git import find_repository
-from herorun.system.git.finding import _found
+from herorun.system.git.discover import _found
 
 ROUNDS = 15
 BY_GITPYTHON = """

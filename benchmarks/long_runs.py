@@ -26,7 +26,7 @@ from herorun.operations.record.init import begin
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
 from herorun.system.clock import now
-from herorun.system.columns import fetched
+from herorun.system.metrics_cache import fetched
 
 ROUNDS = 5
 SIZES, MOST = (10_000, 100_000), 1_000_000  # the most of the tracker that is quickly written

@@ -35,7 +35,7 @@ from herorun.runs import Run, open_run
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.system.plumbing import annotated_tag, commit_files, identity_of
+from herorun.system.git.plumbing import annotated_tag, commit_files, identity_of
 from proposed import is_tried, listening, type_one
 
 SLUG = "tiny"

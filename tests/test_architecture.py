@@ -20,7 +20,7 @@ BANNED = sorted(TOLD["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"])
 VIOLATIONS = {
     "one-way": [
         ("core/alert.py", "import herorun.system.clock", "core.alert -> herorun.system.clock"),
-        ("system/git/finding.py", "import herorun.record", "system.git.finding -> herorun.record"),
+        ("system/git/discover.py", "import herorun.record", "system.git.discover -> herorun.record"),
         ("sources/jobs.py", "import herorun.schedulers.local", "sources.jobs -> herorun.schedulers.local"),
         ("trackers/jsonl.py", "import herorun.stores.local", "trackers.jsonl -> herorun.stores.local"),
         ("gather.py", "import herorun.discover", "gather -> herorun.discover"),

@@ -23,7 +23,7 @@ from herorun.notifiers.github import Options as OfGitHub
 from herorun.schedulers import ssh
 from herorun.signatures import shipped
 from herorun.stores import _over_ssh
-from herorun.system import far, far_file
+from herorun.system import remote_file, remote_python
 from herorun.system.process import Answer, Lines
 from herorun.trackers import wandb
 from test_fuzz import JSON, fuzz
@@ -56,8 +56,8 @@ class Raw(Box):
 
 def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that is asked of a box."""
-    end = far.Far(box)
-    for module in (ssh, _over_ssh, far_file):
+    end = remote_python.Far(box)
+    for module in (ssh, _over_ssh, remote_file):
         monkeypatch.setattr(module, "far_to", lambda reach: end)
     job = ssh.Ssh(ssh.Options(host="box", folder="/jobs"))
     files = _over_ssh.OverSsh(REACH)
@@ -69,7 +69,7 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: files.end("/a", 9),
         lambda: list(files.digests("/a", ["b"], {})),
         lambda: files.swap("/a", b"1", b"2"),
-        lambda: far_file.FarFile(REACH, "/a", [[0, 9]]).read(9),
+        lambda: remote_file.FarFile(REACH, "/a", [[0, 9]]).read(9),
         lambda: job.find("tiny-1", NOON),
         lambda: job.live("tiny"),
         lambda: job.by(job.look({"tiny-1": NOON})).find("tiny-1", NOON),
@@ -107,7 +107,7 @@ BOXES = JSON | st.fixed_dictionaries(
 )
 def test_any_answer_of_a_box_is_answered(told: Any) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(far, "GATHERING", 0.0)
+        monkeypatch.setattr(remote_python, "GATHERING", 0.0)
         ask_box(Box(told), monkeypatch)
         ask_box(Raw(told), monkeypatch)
         ask_box(Raw([told]), monkeypatch)
@@ -115,10 +115,10 @@ def test_any_answer_of_a_box_is_answered(told: Any) -> None:
 
 def test_a_few_bytes_of_a_box_do_not_unpack_to_many(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = base64.b64encode(zlib.compress(b"0" * (64 << 20))).decode()
-    end = far.Far(Box({"size": 9, "changed": 0.0, "pieces": [bomb]}))
-    monkeypatch.setattr(far_file, "far_to", lambda reach: end)
+    end = remote_python.Far(Box({"size": 9, "changed": 0.0, "pieces": [bomb]}))
+    monkeypatch.setattr(remote_file, "far_to", lambda reach: end)
     with pytest.raises(ConnectionError, match="cannot be read"):
-        far_file.FarFile(REACH, "/a", [[0, 9]])
+        remote_file.FarFile(REACH, "/a", [[0, 9]])
 
 
 RUNS = st.fixed_dictionaries(

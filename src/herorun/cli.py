@@ -70,24 +70,24 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
     bar = not quiet and sys.stderr is not None and sys.stderr.isatty()
-    if not (quiet or verbose or bar or "herorun.system.voice" in sys.modules):
+    if not (quiet or verbose or bar or "herorun.system.progress" in sys.modules):
         return
-    from herorun.system import voice
+    from herorun.system import progress
 
-    voice.begin(quiet)
+    progress.begin(quiet)
     if verbose:
-        voice.be_verbose(lambda words: click.echo(f"herorun: {_clean(words)}", err=True))
+        progress.be_verbose(lambda words: click.echo(f"herorun: {_clean(words)}", err=True))
     if bar:
         from herorun.commands._bar import Bar
 
-        voice.show_progress(Bar())
+        progress.show_progress(Bar())
 
 
 def _defaults(start: str, command: str) -> dict[str, Any]:
     """What `[tool.herorun]` says of a command, as click takes it; what was typed goes before it."""
     from pathlib import Path
 
-    from herorun.system.settings import read_settings
+    from herorun.system.project_config import read_settings
 
     run = read_settings(Path(start)).run
     return {command: {"run": run, "runs": run}} if run else {}
@@ -194,7 +194,7 @@ def _tell(words: str, code: int, as_json: bool) -> int:
 
 def _take_the_bar_away() -> None:
     """Whatever ended the command: a bar that stays hides the cursor, and what is said after it."""
-    if voice := sys.modules.get("herorun.system.voice"):
+    if voice := sys.modules.get("herorun.system.progress"):
         voice.over()
 
 

@@ -18,7 +18,7 @@ from herorun.core.errors import in_words
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
-from herorun.system import voice
+from herorun.system import progress
 
 Source: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = Any  # an evidence type
@@ -62,7 +62,9 @@ def gather(
             _start((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
             waiting += 1
         if waiting:
-            voice.progress("reading the world", len(evidence) - len(given), len(graph.keys() - given.keys()))
+            progress.progress(
+                "reading the world", len(evidence) - len(given), len(graph.keys() - given.keys())
+            )
             try:
                 kind, value = answers.get(timeout=max(0.0, min(GLANCE, until - monotonic())))
             except Empty:
@@ -71,7 +73,7 @@ def gather(
                 continue
             evidence[kind], waiting = value, waiting - 1
             order.done(kind)
-    voice.progress("reading the world", 1, 1)
+    progress.progress("reading the world", 1, 1)
     late = Unavailable(f"not read within {say_span(deadline)}")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), late)
     return evidence | {Gaps: _gaps(evidence, graph)}
@@ -124,7 +126,7 @@ def _read(
     except Exception as error:
         value = Unavailable(scrub(in_words(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
-    voice.report(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
+    progress.report(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
     _reading.pop(key, None)  # before it is told: whoever hears of it may ask anew
     answers.put((kind, value))
 

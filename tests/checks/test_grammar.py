@@ -32,7 +32,7 @@ ON_ITS_OWN = (
     "checkin.py",
     "log.py",
     "core/admission/",
-    "system/_box_look.py",
+    "system/_host_probe.py",
     "stores/_over_ssh_there.py",
     "demo/",
 )

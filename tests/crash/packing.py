@@ -11,11 +11,10 @@ import pytest
 
 from crash.faults import Fault, kill_self
 from herorun.record import Record, upkeep
-from herorun.system import packs
-from herorun.system.git import Repository, find_repository
+from herorun.system.git import Repository, find_repository, repack
 
 STEPS: tuple[tuple[Any, str], ...] = (
-    *((packs, name) for name in ("_written", "_put", "_held", "sync_folder")),
+    *((repack, name) for name in ("_written", "_put", "_held", "sync_folder")),
     *((os, name) for name in ("replace", "unlink")),
     (shutil, "rmtree"),
 )

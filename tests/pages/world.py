@@ -17,7 +17,7 @@ from herorun import cli
 from herorun.core.decode import read
 from herorun.schedulers._instance import Started
 from herorun.system.files import is_locked
-from herorun.system.watchers import known, retire
+from herorun.system.process_registry import known, retire
 from pages.blocks import Typed
 from stories import eventually, forget
 

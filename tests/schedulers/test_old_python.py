@@ -10,8 +10,8 @@ from herorun.operations.remote.probe import LOOKING
 from herorun.schedulers._logs import READING
 from herorun.schedulers._ssh_request import ACTING
 from herorun.stores._over_ssh import DIGESTING, THERE
-from herorun.system.far import OLDEST
-from herorun.system.far_file import _THERE
+from herorun.system.remote_file import _THERE
+from herorun.system.remote_python import OLDEST
 
 SENT = (ACTING, READING, LOOKING, THERE, DIGESTING, _THERE)
 FILES = sorted({name: path for each in SENT for name, path in each.files}.items())

@@ -16,7 +16,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Unsure
 from herorun.core.remote_target import Login
 from herorun.schedulers import ssh
-from herorun.system.road import Ssh
+from herorun.system.transport import Ssh
 from ports.scheduler_suite import SECRET, ReadsLogsOn, Rig, SchedulerSuite, SharesLooks, long_ago
 from services.boxes import Box
 from services.fixtures import skip_or_fail

@@ -16,7 +16,7 @@ from herorun.core.evidence import Bundle, BundleContent, Nothing, Sourced
 from herorun.sources.bundle import read_bundle, read_bundle_content
 from herorun.stores.local import LocalStore
 from herorun.system.git import Repository
-from herorun.system.resolved import code_tree
+from herorun.system.git.commit_content import code_tree
 from stories import git
 
 FILE = ContractFile("runs/tiny.toml", "text", "text")

@@ -15,7 +15,7 @@ from herorun.core.evidence import History, Nothing, Now
 from herorun.core.ports import Place, Rows
 from herorun.sources import metrics
 from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics, names_of
-from herorun.system.columns import fetched, generations
+from herorun.system.metrics_cache import fetched, generations
 
 
 class Feed:

@@ -10,7 +10,7 @@ from herorun.core.evidence import Nothing, PriorLaunch, SourceLoss
 from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS
 from herorun.sources.source_loss import read_source_loss
-from herorun.system.columns import Writer
+from herorun.system.metrics_cache import Writer
 
 START = "/data/base/step-300"
 PLAN = PriorLaunch("tiny-1", {"start": {"path": START, "step": 300, "kind": "weights-only"}})

@@ -11,8 +11,8 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Submodule, WorkTree
 from herorun.sources.work_tree import read_work_tree
 from herorun.system.git import Repository, find_repository
-from herorun.system.plumbing import export
-from herorun.system.submodules import all_files
+from herorun.system.git.plumbing import export
+from herorun.system.git.submodules import all_files
 from stories import git
 
 LOCAL = ("-c", "protocol.file.allow=always")

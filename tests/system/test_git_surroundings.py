@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import GitFailed, Repository, find_repository
-from herorun.system.plumbing import annotated_tag, push, tag_text
+from herorun.system.git.plumbing import annotated_tag, push, tag_text
 from stories import Story, git
 
 

@@ -14,8 +14,8 @@ from herorun.core.errors import CouldNotLook
 from herorun.system import files
 from herorun.system.files import write_whole
 from herorun.system.git import find_repository
+from herorun.system.git.plumbing import commit_files
 from herorun.system.litter import sweep, swept
-from herorun.system.plumbing import commit_files
 from stories import git
 
 
@@ -71,7 +71,7 @@ import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from herorun.system.git import find_repository
-from herorun.system.plumbing import commit_files, fetch
+from herorun.system.git.plumbing import commit_files, fetch
 repository = find_repository(Path(sys.argv[1]))
 if sys.argv[2:]:
     fetch(repository, sys.argv[2], {"HEAD": "refs/herorun/fetched/tiny"})

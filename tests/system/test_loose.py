@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from herorun.system.git import Repository, calling, find_repository
+from herorun.system.git import Repository, find_repository, run
 from herorun.system.git import repository as asking
-from herorun.system.git.loose import Elsewhere, Loose
+from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.process import Answer
 from stories import Story, git
 
@@ -43,7 +43,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
 
     def spy(words: tuple[str, ...], timeout: float, **more: Any) -> Answer:
-        asked.append(words[len(calling.FLAGS) + 1])
+        asked.append(words[len(run.FLAGS) + 1])
         return real(words, timeout, **more)
 
     real = asking.run

@@ -12,7 +12,7 @@ from herorun import discover
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Tracker
 from herorun.core.remote_target import Login, Reach
-from herorun.system import far_file
+from herorun.system import remote_file
 from herorun.trackers import jsonl
 from ports.tracker_suite import TrackerBench, TrackerSuite, drain
 from services.boxes import Box
@@ -39,9 +39,9 @@ class TestJsonlOverSsh(TrackerSuite):
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Every round trip, and what it asked for."""
     seen: list[object] = []
-    whole = far_file.FarFile._fetch
+    whole = remote_file.FarFile._fetch
     monkeypatch.setattr(
-        far_file.FarFile, "_fetch", lambda self, spans: seen.append(spans) or whole(self, spans)
+        remote_file.FarFile, "_fetch", lambda self, spans: seen.append(spans) or whole(self, spans)
     )
     return seen
 
@@ -55,13 +55,15 @@ def test_only_what_is_new_travels_and_by_one_round_trip(tmp_path: Path, fetched:
     bench.log((20_000, {"loss": 2.0}))
     batch = bench.connect().read(cursor)
     assert [row.step for row in batch.rows] == [20_000]
-    assert fetched == [[[0, far_file.BEFORE], [size - far_file.BEFORE, far_file.BEFORE + far_file.AHEAD]]]
+    assert fetched == [
+        [[0, remote_file.BEFORE], [size - remote_file.BEFORE, remote_file.BEFORE + remote_file.AHEAD]]
+    ]
 
 
 def test_what_is_larger_than_one_round_trip_arrives_whole(
     tmp_path: Path, fetched: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(far_file, "AHEAD", 50_000)
+    monkeypatch.setattr(remote_file, "AHEAD", 50_000)
     bench = Bench(tmp_path)
     bench.log(*((step, {"loss": 1.0}) for step in range(5_000)))
     rows, _, problems = drain(bench.connect())

@@ -51,7 +51,7 @@ def _show(parts: "Sequence[Part]") -> None:
 
     from herorun import output
     from herorun.core.doctor_report import Fit
-    from herorun.system import voice
+    from herorun.system import progress
 
     marks = {
         Fit.WORKS: ("✓", "green"),
@@ -62,7 +62,7 @@ def _show(parts: "Sequence[Part]") -> None:
     out = output.console()
     for part in parts:
         mark, colour = marks[part.fit]
-        if part.fit in (Fit.WORKS, Fit.UNCHECKED) and voice.quiet:
+        if part.fit in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
         out.print(Text.assemble((f"{mark} ", colour), (f"{name:<34} ", "bold"), output.clean(part.message)))

@@ -31,7 +31,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.runs import contract_path, open_run, template
     from herorun.system.files import create_whole
     from herorun.system.git import find_repository
-    from herorun.system.settings import read_settings
+    from herorun.system.project_config import read_settings
 
     path = contract_path(find_repository(Path(start)), run, Path(start))
     told: dict[str, Any] = {

@@ -107,7 +107,7 @@ def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) ->
 
 def _blocks(name: str, start: Path) -> Iterator[bytes]:
     from herorun.core.errors import WrongUse, in_words
-    from herorun.system import voice
+    from herorun.system import progress
 
     read, words = 0, f"reading {Path(name).name}"
     try:
@@ -116,8 +116,8 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
             while block := log.read(_BLOCK):
                 yield block
                 read += len(block)
-                voice.progress(words, read, size and max(size, read + 1))
-            voice.progress(words, 1, 1)
+                progress.progress(words, read, size and max(size, read + 1))
+            progress.progress(words, 1, 1)
     except OSError as error:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.system.watchers import Other
+    from herorun.system.process_registry import Other
 
 
 @click.command(short_help="List this machine's watchers against the process table; retire stale ones.")
@@ -27,7 +27,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.core.canonical_json import timestamp
     from herorun.operations.remote.watchers import reconcile
-    from herorun.system.watchers import others
+    from herorun.system.process_registry import others
 
     rows, rest = reconcile(not dry_run), others()
     if as_json:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Channel, Place, Post
 from herorun.core.redaction.scrub import scrub
-from herorun.system.deadline import within
+from herorun.system.timeout import within
 
 DEADLINE = 45.0  # seconds for one post; apprise waits 4 s for each answer, and up to 15 s for a mail server
 MOST = 30_000  # characters; apprise cuts further, to what each service takes

@@ -9,7 +9,7 @@ from herorun.core.finding import count
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
 from herorun.output import clean, show_verdict
-from herorun.system import voice
+from herorun.system import progress
 
 MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "ok": ("✓", "ok", "green"),
@@ -29,7 +29,7 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
     by_mark: dict[str, list[Mapping[str, Any]]] = {}
     for finding in findings:
         by_mark.setdefault(mark_of(finding), []).append(finding)
-    if not voice.quiet:
+    if not progress.quiet:
         for finding in by_mark.get("ok", ()):
             out.print(_finding_line(finding))
         if unasked := by_mark.get("n/a"):
@@ -113,7 +113,7 @@ def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
     from shlex import join
 
     told = answer.as_json()
-    if voice.quiet:
+    if progress.quiet:
         show_by_mode(out, answer, told["findings"])
         show_verdict(out, told["verdict"], _verdict_words(answer))
         return
@@ -147,7 +147,7 @@ def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str
 
 def show_next(out: Any, command: str) -> None:
     """What to type next, if anything."""
-    if command and not voice.quiet:
+    if command and not progress.quiet:
         out.print(f"next: {command}", style="dim")
 
 

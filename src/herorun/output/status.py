@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun.output import clean, console
-from herorun.system import voice
+from herorun.system import progress
 
 
 def show_turn(slug: str, turn: Any) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says what is amiss."""
     told = turn.as_json()
     calm = told["run"] in ("healthy", "finished") and told["monitor"] == "fresh" and not told["awaited"]
-    if voice.quiet and calm and not (told["alerts"] or told["actions"] or turn.doubts or turn.push):
+    if progress.quiet and calm and not (told["alerts"] or told["actions"] or turn.doubts or turn.push):
         return
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
     out = console()

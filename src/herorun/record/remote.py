@@ -14,7 +14,7 @@ from herorun.record.reading import LARGEST
 from herorun.record.writing import WRITER, Writing
 from herorun.system.files import locked
 from herorun.system.git import Repository
-from herorun.system.plumbing import fetch, move_ref, push
+from herorun.system.git.plumbing import fetch, move_ref, push
 
 PATIENCE = 5.0  # seconds for which a push goes on against others who push the same branch
 FIRST_PAUSE, LONGEST_PAUSE = (

@@ -9,7 +9,7 @@ from herorun.core.git_ref_names import branch_name
 from herorun.core.seal.render import split_tag
 from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
-from herorun.system.plumbing import fetch, tag_text
+from herorun.system.git.plumbing import fetch, tag_text
 
 _TARGET = re.compile(r"object ([0-9a-f]{40,64})\ntype commit\n")
 

@@ -13,7 +13,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.record.content import Content
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
-from herorun.system.packs import Pack, pack, packs_of, rows_of
+from herorun.system.git.repack import Pack, pack, packs_of, rows_of
 
 REMEMBER = 64  # lines after which what they amount to is kept on this machine
 PACK = 64  # lines after which their commits are packed

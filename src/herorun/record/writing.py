@@ -27,8 +27,8 @@ from herorun.record import upkeep
 from herorun.record.content import Content, segment_at
 from herorun.record.reading import Reading
 from herorun.system.files import locked
+from herorun.system.git.plumbing import RefMoved, commit_files
 from herorun.system.litter import sweep
-from herorun.system.plumbing import RefMoved, commit_files
 
 # These stand for no act: they may be written on top of what is remembered, without all lines being read again.
 QUIET = (Observed, Decided, CheckedIn, Leased, Noted)

@@ -27,7 +27,7 @@ from herorun.runs.replan import MovedPlan, plan_again
 from herorun.runs.trusting import config_item
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
-from herorun.system.tips import RECORDS, Probe, answered, containing, is_named, known
+from herorun.system.git.tips import RECORDS, Probe, answered, containing, is_named, known
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted, trusts_all
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -21,9 +21,9 @@ from herorun.core.evidence import (
 from herorun.core.plan import CLEAN, Patch, Plan, Sources, StartPoint, make_plan, snapshot_ref
 from herorun.runs.launch_history import contract_at
 from herorun.system.git import Repository
-from herorun.system.plumbing import fetch
-from herorun.system.resolved import code_tree, resolved_config
-from herorun.system.snapshot import described
+from herorun.system.git.commit_content import code_tree, resolved_config
+from herorun.system.git.plumbing import fetch
+from herorun.system.git.worktree_snapshot import described
 
 
 class MovedPlan(Blocked):

@@ -1,4 +1,4 @@
-"""The next bytes of a log. It travels to where the log lies (`system/far.py`): standard library only, from Python 3.8 on."""
+"""The next bytes of a log. It travels to where the log lies (`system/remote_python.py`): standard library only, from Python 3.8 on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 from typing import Any, BinaryIO
 
-from herorun.system._far_end import packed
+from herorun.system._remote_agent import packed
 
 SAMPLE = 256  # bytes before an offset
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from herorun.core.ports import LogPart
 from herorun.schedulers import _log_part
-from herorun.system import _far_end
-from herorun.system.far import Far, Program, own_file, readable
+from herorun.system import _remote_agent
+from herorun.system.remote_python import Far, Program, own_file, readable
 
-READING = Program((own_file(_far_end), own_file(_log_part)))
+READING = Program((own_file(_remote_agent), own_file(_log_part)))
 
 
 def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
@@ -22,7 +22,7 @@ def part_there(far: Far, path: str, offset: int, limit: int, mark: str, within: 
     given = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     told = far.ask(READING, "part", within, **given)
     with readable(far.road.where):
-        return _as_told(_far_end.unpacked(told["data"]), told)
+        return _as_told(_remote_agent.unpacked(told["data"]), told)
 
 
 def _as_told(data: bytes, told: Mapping[str, Any]) -> LogPart:

@@ -14,7 +14,7 @@ from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._logs import part_here, part_there
 from herorun.schedulers._road import Login, Road
 from herorun.schedulers._slurm_submit import Where
-from herorun.system.far import far_to
+from herorun.system.remote_python import far_to
 
 COPYING = 600.0  # seconds for all of the code
 _ABSENT = 44  # exit code of our own shell words

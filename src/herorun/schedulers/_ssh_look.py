@@ -1,4 +1,4 @@
-"""What is seen of jobs on the box itself. It travels with each question (`system/far.py`).
+"""What is seen of jobs on the box itself. It travels with each question (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the supervisor's own files in each
 `<instance>/` (`_supervise.py`):
@@ -20,7 +20,7 @@ import time
 from typing import Any
 
 from herorun.schedulers._processes import birth, boot, marks_of, processes_of
-from herorun.system._far_end import packed
+from herorun.system._remote_agent import packed
 
 BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
 RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json")

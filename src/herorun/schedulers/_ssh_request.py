@@ -15,10 +15,10 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _processes, _ssh_look, _ssh_start, _supervise
-from herorun.system import _far_end
-from herorun.system.far import Program, own_file, source
+from herorun.system import _remote_agent
+from herorun.system.remote_python import Program, own_file, source
 
-LOOKING = Program(tuple(own_file(module) for module in (_far_end, _processes, _ssh_look)))
+LOOKING = Program(tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_look)))
 ACTING = Program((*LOOKING.files, own_file(_supervise), own_file(_ssh_start)))
 
 

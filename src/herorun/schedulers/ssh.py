@@ -29,8 +29,8 @@ from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_options import Options as Options
 from herorun.schedulers._ssh_seen import answer_of, asked_for, job_seen
 from herorun.system.clock import now
-from herorun.system.far import far_to, readable
-from herorun.system.road import ssh_argv
+from herorun.system.remote_python import far_to, readable
+from herorun.system.transport import ssh_argv
 
 
 def connect(options: Options, place: Place) -> Scheduler:

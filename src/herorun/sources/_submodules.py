@@ -12,7 +12,7 @@ from herorun.sources._place import Whereabouts, whereabouts
 from herorun.sources._pointers import pointers
 from herorun.sources._status import Look, look, shown
 from herorun.system.git import Repository
-from herorun.system.tips import Probe, containing, known
+from herorun.system.git.tips import Probe, containing, known
 
 _AT_ONCE = 8
 ASKING = 20.0  # seconds; a submodule whose remote is away must not take the rest of the answer with it

@@ -9,7 +9,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Store
 from herorun.system.archives import Listed, archive_files, files_digest, without_folder
 from herorun.system.git import Repository
-from herorun.system.submodules import all_entries
+from herorun.system.git.submodules import all_entries
 
 ARCHIVING = 600.0  # seconds; a partial clone fetches what it lacks
 _TREE = re.compile(r"tree:(sha256:[0-9a-f]{64})")

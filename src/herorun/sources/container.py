@@ -9,10 +9,10 @@ from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Container, Nothing, WorkTree
 from herorun.sources._registry import REVISION, ask_image
-from herorun.system.deadline import within
 from herorun.system.git import Repository
+from herorun.system.git.tips import changed_files, named_commit
 from herorun.system.process import run
-from herorun.system.tips import changed_files, named_commit
+from herorun.system.timeout import within
 
 DEADLINE = 60.0  # seconds for all that is asked of a registry
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")

@@ -8,7 +8,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import DataFound, WorkTree
 from herorun.core.ports import Store
 from herorun.system.git import Repository
-from herorun.system.resolved import in_repository
+from herorun.system.git.commit_content import in_repository
 
 LARGEST = 64 << 20  # bytes that are read to be hashed
 _POINTER = re.compile(

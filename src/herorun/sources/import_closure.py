@@ -19,7 +19,7 @@ from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table
 from herorun.system.git import Repository
-from herorun.system.resolved import in_repository
+from herorun.system.git.commit_content import in_repository
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*")
 _STARTS = re.compile(r"^-m|^--module|\.py$|\.(ba)?sh$|python|pypy")

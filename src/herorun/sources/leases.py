@@ -12,9 +12,9 @@ from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, 
 from herorun.core.lease import PATH, Lease, is_held_by, read_lease
 from herorun.core.ports import Place, Store
 from herorun.core.untrusted_json import parse_time, read_json
-from herorun.system.clones import SEEN, without_lost_clone
 from herorun.system.files import is_locked, lock_file, write_whole
 from herorun.system.git import Repository
+from herorun.system.git.clones import SEEN, without_lost_clone
 
 
 def read_lease_seen(

@@ -30,11 +30,11 @@ from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
-from herorun.system.columns import Writer
 from herorun.system.files import write_whole
+from herorun.system.metrics_cache import Writer
 
 CACHE = "metrics.json"
-COLUMNS = "metrics"  # the folder, for `system.columns.fetched`
+COLUMNS = "metrics"  # the folder, for `system.metrics_cache.fetched`
 BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
 MOST_HELD = 200_000  # rows that a look holds for the columns; of more they get the rest in the next ticks
 

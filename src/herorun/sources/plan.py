@@ -15,7 +15,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.plan import Plan, Sources, make_plan
 from herorun.system.git import Repository
-from herorun.system.resolved import code_tree, resolved_config
+from herorun.system.git.commit_content import code_tree, resolved_config
 
 
 def read_sources(

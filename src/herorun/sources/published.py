@@ -6,7 +6,16 @@ from dataclasses import replace
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, Published, RecordState, Remotes, WorkTree
 from herorun.system.git import Repository
-from herorun.system.tips import RECORDS, Probe, ahead, answered, changed_files, containing, is_named, known
+from herorun.system.git.tips import (
+    RECORDS,
+    Probe,
+    ahead,
+    answered,
+    changed_files,
+    containing,
+    is_named,
+    known,
+)
 
 _SHALLOW = "this clone is shallow, so ancestry cannot be asked: `git fetch --unshallow` mends it"
 

@@ -4,7 +4,7 @@ from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import ImportClosure, Nothing, Now, Snapshot, Unavailable, Waivers, WorkTree
 from herorun.system.git import Repository
-from herorun.system.snapshot import MEGABYTE, take_snapshot
+from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
 def read_snapshot(

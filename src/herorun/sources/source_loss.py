@@ -14,7 +14,7 @@ from herorun.core.evidence import History, Nothing, PriorLaunch, SourceLoss
 from herorun.core.health.opening import ROWS, weights_of
 from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS, names_of
-from herorun.system.columns import Fetched, fetched
+from herorun.system.metrics_cache import Fetched, fetched
 
 NEAR = 200  # steps before the checkpoint
 AVERAGED = 50  # rows, at most

@@ -13,7 +13,7 @@ from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.redaction.scrub import scrub
-from herorun.system.deadline import within
+from herorun.system.timeout import within
 
 T = TypeVar("T")
 DEADLINE = 20.0  # seconds for one call, with every page and retry of it

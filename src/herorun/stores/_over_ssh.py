@@ -14,12 +14,12 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import Reach
 from herorun.stores import _over_ssh_there
 from herorun.stores._reading import as_digests, stamps
-from herorun.system import _far_end, _file_digests
-from herorun.system.far import Program, far_to, own_file, readable
+from herorun.system import _file_digests, _remote_agent
+from herorun.system.remote_python import Program, far_to, own_file, readable
 
 T = TypeVar("T")
-THERE = Program((own_file(_far_end), own_file(_over_ssh_there)))
-DIGESTING = Program((own_file(_far_end), own_file(_file_digests)))
+THERE = Program((own_file(_remote_agent), own_file(_over_ssh_there)))
+DIGESTING = Program((own_file(_remote_agent), own_file(_file_digests)))
 SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that its disk hangs
 
 
@@ -69,10 +69,10 @@ class OverSsh:
         return ()
 
     def create(self, path: str, data: bytes) -> None:
-        self._ask("create", path, bool, data=_far_end.packed(data))
+        self._ask("create", path, bool, data=_remote_agent.packed(data))
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        told = {"before": _far_end.packed(before), "after": _far_end.packed(after)}
+        told = {"before": _remote_agent.packed(before), "after": _remote_agent.packed(after)}
         return self._ask("swap", path, bool, **told)
 
     def delete(self, path: str) -> None:

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from herorun.system._far_end import packed, unpacked
+from herorun.system._remote_agent import packed, unpacked
 
 OWN = "_herorun"  # what herorun itself writes into a root
 LOCK_WAIT = 10.0  # seconds

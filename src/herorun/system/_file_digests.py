@@ -1,4 +1,4 @@
-"""SHA-256 of many files at once, on the machine where they lie. It travels there (`system/far.py`).
+"""SHA-256 of many files at once, on the machine where they lie. It travels there (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on. hashlib lets go of the interpreter's lock for large blocks, so threads keep
 every core busy; memory is one block a thread, however large the files are.

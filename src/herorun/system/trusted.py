@@ -9,7 +9,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook
 from herorun.core.untrusted_json import read_json
 from herorun.system.files import locked, write_whole
-from herorun.system.watchers import state_home
+from herorun.system.process_registry import state_home
 
 VARIABLE = "HERORUN_TRUST"  # `all`: what every repository names is trusted, as in CI and in a container
 ITEMS, LAUNCHES, REJECTED = "items", "launches", "rejected"

@@ -7,7 +7,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import Reach
-from herorun.system.far_file import open_far
+from herorun.system.remote_file import open_far
 from herorun.trackers._growing import Opener, open_here
 
 

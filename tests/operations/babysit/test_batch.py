@@ -14,7 +14,7 @@ from herorun.gate import findings_json
 from herorun.operations.babysit.batch import worst
 from herorun.runs import watched_run
 from herorun.system.clock import now
-from herorun.system.plumbing import commit_files
+from herorun.system.git.plumbing import commit_files
 from stories import SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ from herorun.core.health.headroom import RESERVE
 from herorun.schedulers import local
 from herorun.system import reserve
 from herorun.system.files import write_whole
-from herorun.system.plumbing import commit_files
+from herorun.system.git.plumbing import commit_files
 from stories import CRASH, Story, note
 
 pytestmark = pytest.mark.thorough

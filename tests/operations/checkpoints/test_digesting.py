@@ -14,7 +14,7 @@ from herorun.core.ports import FileDigest, Place
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.stores.local import LocalStore, Options, connect
-from herorun.system import _file_digests, voice
+from herorun.system import _file_digests, progress
 
 FILES = {"a": b"1" * 3_000_000, "inside/b": b"2", "empty": b""}
 
@@ -122,7 +122,7 @@ def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_progress_is_told_in_bytes_and_ends(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int, int | None]] = []
-    monkeypatch.setattr(voice, "_show", lambda *words: told.append(words))
+    monkeypatch.setattr(progress, "_show", lambda *words: told.append(words))
     read_contents(LocalStore(), read_manifest(LocalStore(), str(checkpoint)))
     total = sum(map(len, FILES.values()))
     assert told[-1] == (f"digest of {checkpoint}", total, total)

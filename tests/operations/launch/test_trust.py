@@ -17,7 +17,7 @@ from herorun.runs import watched_run
 from herorun.runs.replan import plan_again
 from herorun.system import trusted
 from herorun.system.clock import now
-from herorun.system.plumbing import commit_files
+from herorun.system.git.plumbing import commit_files
 from stories import SLUG, WAIT, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]

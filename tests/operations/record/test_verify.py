@@ -8,7 +8,7 @@ import pytest
 from builders import NOON
 from herorun.core.errors import CouldNotLook
 from herorun.operations.record.verify import Verified, open_record, verify_record
-from herorun.system.plumbing import commit_files
+from herorun.system.git.plumbing import commit_files
 from stories import SLUG, Story, git, note
 
 REF = "refs/herorun/record/tiny"

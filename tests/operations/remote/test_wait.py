@@ -16,7 +16,7 @@ import pytest
 import tomli_w
 
 from commands.answers import ask
-from herorun.system import watchers
+from herorun.system import process_registry
 from stories import CRASH, SLUG, WAIT, Story, eventually
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -127,14 +127,16 @@ def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
 
 def test_a_process_is_never_taken_for_a_later_one_with_its_number() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    own = watchers.Watcher("await", "tiny", "", "the end", child.pid, watchers.born(child.pid), 0.0)
+    own = process_registry.Watcher(
+        "await", "tiny", "", "the end", child.pid, process_registry.born(child.pid), 0.0
+    )
     try:
-        later = watchers.Watcher(**{**vars(own), "born": own.born.rpartition(" ")[0] + " 1"})
+        later = process_registry.Watcher(**{**vars(own), "born": own.born.rpartition(" ")[0] + " 1"})
         assert own.lives and not later.lives
-        assert not watchers.retire(later) and child.poll() is None
-        assert watchers.retire(own)
+        assert not process_registry.retire(later) and child.poll() is None
+        assert process_registry.retire(own)
         assert child.wait(10) == -signal.SIGTERM
-        assert not own.lives and not watchers.retire(own)
+        assert not own.lives and not process_registry.retire(own)
     finally:
         child.kill()
         child.wait()
@@ -173,7 +175,7 @@ def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(tmp
         env = {
             **os.environ,
             "XDG_STATE_HOME": str(tmp_path),
-            "PYTHONPATH": str(Path(watchers.__file__).parents[2]),
+            "PYTHONPATH": str(Path(process_registry.__file__).parents[2]),
         }
         done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
         process.communicate("")

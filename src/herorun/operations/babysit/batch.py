@@ -9,7 +9,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
 from herorun.runs import known_slugs
-from herorun.system import host, voice
+from herorun.system import host, progress
 from herorun.system.git import Repository
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def each(
     """Look at every run, whatever became of the one before."""
     asked = list(dict.fromkeys(names))
     for number, name in enumerate(asked):
-        voice.progress(doing, number, len(asked))
+        progress.progress(doing, number, len(asked))
         slug = Path(name).stem
         try:
             answer = Answer(slug, look(name))
@@ -43,7 +43,7 @@ def each(
             code = error.exit_code if isinstance(error, HerorunError) else 3
             answer = Answer(slug, None, scrub(in_words(error)), code)
         yield answer
-    voice.progress(doing, 1, 1)
+    progress.progress(doing, 1, 1)
 
 
 def worst(codes: Iterable[int]) -> int:

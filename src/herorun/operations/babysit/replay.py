@@ -14,7 +14,7 @@ from herorun.core.tick import Rules
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.runs import Run, Watched
-from herorun.system import voice
+from herorun.system import progress
 
 
 class Evidence:
@@ -64,10 +64,10 @@ def replays(run: Watched, rules: Rules, since: datetime | None = None) -> Iterat
     kept, digest = Evidence(run), rules_digest(rules)
     ticks = list(past_ticks(run.record.lines(), since))
     for number, past in enumerate(ticks):
-        voice.progress("judging recorded ticks", number, len(ticks))
+        progress.progress("judging recorded ticks", number, len(ticks))
         found, lost = kept.of(past.observed.at)
         yield replay(past, found, lost, rules, digest)
-    voice.progress("judging recorded ticks", 1, 1)
+    progress.progress("judging recorded ticks", 1, 1)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from herorun.core.ports import Entry, FileDigest, Store
 from herorun.core.seal.manifest import FileSeen, Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
-from herorun.system import voice
+from herorun.system import progress
 
 MOST_FOLDERS = 20_000  # of one checkpoint; more is a link that leads back, or no checkpoint
 
@@ -59,9 +59,9 @@ def _digests(store: Store, listed: Manifest, log: DigestLog | None) -> dict[str,
                 digests["" if alone else event.name] = event
                 if log and event != known.get(event.name):
                     log.add(event)
-            voice.progress(what, min(done, total - 1), total)
+            progress.progress(what, min(done, total - 1), total)
     finally:
-        voice.progress(what, total, total)
+        progress.progress(what, total, total)
     return digests
 
 

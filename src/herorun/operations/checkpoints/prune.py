@@ -21,7 +21,7 @@ from herorun.operations.checkpoints.references import held
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.post import say
 from herorun.runs import Run
-from herorun.system import voice
+from herorun.system import progress
 from herorun.system.clock import now
 from herorun.system.files import locked
 
@@ -111,7 +111,7 @@ def _must_still_stand(run: Run, plan: PrunePlan, begun: set[str], done: set[str]
 def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
     deleted, left, freed = list[str](), list[tuple[str, str]](), 0
     for number, victim in enumerate(plan.victims):
-        voice.progress("deleting checkpoints", number, len(plan.victims))
+        progress.progress("deleting checkpoints", number, len(plan.victims))
         if _is_done(plan, victim, run.record.memory()):
             deleted.append(victim.path)
             continue
@@ -121,7 +121,7 @@ def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
             break  # what went wrong with one may go wrong with all: a person looks first
         deleted.append(victim.path)
         freed += victim.bytes
-    voice.progress("deleting checkpoints", 1, 1)
+    progress.progress("deleting checkpoints", 1, 1)
     left += [(v.path, "not reached") for v in plan.victims if v.path not in {*deleted, *(p for p, _ in left)}]
     return Pruned(tuple(deleted), tuple(left), freed, _told(run, plan, deleted, left))
 

@@ -12,7 +12,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.doctor import backends, machine
 from herorun.runs import Run, known_slugs, open_run
-from herorun.system import voice
+from herorun.system import progress
 from herorun.system.git import Repository, find_repository
 
 DEADLINE = 45.0  # seconds for all parts together
@@ -61,13 +61,13 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[Part]:
     found: dict[int, list[Part]] = {}
     until = monotonic() + DEADLINE
     while len(found) < len(order) and monotonic() < until:
-        voice.progress("looking around", len(found), len(order))
+        progress.progress("looking around", len(found), len(order))
         try:
             number, parts = answers.get(timeout=0.5)
             found[number] = parts
         except Empty:
             continue
-    voice.progress("looking around", 1, 1)
+    progress.progress("looking around", 1, 1)
     late = f"there was no answer within {say_span(DEADLINE)}"
     return [
         part

@@ -17,7 +17,7 @@ from herorun.core.finding import count
 from herorun.system.clock import now
 from herorun.system.git import GitFailed, Repository, environment
 from herorun.system.process import run
-from herorun.system.settings import read_settings
+from herorun.system.project_config import read_settings
 
 GIT = (2, 25)  # whose plumbing the record is written with
 SMALLEST = 1 << 30  # bytes free

@@ -10,7 +10,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.jobs.scheduler import adapter_for
 from herorun.operations.record.session import Session, read_jobs
-from herorun.system.watchers import state_home
+from herorun.system.process_registry import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
 NEWEST = 10

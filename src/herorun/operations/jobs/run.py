@@ -39,7 +39,7 @@ from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, make_folders, write_whole
 from herorun.system.git import Repository
-from herorun.system.watchers import state_home
+from herorun.system.process_registry import state_home
 
 CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
 UNPLANNED = Nothing("the job has no contract")

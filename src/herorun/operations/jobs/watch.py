@@ -34,7 +34,7 @@ from herorun.operations.jobs.not_found_grace import found_again, not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for
 from herorun.operations.record.session import Session, change_jobs, prepare, read_jobs
 from herorun.system.files import hold
-from herorun.system.watchers import state_home
+from herorun.system.process_registry import state_home
 
 LOST = "NOT FOUND"  # nel's own word, for what any source does not know
 EVERY = 60.0  # seconds between two looks

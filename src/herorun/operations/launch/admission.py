@@ -21,11 +21,11 @@ from herorun.core.redaction.scrub import scrub_argv, scrub_tree
 from herorun.core.requirements import exact_versions
 from herorun.gather import gather
 from herorun.runs import Run
-from herorun.system.digests import file_digests
+from herorun.system.file_digest import file_digests
 from herorun.system.files import write_whole
 from herorun.system.git import Repository
-from herorun.system.resolved import in_repository
-from herorun.system.submodules import all_files
+from herorun.system.git.commit_content import in_repository
+from herorun.system.git.submodules import all_files
 
 
 def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> Path:

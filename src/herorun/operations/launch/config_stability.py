@@ -8,7 +8,7 @@ from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run
-from herorun.system.resolved import printed_config, resolved_config
+from herorun.system.git.commit_content import printed_config, resolved_config
 
 
 def wavering_keys(run: Run) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from herorun.operations.launch.order import Order
 from herorun.operations.launch.start_instance import admitted_plan, settle_launching, start_instance
 from herorun.runs import Run, Watched
 from herorun.runs.replan import patch_of
-from herorun.system.snapshot import MEGABYTE, take_snapshot
+from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
 def relaunch(run: Watched, instance: str, why: str) -> str:

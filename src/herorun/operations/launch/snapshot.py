@@ -14,8 +14,8 @@ from herorun.core.plan import Patch, Plan, snapshot_ref
 from herorun.runs import Run
 from herorun.runs.replan import must_be, snapshot_again
 from herorun.system.clock import now
-from herorun.system.plumbing import move_ref, push
-from herorun.system.snapshot import canonical_diff, described
+from herorun.system.git.plumbing import move_ref, push
+from herorun.system.git.worktree_snapshot import canonical_diff, described
 
 SMALL = 256_000  # bytes of a diff that is kept beside the record
 

@@ -11,9 +11,9 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.render import command_line
 from herorun.operations.launch.admission import write_admission
 from herorun.runs import Run
-from herorun.system import voice
+from herorun.system import progress
 from herorun.system.files import write_whole
-from herorun.system.plumbing import export
+from herorun.system.git.plumbing import export
 
 Say: TypeAlias = Callable[[str], None]
 ALONE = "this one alone"
@@ -32,7 +32,7 @@ def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
     request = request_text(run, submission, str(code), str(admission))
     write_whole(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
     say(request)
-    with voice.waiting(f"submitting {instance}"):
+    with progress.waiting(f"submitting {instance}"):
         return run.scheduler.submit(submission, str(code), str(admission))
 
 

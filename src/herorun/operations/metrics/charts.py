@@ -11,8 +11,8 @@ from herorun.core.detectors.names import is_eval
 from herorun.core.report.annotations import Begun
 from herorun.core.report.downsample import MOST, Strand, Stretch, Trace, not_finite, strands
 from herorun.operations.metrics.series import Curves, Longer
-from herorun.system import voice
-from herorun.system.columns import Fetched, Piece
+from herorun.system import progress
+from herorun.system.metrics_cache import Fetched, Piece
 
 EVALS = 2  # evaluation losses beside the loss
 MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
@@ -70,9 +70,9 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
     )
     charts = []
     for number, each in enumerate(wanted):
-        voice.progress("drawing the curves", number, len(wanted))
+        progress.progress("drawing the curves", number, len(wanted))
         charts.append(_chart(curves, names, most, *each))
-    voice.progress("drawing the curves", 1, 1)
+    progress.progress("drawing the curves", 1, 1)
     return charts
 
 

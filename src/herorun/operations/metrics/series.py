@@ -15,8 +15,8 @@ from herorun.core.ports import Row, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, Watched
 from herorun.sources.metrics import COLUMNS, names_of
-from herorun.system import voice
-from herorun.system.columns import Fetched, Point, fetched
+from herorun.system import progress
+from herorun.system.metrics_cache import Fetched, Point, fetched
 
 READING = "reading the tracker's rows"
 
@@ -116,10 +116,10 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
             raise _Replaced
         yield from batch.rows
         if not batch.rows:
-            voice.progress(READING, 1, 1)
+            progress.progress(READING, 1, 1)
             return
         cursor = batch.cursor
-        voice.progress(READING, 0, None)
+        progress.progress(READING, 0, None)
 
 
 def kept_curves(run: Watched) -> Fetched | None:
@@ -136,7 +136,7 @@ def names_for(run: Watched) -> Names:
 def read_all(tracker: Tracker, slug: str) -> Held:
     held, cursor = Held(), ""
     while True:
-        voice.progress(READING, 0, None)
+        progress.progress(READING, 0, None)
         try:
             batch = bounded(tracker.read(cursor))
         except FileNotFoundError:
@@ -146,7 +146,7 @@ def read_all(tracker: Tracker, slug: str) -> Held:
         for row in batch.rows:
             held.add(row)
         if not batch.rows:
-            voice.progress(READING, 1, 1)
+            progress.progress(READING, 1, 1)
             return held
         cursor = batch.cursor
 

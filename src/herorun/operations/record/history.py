@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from herorun.core.logbook import page_number, pages_of
 from herorun.core.verify import Snapshot
 from herorun.record import LARGEST, Record
-from herorun.system import voice
+from herorun.system import progress
 from herorun.system.git import Repository
 
 BATCH = 100  # commits whose content is held at once
@@ -20,7 +20,7 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
     files: dict[str, str] = {}
     blobs: dict[str, bytes] = {}
     for start in range(0, len(changes), BATCH):
-        voice.progress("walking the record", start, len(changes))
+        progress.progress("walking the record", start, len(changes))
         batch = changes[start : start + BATCH]
         wanted = {oid for _, _, changed in batch for oid in changed.values() if oid}
         kept = {oid: blobs[oid] for oid in files.values()}
@@ -30,7 +30,7 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
             pages = {path: blobs[files[path]] for path in pages_of(record.logbook_path, files)}
             segments = {path: blobs[oid] for path, oid in files.items() if path not in pages}
             yield Snapshot(commit, parents, segments, pages)
-    voice.progress("walking the record", 1, 1)
+    progress.progress("walking the record", 1, 1)
 
 
 def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:

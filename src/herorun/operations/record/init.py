@@ -19,7 +19,7 @@ from herorun.core.responsible import NOT_STATED
 from herorun.runs import Run, Watched, template
 from herorun.system.clock import now
 from herorun.system.files import locked
-from herorun.system.resolved import resolved_config
+from herorun.system.git.commit_content import resolved_config
 
 UNRESOLVED = "the config could not be resolved"
 

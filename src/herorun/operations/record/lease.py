@@ -13,8 +13,8 @@ from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
 from herorun.runs import Watched
 from herorun.system.clock import now
-from herorun.system.clones import lease_last_seen, without_lost_clone
-from herorun.system.deadline import within
+from herorun.system.git.clones import lease_last_seen, without_lost_clone
+from herorun.system.timeout import within
 
 DEADLINE = 30.0  # seconds that a tick gives it
 

@@ -12,7 +12,7 @@ from herorun.operations.record.init import issue_key, reopen
 from herorun.operations.record.lease import DEADLINE, other_holder
 from herorun.runs import Watched
 from herorun.system.clock import now
-from herorun.system.deadline import within
+from herorun.system.timeout import within
 
 
 def say(run: Watched, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Pushed, Record
 from herorun.system.git import Repository
-from herorun.system.plumbing import RefMoved, Sending, move_ref, move_refs, push_many
+from herorun.system.git.plumbing import RefMoved, Sending, move_ref, move_refs, push_many
 
 AT_ONCE = 1000  # records in one call: their names are words of a command line, about 250 bytes each
 STALE = ("stale info", "fetch first", "non-fast-forward")  # somebody else pushed first

@@ -17,8 +17,8 @@ from herorun.core.evidence import Job
 from herorun.operations.record.session import OWN, Session, change_jobs, prepare, session_of_launch
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.detached import start_detached
 from herorun.system.files import is_locked
+from herorun.system.spawn import start_detached
 
 
 def register(session: Session, entry: Entry) -> None:

@@ -20,7 +20,7 @@ from herorun.operations.record.history import read_history
 from herorun.record import Record
 from herorun.runs import open_run, watched_run
 from herorun.system.git import Repository, find_repository
-from herorun.system.plumbing import delete_refs, fetch
+from herorun.system.git.plumbing import delete_refs, fetch
 
 NOT_ANCHORED = "not anchored"
 _COMMIT = r"[0-9a-f]{40,64}"

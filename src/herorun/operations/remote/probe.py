@@ -37,11 +37,11 @@ from herorun.core.patrol.parse import (
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import Login, Reach
 from herorun.runs import Run
-from herorun.system import _box_cpu, _box_look, _far_end
+from herorun.system import _host_cpu, _host_probe, _remote_agent
 from herorun.system.clock import now
-from herorun.system.far import Program, far_to, own_file, readable
+from herorun.system.remote_python import Program, far_to, own_file, readable
 
-LOOKING = Program((own_file(_far_end), own_file(_box_cpu), own_file(_box_look)))
+LOOKING = Program((own_file(_remote_agent), own_file(_host_cpu), own_file(_host_probe)))
 HERE = Reach(Login(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log
@@ -133,7 +133,7 @@ def _questions(run: Run, reach: Reach, instance: str, wished: str) -> dict[str, 
         if changed is not None:
             asked["changed"] = lambda: changed(instance)
     for path, local in told.copies.items():
-        asked[f"copy {path}"] = partial(_box_look.counted, source(run, local))
+        asked[f"copy {path}"] = partial(_host_probe.counted, source(run, local))
     return asked
 
 

@@ -10,8 +10,8 @@ from herorun.core.runbook import Known, handbook
 from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.far import far_to
 from herorun.system.files import write_whole
+from herorun.system.remote_python import far_to
 
 PAGE = "handbook.md"
 

@@ -19,7 +19,7 @@ from herorun.operations.health.evaluate import judge
 from herorun.operations.remote.patrol import decided
 from herorun.operations.remote.probe import look_at
 from herorun.runs import Run
-from herorun.system import watchers
+from herorun.system import process_registry
 from herorun.system.clock import now
 
 Seen: TypeAlias = tuple[Look, Told, Mapping[str, Any]]  # a look, what it means, and what else is known
@@ -66,7 +66,7 @@ def wait_on(
     began = now().timestamp()
     previous = signal.signal(signal.SIGTERM, _retired)
     try:
-        with watchers.registered("await", slug, top, str(wish), began, began + every * most) as own:
+        with process_registry.registered("await", slug, top, str(wish), began, began + every * most) as own:
             for other in replaced(own):
                 say(
                     f"an earlier sentinel of {slug} (process {other.pid}, for {other.what}) is retired: one a run"
@@ -81,14 +81,14 @@ def must_end(every: float, most: int) -> None:
         raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30d.")
 
 
-def replaced(own: watchers.Watcher) -> list[watchers.Watcher]:
+def replaced(own: process_registry.Watcher) -> list[process_registry.Watcher]:
     """Earlier ones for the same run, which were asked to end."""
     others = [
         each
-        for each in watchers.known().values()
+        for each in process_registry.known().values()
         if each and each.same_run == own.same_run and each.pid != own.pid
     ]
-    return [other for other in others if watchers.retire(other)]
+    return [other for other in others if process_registry.retire(other)]
 
 
 def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from herorun.core.errors import HerorunError
 from herorun.record import Record
-from herorun.system import watchers
+from herorun.system import process_registry
 from herorun.system.clock import now
 from herorun.system.git import find_repository
-from herorun.system.watchers import Watcher
+from herorun.system.process_registry import Watcher
 
 LATE = 120.0  # seconds after its own bound for which a sentinel may take its last look
 
@@ -26,7 +26,7 @@ class Row:
 
 def reconcile(act: bool) -> list[Row]:
     """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten, where `act` is wished."""
-    known = watchers.known()
+    known = process_registry.known()
     newest = {each.same_run: each for each in known.values() if each and each.lives}
     return [_row(path, each, newest, act) for path, each in known.items()]
 
@@ -41,7 +41,7 @@ def _row(path: Path, each: Watcher | None, newest: dict[tuple[str, str, str], Wa
         return Row(each, path, "watches")
     if each.kind != "await":
         return Row(each, path, "stale", why, "left alone: stop it yourself")
-    retired = watchers.retire(each) if act else True
+    retired = process_registry.retire(each) if act else True
     return Row(each, path, "stale", why, "retired" if retired else "could not be retired")
 
 

@@ -19,7 +19,7 @@ from herorun.core.detectors.names import LOSSES
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
 from herorun.core.untrusted_json import read_json
-from herorun.system import voice
+from herorun.system import progress
 
 OURS = "herorun"
 SAID_EVERY = 20_000  # rows
@@ -42,7 +42,7 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
     report.scores = {name: Score() for name in names}
     for number, path in enumerate(paths):
         if len(paths) > 1:  # of one, its rows are what lasts
-            voice.progress("judging curves", number, len(paths))
+            progress.progress("judging curves", number, len(paths))
         if len(paths) > 1 and (why := _no_curve(path)):
             report.skipped.append(why)
             continue
@@ -58,7 +58,7 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
             report.scores[OURS].add(path.name, label, steps, alerts)
             for name in RULES if against else ():
                 report.scores[name].add(path.name, label, steps, alarms(name, rows_of(path)))
-    voice.progress("judging curves", 1, 1)
+    progress.progress("judging curves", 1, 1)
     return report
 
 
@@ -106,9 +106,9 @@ def rows_of(path: Path) -> Iterator[Row]:
             size, words = path.stat().st_size, f"reading {path.name}"
             for number, row in enumerate(_rows(path, header, reader)):
                 if number % SAID_EVERY == 0:
-                    voice.progress(words, min(file.tell(), size - 1), size)
+                    progress.progress(words, min(file.tell(), size - 1), size)
                 yield row
-            voice.progress(words, 1, 1)
+            progress.progress(words, 1, 1)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
 

@@ -21,7 +21,7 @@ from herorun.operations.metrics.series import Curves, Held, curves_of
 from herorun.operations.report.backtest import columns_of, rows_of
 from herorun.runs import Run, watched_run
 from herorun.sources.metrics import names_of
-from herorun.system.columns import Point
+from herorun.system.metrics_cache import Point
 
 # Beside the config: what else of a plan decides how it trains. The rest of it is where and under which name.
 TRAINS = ("code_tree", "patch", "container", "packages", "hardware")

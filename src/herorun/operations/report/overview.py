@@ -33,7 +33,7 @@ from herorun.operations.seal.facts import at_the_end
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system.clock import now
-from herorun.system.columns import Fetched, fetched
+from herorun.system.metrics_cache import Fetched, fetched
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from

@@ -16,8 +16,8 @@ from herorun.operations.launch.snapshot import admitted_snapshot
 from herorun.operations.seal.tag import tag_here, tag_there
 from herorun.record import LARGEST
 from herorun.runs import Run
-from herorun.system.plumbing import annotated_tag, push
-from herorun.system.snapshot import from_diff
+from herorun.system.git.plumbing import annotated_tag, push
+from herorun.system.git.worktree_snapshot import from_diff
 
 
 def keep_edits(run: Run, memory: Memory) -> dict[str, str]:

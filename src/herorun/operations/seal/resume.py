@@ -14,7 +14,7 @@ from herorun.operations.seal.tag import tag_here, tag_there
 from herorun.record import LARGEST
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.plumbing import tag_text
+from herorun.system.git.plumbing import tag_text
 
 
 def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:

@@ -3,8 +3,8 @@
 from herorun.core.errors import Blocked, CouldNotLook, in_words
 from herorun.core.journal import Memory
 from herorun.runs import Run
-from herorun.system.plumbing import annotated_tag, push
-from herorun.system.signing import Signing, signing_of
+from herorun.system.git.plumbing import annotated_tag, push
+from herorun.system.git.signing import Signing, signing_of
 
 
 def tag_name(run: Run, memory: Memory) -> str:

@@ -9,7 +9,7 @@ from herorun.operations.seal.verify_checkpoint import ask_checkpoint
 from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
 from herorun.operations.seal.verify_tag import SealedTag, ask_commit, ask_remote, ask_signature, ask_words
 from herorun.system.git import Repository
-from herorun.system.plumbing import tag_text
+from herorun.system.git.plumbing import tag_text
 
 OFFLINE = (
     "the remote: not asked (--offline), so nobody knows whether it has this very tag",

@@ -9,7 +9,7 @@ from herorun.core.seal.render import tag_message
 from herorun.core.seal.statement import checkpoint_of, commit_of, facts_of
 from herorun.core.seal.verification import Proof
 from herorun.system.git import Repository
-from herorun.system.signing import signature_of
+from herorun.system.git.signing import signature_of
 
 
 @dataclass(frozen=True)

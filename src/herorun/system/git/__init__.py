@@ -4,8 +4,8 @@ GitPython finds the repository; the calls and their parsing are ours, because a 
 launch. Nothing in this module touches HEAD, the index, the stash, the work tree or the configuration.
 """
 
-from herorun.system.git.calling import REMOTE, GitFailed, environment
-from herorun.system.git.finding import find_repository
+from herorun.system.git.discover import find_repository
 from herorun.system.git.repository import Repository
+from herorun.system.git.run import REMOTE, GitFailed, environment
 
 __all__ = ["REMOTE", "GitFailed", "Repository", "environment", "find_repository"]

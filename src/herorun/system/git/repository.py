@@ -10,9 +10,9 @@ from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, rooted
 from herorun.core.redaction.scrub import scrub
-from herorun.system.git.calling import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
-from herorun.system.git.loose import Elsewhere, Loose
-from herorun.system.git.settings import known_settings
+from herorun.system.git.config_watch import known_settings
+from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.run import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
 from herorun.system.process import Answer, run
 
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone

@@ -7,7 +7,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.system.git import Repository, find_repository
-from herorun.system.snapshot import canonical_diff, described, take_snapshot
+from herorun.system.git.worktree_snapshot import canonical_diff, described, take_snapshot
 from stories import git
 
 CAP = 1_000_000

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from herorun.system import plumbing
-from herorun.system.git import Repository, find_repository
-from herorun.system.plumbing import Sending, annotated_tag, commit_files, fetch, push, push_many
+from herorun.system.git import Repository, find_repository, plumbing
+from herorun.system.git.plumbing import Sending, annotated_tag, commit_files, fetch, push, push_many
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -16,7 +16,7 @@ from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Row
-from herorun.system.columns.block import (
+from herorun.system.metrics_cache.format import (
     OWN,
     UNTIMED,
     Damaged,
@@ -27,7 +27,7 @@ from herorun.system.columns.block import (
     index_at,
     own_at,
 )
-from herorun.system.columns.files import FULL, OPEN, files_in, generation_folders
+from herorun.system.metrics_cache.layout import FULL, OPEN, files_in, generation_folders
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
-from herorun.system.git.calling import LOCAL, complaint, environment
 from herorun.system.git.repository import Repository
+from herorun.system.git.run import LOCAL, complaint, environment
 from herorun.system.process import run
 
 _DISTRUSTED = re.compile(r"in repository at '([^'\n]+)'")

@@ -1,4 +1,4 @@
-"""Parts of files, read on the box itself. It travels with each question (`system/far.py`).
+"""Parts of files, read on the box itself. It travels with each question (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on.
 """
@@ -10,7 +10,7 @@ import stat
 import zlib
 from typing import Any
 
-from herorun.system._far_end import packed
+from herorun.system._remote_agent import packed
 
 
 def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:

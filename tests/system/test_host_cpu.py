@@ -4,16 +4,16 @@ import time
 
 import pytest
 
-from herorun.system import _box_cpu
+from herorun.system import _host_cpu
 
 
 def test_what_spins_is_counted_and_a_moment_is_too_short() -> None:
-    before = _box_cpu.used()
-    assert _box_cpu.cores((time.monotonic(), before[1])) is None
-    before, end = _box_cpu.used(), time.process_time() + 0.2
+    before = _host_cpu.used()
+    assert _host_cpu.cores((time.monotonic(), before[1])) is None
+    before, end = _host_cpu.used(), time.process_time() + 0.2
     while time.process_time() < end:
         pass
-    used = _box_cpu.cores(before)
+    used = _host_cpu.cores(before)
     assert used is not None and used * (time.monotonic() - before[0]) >= 0.15
 
 
@@ -22,5 +22,5 @@ def test_what_spins_is_counted_and_a_moment_is_too_short() -> None:
     [(["400000", "100000"], 4.0), (["max", "100000"], None), (["-1", "100000"], None), ([], None)],
 )
 def test_a_quota_is_told_in_processors(words: list[str], quota: float | None) -> None:
-    assert _box_cpu._quota(words) == quota
-    assert 0 < _box_cpu.allowed() <= 1024
+    assert _host_cpu._quota(words) == quota
+    assert 0 < _host_cpu.allowed() <= 1024

@@ -14,7 +14,7 @@ A row is known by its attempt and its step: of what was logged twice the last co
 share are kept of both. A value that is not there is not a NaN, and NaN and infinities stay what they are.
 """
 
-from herorun.system.columns.reading import Attempt, Fetched, Piece, Point, fetched, generations
-from herorun.system.columns.writing import Writer
+from herorun.system.metrics_cache.reader import Attempt, Fetched, Piece, Point, fetched, generations
+from herorun.system.metrics_cache.writer import Writer
 
 __all__ = ["Attempt", "Fetched", "Piece", "Point", "Writer", "fetched", "generations"]

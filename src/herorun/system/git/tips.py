@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from types import TracebackType
 
 from herorun.system.git import Repository
-from herorun.system.plumbing import fetch
+from herorun.system.git.plumbing import fetch
 
 RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
 PROBE = "refs/herorun/probe/"

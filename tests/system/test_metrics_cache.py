@@ -15,8 +15,8 @@ from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Row
-from herorun.system.columns import Writer, fetched, generations, writing
-from herorun.system.columns.files import files_in
+from herorun.system.metrics_cache import Writer, fetched, generations, writer
+from herorun.system.metrics_cache.layout import files_in
 
 NAMES = Names()
 
@@ -41,8 +41,8 @@ def told(folder: Path, metric: str = "loss", **wanted: int) -> list[tuple[int, i
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that are full after 8 rows or 3 blocks."""
-    monkeypatch.setattr(writing, "FULL_ROWS", 8)
-    monkeypatch.setattr(writing, "FULL_BLOCKS", 3)
+    monkeypatch.setattr(writer, "FULL_ROWS", 8)
+    monkeypatch.setattr(writer, "FULL_BLOCKS", 3)
 
 
 def test_nothing_was_fetched(tmp_path: Path) -> None:

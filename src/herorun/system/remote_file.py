@@ -7,12 +7,12 @@ from typing import Any, BinaryIO, cast
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import Reach
-from herorun.system import _far_end, _far_files
-from herorun.system.far import Program, far_to, own_file, readable
+from herorun.system import _remote_agent, _remote_chunks
+from herorun.system.remote_python import Program, far_to, own_file, readable
 
 AHEAD = 4 << 20  # bytes that are fetched at once; they travel compressed
 BEFORE = 4096  # bytes before an offset, and at the start, by which a reader knows a file again
-_THERE = Program((own_file(_far_end), own_file(_far_files)))
+_THERE = Program((own_file(_remote_agent), own_file(_remote_chunks)))
 
 
 def open_far(reach: Reach, path: str, offset: int) -> tuple[BinaryIO, float]:
@@ -71,7 +71,7 @@ class FarFile(io.RawIOBase):
             told = far.ask(_THERE, "pieces", self._reach.look, path=self._path, spans=spans)
             with readable(far.road.where):
                 for (start, count), piece in zip(spans, told["pieces"], strict=True):
-                    self._blocks.append((start, _unpressed(_far_end.unpacked(piece), count)))
+                    self._blocks.append((start, _unpressed(_remote_agent.unpacked(piece), count)))
                 return int(told["size"]), float(told["changed"])
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None

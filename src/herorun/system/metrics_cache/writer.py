@@ -12,7 +12,8 @@ from herorun.core.decode import read
 from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.ports import Row
-from herorun.system.columns.block import (
+from herorun.system.files import make_folders, sync_folder, write_whole
+from herorun.system.metrics_cache.format import (
     Block,
     Damaged,
     block_at,
@@ -22,7 +23,7 @@ from herorun.system.columns.block import (
     joined,
     written,
 )
-from herorun.system.columns.files import (
+from herorun.system.metrics_cache.layout import (
     FULL,
     OPEN,
     file_path,
@@ -30,7 +31,6 @@ from herorun.system.columns.files import (
     generation_folders,
     number_of,
 )
-from herorun.system.files import make_folders, sync_folder, write_whole
 
 # An open file is full when it has one of these: a tick looks at the head of each of its blocks.
 FULL_ROWS = 32_768

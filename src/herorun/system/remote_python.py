@@ -18,9 +18,9 @@ from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import Reach
 from herorun.core.untrusted_json import read_json
-from herorun.system import _far_end
+from herorun.system import _remote_agent
 from herorun.system.process import Answer
-from herorun.system.road import Road, road_to
+from herorun.system.transport import Road, road_to
 
 GATHERING = 0.03  # seconds for which a question waits for others that go the same way
 OLDEST = (3, 8)  # of Python at the far end
@@ -34,7 +34,7 @@ _BOOT = (
     "    package, _, own = name.rpartition('.')\n"
     "    setattr(sys.modules.setdefault(package, types.ModuleType(package)), own, module)\n"
     "    exec(compile(source, name, 'exec'), module.__dict__)\n"
-    "sys.modules['herorun.system._far_end'].main(order)\n"
+    "sys.modules['herorun.system._remote_agent'].main(order)\n"
 )
 _TOO_OLD = 126
 _OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -186,7 +186,7 @@ def far_to(reach: Reach) -> Far:
 
 def order_of(asks: Sequence[Any], within: float, alone: bool = False, streams: bool = False) -> bytes:
     """What is sent: each program's source once, and the questions."""
-    files = dict([own_file(_far_end), *(file for ask in asks for file in ask.program.files)])
+    files = dict([own_file(_remote_agent), *(file for ask in asks for file in ask.program.files)])
     questions = [{"module": a.program.name, "question": a.question, "given": a.given} for a in asks]
     order = {
         "modules": [[name, source(path)] for name, path in files.items()],

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from builders import NOON
-from herorun.system import packs as module
 from herorun.system.git import Repository, find_repository
-from herorun.system.packs import Pack, pack, packs_of, rows_of
-from herorun.system.plumbing import commit_files
+from herorun.system.git import repack as module
+from herorun.system.git.plumbing import commit_files
+from herorun.system.git.repack import Pack, pack, packs_of, rows_of
 from stories import git
 
 REF = "refs/herorun/record/tiny"

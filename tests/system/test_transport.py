@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import Login
-from herorun.system import road
+from herorun.system import transport
 from herorun.system.process import Answer
-from herorun.system.road import Ssh, remote_command, road_to, ssh_argv, whole, why
+from herorun.system.transport import Ssh, remote_command, road_to, ssh_argv, whole, why
 from services.boxes import Box
 from services.fixtures import skip_or_fail
 from services.relay import free_port
@@ -22,7 +22,7 @@ from services.relay import free_port
 ODD = ["a b", "it's", '"$HOME"', "!x", "back\\slash", "new\nline", "ünï", "*", "%s", "-n", ""]
 
 
-def to(box: Box, connect: float = 3, **changes: object) -> road.Road:
+def to(box: Box, connect: float = 3, **changes: object) -> transport.Road:
     return road_to(Login(**{"host": box.name, "ssh_config": str(box.config), **changes}), connect)
 
 
@@ -206,11 +206,11 @@ def test_a_busy_server_is_asked_again_before_it_is_told(monkeypatch: pytest.Monk
         asked.append(argv)
         if len(asked) < 3:
             return busy
-        mark = road.re.search(r"herorun-[0-9a-f]+", argv[-1])
+        mark = transport.re.search(r"herorun-[0-9a-f]+", argv[-1])
         assert mark
         return Answer(0, f"\n{mark[0]}\nhello\n{mark[0]} 0\n".encode(), b"")
 
-    monkeypatch.setattr(road, "run", answer)
+    monkeypatch.setattr(transport, "run", answer)
     assert Ssh(Login(host="busy1")).run(["echo", "hello"], 5).out == b"hello"
     assert len(asked) == 3
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import WrongUse
-from herorun.system.settings import read_settings
+from herorun.system.project_config import read_settings
 
 
 def project(folder: Path, text: str) -> Path:

@@ -1,4 +1,4 @@
-"""What one look at a box tells, on the box itself. It travels with the questions (`system/far.py`).
+"""What one look at a box tells, on the box itself. It travels with the questions (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on, and nothing is written. Each question is bounded by its caller and each part
 fails alone: `{"why": ...}` in its place. Patterns come in by standard input, so that no command line holds them.
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from herorun.system import _box_cpu
+from herorun.system import _host_cpu
 
 TAIL = 1 << 17  # bytes of a log's end that are sent
 FAR_BACK = 1 << 26  # bytes of it in which the words of success are looked for
@@ -83,7 +83,7 @@ def copied(copies: list[str]) -> dict[str, Any]:
 
 def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
     """Its GPUs and our own use of its processors over some seconds, and the memory cgroup of the job, or else of this login."""
-    before = _box_cpu.used()
+    before = _host_cpu.used()
     gpus = _part(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
     pids = _instances(instance) if instance else []
     pids += [pid for pid, _ in _matching(process)] if process else []
@@ -93,8 +93,8 @@ def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
         "memory": _part(lambda: _memory(pids[0] if pids else "self")),
         "cpus": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
-        "cores": _box_cpu.cores(before),
-        "allowed": _box_cpu.allowed(),
+        "cores": _host_cpu.cores(before),
+        "allowed": _host_cpu.allowed(),
     }
 
 
