@@ -25,7 +25,7 @@ from herorun.discover import connect
 from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.tick import Turn
 from herorun.runs import Run, open_run
-from herorun.schedulers._slurm_rows import Tag
+from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
 from herorun.system.git.commit_content import code_tree

@@ -18,7 +18,7 @@ from benchmarks.timing import Row, run, said
 from herorun.core.canonical_json import digest
 from herorun.core.event import Decided, Observed
 from herorun.operations.record.init import begin
-from herorun.record import Record, upkeep
+from herorun.record import Record, maintenance
 from herorun.system.clock import now
 
 TICKS = 300  # two days
@@ -69,7 +69,7 @@ def long(home: Path, length: int) -> Record:
 
 
 def packed(record: Record) -> Record:
-    with patch.object(upkeep, "PACK", 1):
+    with patch.object(maintenance, "PACK", 1):
         record.tidy()
     return record
 
@@ -79,7 +79,7 @@ def objects_of(record: Record) -> Path:
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
-    taken, size, kinds = measured(home / "packed", upkeep.PACK)
+    taken, size, kinds = measured(home / "packed", maintenance.PACK)
     loose_taken, loose, _ = measured(home / "loose", NEVER)
     told = ", ".join(f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit"))
     yield Row(
@@ -98,7 +98,7 @@ def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
     begin(under)
     objects = work / ".git" / "objects"
     before, times = size_of(objects), list[float]()
-    with patch.object(upkeep, "PACK", every):
+    with patch.object(maintenance, "PACK", every):
         tick = ticking(under.record)
         for number in range(TICKS):
             began = perf_counter()

@@ -23,11 +23,11 @@ from herorun.core.ports import Place
 from herorun.core.seal.parse import parse_statement, statement_in
 from herorun.operations.checkpoints.list import read_plan
 from herorun.operations.launch.plan_file import read_plan_file
-from herorun.schedulers._iris_rows import generation_of, listing
-from herorun.schedulers._nel_rows import entries, errors_in, invocation_in, statuses
-from herorun.schedulers._nel_scores import scores
-from herorun.schedulers._ray_answers import record_of, records_of
-from herorun.schedulers._slurm_rows import sacct_rows, squeue_rows
+from herorun.schedulers._iris_parse import generation_of, listing
+from herorun.schedulers._nel_parse import entries, errors_in, invocation_in, statuses
+from herorun.schedulers._nel_results import scores
+from herorun.schedulers._ray_parse import record_of, records_of
+from herorun.schedulers._slurm_parse import sacct_rows, squeue_rows
 from herorun.trackers import jsonl, levanter_log, tensorboard, wandb_offline
 from herorun.trackers.json_rows import Unusable, parse_row
 from stories import note

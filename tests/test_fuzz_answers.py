@@ -22,7 +22,7 @@ from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.github import Options as OfGitHub
 from herorun.schedulers import ssh
 from herorun.signatures import shipped
-from herorun.stores import _over_ssh
+from herorun.stores import _ssh
 from herorun.system import remote_file, remote_python
 from herorun.system.process import Answer, Lines
 from herorun.trackers import wandb
@@ -57,10 +57,10 @@ class Raw(Box):
 def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that is asked of a box."""
     end = remote_python.Far(box)
-    for module in (ssh, _over_ssh, remote_file):
+    for module in (ssh, _ssh, remote_file):
         monkeypatch.setattr(module, "far_to", lambda reach: end)
     job = ssh.Ssh(ssh.Options(host="box", folder="/jobs"))
-    files = _over_ssh.OverSsh(REACH)
+    files = _ssh.OverSsh(REACH)
     asked = [
         *(
             lambda name=name: getattr(files, name)("/a")

@@ -32,7 +32,7 @@ from herorun.core.event import (
 from herorun.core.journal import fold
 from herorun.core.logbook import PAGE
 from herorun.operations.record.verify import verify_record
-from herorun.record import HOME, Record, content, remote, upkeep, writing
+from herorun.record import HOME, Record, maintenance, model, remote, writer
 from herorun.runs import template
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository
@@ -141,7 +141,7 @@ class Dead(BaseException):
     pass
 
 
-STEPS = ((remote, "push"), (remote, "fetch"), (writing, "commit_files"), (remote, "move_ref"))
+STEPS = ((remote, "push"), (remote, "fetch"), (writer, "commit_files"), (remote, "move_ref"))
 
 
 @pytest.mark.thorough
@@ -295,15 +295,15 @@ def test_a_ref_that_moved_meanwhile_is_written_on_top_of(
     """Also where the lock does not hold, as on some network mounts."""
     mine, other = record(story), record(story)
     mine.append(beginning())
-    monkeypatch.setattr(writing, "locked", lambda *_, **__: nullcontext())
-    real, first = writing.commit_files, iter([True])
+    monkeypatch.setattr(writer, "locked", lambda *_, **__: nullcontext())
+    real, first = writer.commit_files, iter([True])
 
     def slow(*args: Any) -> str:
         if next(first, False):
             other.append(note("other"))
         return real(*args)
 
-    monkeypatch.setattr(writing, "commit_files", slow)
+    monkeypatch.setattr(writer, "commit_files", slow)
     mine.append(note("mine"))
     assert words(mine) == ["other", "mine"]
 
@@ -409,7 +409,7 @@ def quiet(number: int) -> tuple[Observed, Decided]:
 @pytest.fixture
 def long(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """A record of a dozen ticks over five days, of which the ten newest lines at most are to be folded."""
-    monkeypatch.setattr(upkeep, "REMEMBER", 10)
+    monkeypatch.setattr(maintenance, "REMEMBER", 10)
     written = record(story)
     written.append(beginning())
     for number in range(12):
@@ -451,7 +451,7 @@ def test_who_writes_for_long_holds_the_newest_lines_only(long: Story) -> None:
 
 @pytest.mark.thorough
 def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "REMEMBER", 1)
+    monkeypatch.setattr(maintenance, "REMEMBER", 1)
     story.finished()
     opened = record(story)
     assert kept(story).exists() and opened.memory().launchings and opened._read().remembered is not None
@@ -552,7 +552,7 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
 
 @pytest.mark.thorough
 def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content, "SEGMENT", 2000)
+    monkeypatch.setattr(model, "SEGMENT", 2000)
     mine = record(story)
     mine.append(beginning())
     for number in range(12):
@@ -595,7 +595,7 @@ def test_a_logbook_that_grows_long_goes_on_in_another_page(
 
 @pytest.mark.thorough
 def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "PACK", 10)
+    monkeypatch.setattr(maintenance, "PACK", 10)
     objects = story.work / ".git" / "objects"
     mine = record(story)
     mine.append(beginning())
@@ -611,9 +611,9 @@ def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.
 def test_what_cannot_be_packed_is_recorded_all_the_same(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "PACK", 1)
+    monkeypatch.setattr(maintenance, "PACK", 1)
     monkeypatch.setattr(
-        upkeep, "pack", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+        maintenance, "pack", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
     mine = record(story)
     mine.append(beginning())

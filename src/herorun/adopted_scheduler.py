@@ -23,7 +23,7 @@ def jobs_by_id(told: SchedulerTable, place: Place) -> Any:
         stated["cluster"] = stated.get("address")
     if told.kind == "iris" and not (stated.get("config") or stated.get("cluster")):
         raise WrongUse("A job of Iris is adopted by [scheduler] config or cluster, not by controller_url.")
-    return discover.connect("schedulers.by_id", told.kind, {}, place, stated)
+    return discover.connect("schedulers.external", told.kind, {}, place, stated)
 
 
 class WithAdopted:

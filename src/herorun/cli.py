@@ -39,7 +39,7 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from herorun.commands._usage import unknown_word
+            from herorun.commands._usage_errors import unknown_word
 
             raise click.UsageError(f"{error.message} {unknown_word(self, ctx, args[0])}".rstrip()) from None
 
@@ -78,7 +78,7 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
     if verbose:
         progress.be_verbose(lambda words: click.echo(f"herorun: {_clean(words)}", err=True))
     if bar:
-        from herorun.commands._bar import Bar
+        from herorun.commands._progress_bar import Bar
 
         progress.show_progress(Bar())
 
@@ -94,7 +94,7 @@ def _defaults(start: str, command: str) -> dict[str, Any]:
 
 
 def _with_completion(command: click.Command) -> click.Command:
-    from herorun.commands._completing import completing
+    from herorun.commands._completion import completing
 
     return completing(command)
 
@@ -153,7 +153,7 @@ def _misused(error: click.ClickException) -> tuple[int, str]:
 
     if not isinstance(error, click.UsageError):
         return error.exit_code, f"herorun: {scrub(error.format_message())}"
-    from herorun.commands._usage import in_words
+    from herorun.commands._usage_errors import in_words
 
     return error.exit_code, scrub(in_words(error))
 

@@ -36,7 +36,7 @@ from herorun.core.remote_target import Reach
 _KIND = re.compile(KIND)
 ADAPTERS = {  # where the contract names the kind of a port
     "schedulers": "[scheduler] kind",
-    "schedulers.by_id": "--scheduler",
+    "schedulers.external": "--scheduler",
     "trackers": "[tracker] kind",
     "stores": "store for [output] root, scheme",
     "stores.layouts": "[checkpoints] layout",
@@ -44,7 +44,7 @@ ADAPTERS = {  # where the contract names the kind of a port
 }
 PORTS: Mapping[str, type] = {  # what each adapter must be able to do
     "schedulers": Scheduler,
-    "schedulers.by_id": ById,
+    "schedulers.external": ById,
     "trackers": Tracker,
     "stores": Store,
     "stores.layouts": Layout,

@@ -33,7 +33,7 @@ ON_ITS_OWN = (
     "log.py",
     "core/admission/",
     "system/_host_probe.py",
-    "stores/_over_ssh_there.py",
+    "stores/_ssh_remote.py",
     "demo/",
 )
 UNCOUNTED = re.compile(rf"^ ({NOUNS.replace('|run|', '|')})s\b(?! the expected)")

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from commands.answers import ask
 from herorun import cli
-from herorun.commands._bar import Bar
-from herorun.commands._completing import check_names
+from herorun.commands._completion import check_names
+from herorun.commands._progress_bar import Bar
 from herorun.discover import checks
 from services.fixtures import skip_or_fail
 from stories import SLUG, Story
@@ -259,7 +259,7 @@ def test_what_may_last_shows_a_bar_on_a_terminal(
     capsys.readouterr()
     terminal = ATerminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("herorun.commands._bar.PATIENCE", 0.0)
+    monkeypatch.setattr("herorun.commands._progress_bar.PATIENCE", 0.0)
     words = [*command.split(), *([files[command]] if command in files else []), "--json"]
     assert story.herorun(*words) == 0
     assert LASTING[command] in terminal.getvalue()

@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from commands.answers import ask
-from herorun.commands._glance import checkpoint_words, pace_words, progress_words, table_of, tick_words
+from herorun.commands._run_table import checkpoint_words, pace_words, progress_words, table_of, tick_words
 from herorun.commands.watch import _code
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
 from herorun.core.health.training import Awaited

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crash.faults import Fault, kill_self
-from herorun.record import Record, upkeep
+from herorun.record import Record, maintenance
 from herorun.system.git import Repository, find_repository, repack
 
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -28,7 +28,7 @@ def opened(work: Path) -> Record:
 def packed(work: Path, fault: Fault | None = None) -> None:
     """Pack all that there is, whatever little it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upkeep, "PACK", 1)
+        patch.setattr(maintenance, "PACK", 1)
         under = opened(work)
         assert under.tip
         for owner, name in STEPS if fault else ():

@@ -10,8 +10,8 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.seal.parse import statement_of
-from herorun.record import upkeep
-from herorun.schedulers import _kept
+from herorun.record import maintenance
+from herorun.schedulers import _submission_record
 from stories import SLUG, WAIT, Story
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
@@ -31,7 +31,7 @@ HOSTILE = {
 @pytest.fixture
 def watched(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """A live run that was ticked, so that all that a machine keeps is there."""
-    monkeypatch.setattr(upkeep, "REMEMBER", 1)
+    monkeypatch.setattr(maintenance, "REMEMBER", 1)
     story.launched(WAIT)
     assert story.tick() == 0
     return story
@@ -90,13 +90,13 @@ def test_a_seals_tag_that_states_nothing_is_no_statement(word: str) -> None:
 @pytest.mark.parametrize("name", ["tiny-1.json", "tiny-1.stop.json"])
 @pytest.mark.parametrize("word", [word for word in HOSTILE if word != "half"])
 def test_what_was_kept_of_a_submission_is_read_whole_or_named(tmp_path: Path, name: str, word: str) -> None:
-    _kept.keep_stop(tmp_path, "tiny-1", "17", "dri@here")
-    assert _kept.kept(tmp_path, "tiny-1") == _kept.Kept(True, "17", "dri@here")
+    _submission_record.keep_stop(tmp_path, "tiny-1", "17", "dri@here")
+    assert _submission_record.kept(tmp_path, "tiny-1") == _submission_record.Kept(True, "17", "dri@here")
     (tmp_path / name).write_bytes(HOSTILE[word])
     if word == "table":  # JSON of another shape: it says nothing of this job
-        assert _kept.kept(tmp_path, "tiny-1").by is None
+        assert _submission_record.kept(tmp_path, "tiny-1").by is None
         return
     with pytest.raises(
         CouldNotLook, match=f"{name}, what was kept of a submission, cannot be read: delete it"
     ):
-        _kept.kept(tmp_path, "tiny-1")
+        _submission_record.kept(tmp_path, "tiny-1")

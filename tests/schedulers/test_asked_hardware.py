@@ -9,7 +9,7 @@ import pytest
 from builders import a_contract, a_plan, answers
 from herorun.checks.launch.hardware_mismatch import hardware_mismatch
 from herorun.core.evidence import Offered, Sourced
-from herorun.schedulers import _iris_options, _slurm_offer, _slurm_options
+from herorun.schedulers import _iris_options, _slurm_limits, _slurm_options
 from herorun.schedulers._nel_hardware import asked_of
 from herorun.schedulers._ray_cluster import hardware_of
 
@@ -44,7 +44,7 @@ def test_iris(options: dict[str, Any], hardware: dict[str, Any]) -> None:
 def test_slurm_by_its_further_arguments(arguments: tuple[str, ...], count: int) -> None:
     options = _slurm_options.Options(nodes=4, arguments=arguments)
 
-    assert _slurm_offer.offered("", options).hardware["count"] == count
+    assert _slurm_limits.offered("", options).hardware["count"] == count
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Unsure
-from herorun.schedulers import _iris_ask, iris
+from herorun.schedulers import _iris_client, iris
 from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite, SharesLooks, long_ago
 
 STAND_IN = Path(__file__).parents[1] / "services" / "iris_stand_in.py"
@@ -239,7 +239,7 @@ def test_diagnostics_whose_names_begin_alike_are_not_the_runs(rig: Rig, cluster:
 def test_what_iris_would_forward_by_itself_stays_here(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", SECRET)
     monkeypatch.setenv("IRIS_USER", "grace")
-    assert not {"HF_TOKEN", "IRIS_USER"} & _iris_ask.environment().keys()
+    assert not {"HF_TOKEN", "IRIS_USER"} & _iris_client.environment().keys()
 
 
 @pytest.mark.thorough

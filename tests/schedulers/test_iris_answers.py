@@ -9,9 +9,8 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Submission, Unsure
-from herorun.schedulers._iris_judge import gang_of, judge, root_of
 from herorun.schedulers._iris_options import OURS, TYPED, Options
-from herorun.schedulers._iris_rows import (
+from herorun.schedulers._iris_parse import (
     LIMIT,
     Generation,
     Row,
@@ -24,9 +23,10 @@ from herorun.schedulers._iris_rows import (
     stop_words,
     submitted_id,
 )
+from herorun.schedulers._iris_state import gang_of, judge, root_of
+from herorun.schedulers._iris_state_names import STATES, state_of
 from herorun.schedulers._iris_submit import run_words, unknown_flags
-from herorun.schedulers._iris_words import STATES, state_of
-from herorun.schedulers._kept import Kept
+from herorun.schedulers._submission_record import Kept
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "iris"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)

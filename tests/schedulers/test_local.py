@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Place, Unsure
-from herorun.schedulers import _processes, _supervise, local
+from herorun.schedulers import _processes, _supervisor, local
 from herorun.schedulers._instance import NEVER_RAN, NO_RECORD, End, Folder, Sight, Started, judge
 from herorun.system.files import is_locked
 from ports.scheduler_suite import WEIRD, ReadsLogsOn, Rig, SchedulerSuite, long_ago
@@ -131,7 +131,7 @@ def test_a_signal_that_people_send_is_a_stop_by_hand(rig: Rig, name: str) -> Non
 
 
 def test_a_signal_without_a_name_is_still_told() -> None:
-    assert _supervise._exit(-40) == {"signal": "signal 40"}
+    assert _supervisor._exit(-40) == {"signal": "signal 40"}
 
 
 def test_a_missing_program_is_a_failed_job_with_a_reason(rig: Rig) -> None:
@@ -168,8 +168,8 @@ def test_an_impossible_argument_is_a_failed_job_with_a_reason(rig: Rig) -> None:
 def test_the_record_is_tried_again_while_the_disk_is_full(tmp_path: Path, monkeypatch) -> None:
     obstacle = tmp_path / ".exit.json.new"
     obstacle.mkdir()
-    monkeypatch.setattr(_supervise.time, "sleep", lambda _: obstacle.rmdir())
-    _supervise._write_end(str(tmp_path), {"exit_code": 0})
+    monkeypatch.setattr(_supervisor.time, "sleep", lambda _: obstacle.rmdir())
+    _supervisor._write_end(str(tmp_path), {"exit_code": 0})
     assert json.loads((tmp_path / "exit.json").read_text()) == {"exit_code": 0}
 
 
@@ -326,8 +326,8 @@ def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(monkeypatch, 
     monkeypatch.setattr(_processes, "LAST_WAIT", 0.0)
     looks = [{_processes.Process(4711, 1, 1, 1)}] * 3
     order = {"folder": str(tmp_path), "grace": 0.0, "request": {"instance": "tiny-1", "admission": "a"}}
-    monkeypatch.setattr(_supervise, "processes_of", lambda *_: looks.pop() if looks else set())
-    _supervise._end_the_rest(-1, order, time.monotonic())
+    monkeypatch.setattr(_supervisor, "processes_of", lambda *_: looks.pop() if looks else set())
+    _supervisor._end_the_rest(-1, order, time.monotonic())
     told = json.loads((tmp_path / "stuck.json").read_text())["reason"]
     assert "4711" in told
     job = judge("tiny-1", Sight(True, True, BEGUN, stuck=told))
@@ -453,7 +453,7 @@ def test_many_submitters_at_once_start_one_job(rig: Rig) -> None:
 def test_half_an_order_starts_nothing(jobs: Path) -> None:
     jobs.mkdir(parents=True)
     order = json.dumps({"folder": str(jobs / "tiny-1"), "argv": ["true"], "cwd": "/", "request": {}})
-    command = [sys.executable, "-I", "-S", "-X", "utf8", _supervise.__file__]
+    command = [sys.executable, "-I", "-S", "-X", "utf8", _supervisor.__file__]
     done = subprocess.run(command, input=order[:-1].encode(), capture_output=True, check=False)
     assert done.returncode != 0
     assert list(jobs.iterdir()) == []
@@ -461,14 +461,14 @@ def test_half_an_order_starts_nothing(jobs: Path) -> None:
 
 def test_a_second_supervisor_of_one_instance_leaves_at_once(jobs: Path) -> None:
     (jobs / "tiny-1").mkdir(parents=True)
-    command = [sys.executable, "-I", "-S", "-X", "utf8", _supervise.__file__]
+    command = [sys.executable, "-I", "-S", "-X", "utf8", _supervisor.__file__]
     order = json.dumps({"folder": str(jobs / "tiny-1")}).encode()
     subprocess.run(command, input=order, check=True)
     assert list((jobs / "tiny-1").iterdir()) == []
 
 
 def test_a_supervisor_that_cannot_begin_says_why(rig: Rig, jobs: Path, monkeypatch) -> None:
-    monkeypatch.setattr(_supervise, "__file__", str(jobs / "gone.py"))
+    monkeypatch.setattr(_supervisor, "__file__", str(jobs / "gone.py"))
     with pytest.raises(HerorunError, match=r"tiny-1 was not started: .*gone\.py"):
         rig.submit(rig.job("exit 0"))
     assert rig.connect().find("tiny-1", long_ago()) == Absent()

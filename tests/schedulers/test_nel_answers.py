@@ -10,10 +10,8 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import _nel_slurm, nel
-from herorun.schedulers._kept import Kept
-from herorun.schedulers._nel_judge import judge, local_part, slurm_part
 from herorun.schedulers._nel_options import config_and_overrides
-from herorun.schedulers._nel_rows import (
+from herorun.schedulers._nel_parse import (
     STATES,
     Entry,
     Stages,
@@ -23,6 +21,8 @@ from herorun.schedulers._nel_rows import (
     state_of,
     statuses,
 )
+from herorun.schedulers._nel_state import judge, local_part, slurm_part
+from herorun.schedulers._submission_record import Kept
 from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_slurm_answers import AS_ASKED
 

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.ports import Absent, Found, Place, Submission, Unsure
 from herorun.schedulers import ray
-from herorun.schedulers._ray_notes import Notes, Sent
-from herorun.schedulers.by_id import ray as by_id
+from herorun.schedulers._ray_local_state import Notes, Sent
+from herorun.schedulers.external import ray as by_id
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
 LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)

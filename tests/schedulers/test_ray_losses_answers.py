@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._ray_answers import Record, job_of, record_of
-from herorun.schedulers._ray_losses import asks_for_losses, loss_of, with_loss
+from herorun.schedulers._ray_parse import Record, job_of, record_of
+from herorun.schedulers._ray_worker_failures import asks_for_losses, loss_of, with_loss
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text())
 GANGS = {

@@ -8,12 +8,12 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unsure
-from herorun.schedulers import _slurm_rows
-from herorun.schedulers._kept import Kept
-from herorun.schedulers._slurm_ask import new_parted
-from herorun.schedulers._slurm_judge import Books, judge, live_jobs, needs_books, ours
-from herorun.schedulers._slurm_rows import PARTED, Row, Tag, log_in, tag_in
-from herorun.schedulers._slurm_words import STATES, state_of
+from herorun.schedulers import _slurm_parse
+from herorun.schedulers._slurm_client import new_parted
+from herorun.schedulers._slurm_parse import PARTED, Row, Tag, log_in, tag_in
+from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_state_names import STATES, state_of
+from herorun.schedulers._submission_record import Kept
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "slurm"
 RUN, OTHER = "a" * 16, "c" * 16
@@ -49,11 +49,11 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
 
 
 def squeue_rows(text: str) -> tuple[Row, ...]:
-    return _slurm_rows.squeue_rows(text, PARTED)
+    return _slurm_parse.squeue_rows(text, PARTED)
 
 
 def sacct_rows(text: str) -> tuple[Row, ...]:
-    return _slurm_rows.sacct_rows(text, PARTED)
+    return _slurm_parse.sacct_rows(text, PARTED)
 
 
 def told(
@@ -311,7 +311,7 @@ def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
 def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
     """It was there before the question, and so cannot know what parts the columns of its answer."""
     parted = f"{PARTED}0123456789abcdef"
-    for line, read in ((squeue, _slurm_rows.squeue_rows), (sacct, _slurm_rows.sacct_rows)):
+    for line, read in ((squeue, _slurm_parse.squeue_rows), (sacct, _slurm_parse.sacct_rows)):
         forging = line("RUNNING", "5", name="NAME").replace(PARTED, parted)
         forged = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
         text = "\n".join([forging.replace("NAME", forged), line("RUNNING").replace(PARTED, parted)])

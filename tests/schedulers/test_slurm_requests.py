@@ -11,9 +11,9 @@ from herorun import discover
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
-from herorun.schedulers._slurm_offer import offered, partition_words
+from herorun.schedulers._slurm_limits import offered, partition_words
 from herorun.schedulers._slurm_options import OURS, Options, slurm_time
-from herorun.schedulers._slurm_rows import Tag
+from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers._slurm_submit import (
     Where,
     handed_over,

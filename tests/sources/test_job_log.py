@@ -10,7 +10,7 @@ from herorun.core.evidence import JobLog, Nothing
 from herorun.core.ports import Place
 from herorun.schedulers import local
 from herorun.sources.job_log import read_job_log
-from herorun.sources.own_log import keep_own_log, read_own_log
+from herorun.sources.log_reader import keep_own_log, read_own_log
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState, Nothing, Triage, Unavailable
 from herorun.core.ports import Place
 from herorun.core.triage.incremental import OwnLog, follow
-from herorun.sources._catalogue import catalogue_of
+from herorun.sources._signatures import catalogue_of
 from herorun.sources.triage import read_triage
 
 BUG = """\

@@ -11,7 +11,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
-from herorun.trackers import _growing, jsonl
+from herorun.trackers import _tail_reader, jsonl
 from herorun.trackers.json_rows import Unusable, parse_row
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 
@@ -131,7 +131,7 @@ def test_an_empty_file_that_grows_was_not_replaced(bench: Bench) -> None:
 
 
 def test_one_read_is_bounded_by_rows_and_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_growing, "MOST_ROWS", 3)
+    monkeypatch.setattr(_tail_reader, "MOST_ROWS", 3)
     bench.log(*((step, {"loss": 1.0}) for step in range(8)))
     first = bench.connect().read("")
     assert [row.step for row in first.rows] == [0, 1, 2]
@@ -141,7 +141,7 @@ def test_one_read_is_bounded_by_rows_and_goes_on(bench: Bench, monkeypatch: pyte
 def test_one_read_is_bounded_by_bytes_and_never_ends_on_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_growing, "MOST_BYTES", 100)
+    monkeypatch.setattr(_tail_reader, "MOST_BYTES", 100)
     bench.write(b'{"tracker": "json_logger", "event": "hparams"}\n' * 50)
     bench.write(b"garbage that fills more than a read\n" * 50)
     bench.log(*((step, {"loss": 1.0}) for step in range(20)))

@@ -10,7 +10,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row
-from herorun.trackers import _growing, _tfrecord, tensorboard
+from herorun.trackers import _tail_reader, _tfrecord, tensorboard
 from herorun.trackers._crc32c import by_table, checksum
 from herorun.trackers._events import Event, event_of
 from herorun.trackers.tensorboard import TensorBoard
@@ -301,7 +301,7 @@ def test_a_shortened_file_is_read_from_its_start(bench: Bench) -> None:
 def test_one_read_is_bounded_and_no_row_is_torn(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(_growing, limit, most)
+    monkeypatch.setattr(_tail_reader, limit, most)
     bench.log(*((step, {"loss": 1.0, "grad": 2.0}) for step in range(30)))
     assert len(bench.connect().read("").rows) < 30
     rows = drain(bench.connect())[0]

@@ -17,7 +17,7 @@ from wandb.proto.wandb_internal_pb2 import Record
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState
 from herorun.core.ports import Place, Row
-from herorun.trackers import _growing, wandb_offline
+from herorun.trackers import _tail_reader, wandb_offline
 from herorun.trackers.wandb_offline import WandbOffline
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 from trackers.written import BEGIN, BLOCK, append, delimited, framed, history
@@ -447,7 +447,7 @@ def test_a_shortened_log_is_read_from_its_start(bench: Bench) -> None:
 def test_one_read_is_bounded_and_goes_on(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(_growing, limit, most)
+    monkeypatch.setattr(_tail_reader, limit, most)
     bench.log(*((step, {"loss": 1.0}) for step in range(30)))
     append(bench.top / SECOND / "run-tiny.wandb", *(history(step, {"loss": 1.0}) for step in range(30)))
     assert len(bench.connect().read("").rows) < 30

@@ -22,7 +22,7 @@ def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int
     """
     from pathlib import Path
 
-    from herorun.commands._said import show
+    from herorun.commands._output import show
     from herorun.operations.orders.acknowledge import acknowledge
     from herorun.runs import watched_run
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from herorun.commands._uncontracted import named_job, naming, one_of_both
+from herorun.commands._adhoc import named_job, naming, one_of_both
 
 
 @click.command(short_help="Wait for one thing of a run, by short looks; it always ends.")

@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._uncontracted import babysit_job, options, resumable
+from herorun.commands._adhoc import babysit_job, options, resumable
 
 
 @click.command(short_help="Watch runs, tell, relaunch and escalate under the contract.")

@@ -40,7 +40,7 @@ def command(
     """
     from pathlib import Path
 
-    from herorun.commands._said import show_lines
+    from herorun.commands._output import show_lines
     from herorun.operations.report.compare import compare_two
 
     told = compare_two(Path(start), (a, b), gates, metrics, window, repeat)

@@ -18,7 +18,7 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> int:
     """
     from click.shell_completion import get_completion_class
 
-    from herorun.commands._completing import VARIABLE
+    from herorun.commands._completion import VARIABLE
 
     kind = get_completion_class(shell)
     assert kind is not None

@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._yes import yes
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Say no to the relaunch that is asked for.")
@@ -24,7 +24,7 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun.commands._said import show
+    from herorun.commands._output import show
     from herorun.operations.orders.acknowledge import answer
     from herorun.runs import watched_run
 

@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._yes import yes
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Go on as another run: new contract, identity, root, logbook and issue.")
@@ -51,7 +51,7 @@ def command(
     from dataclasses import replace
     from pathlib import Path
 
-    from herorun.commands._said import SaidFirst, show
+    from herorun.commands._output import SaidFirst, show
     from herorun.operations.orders.fork import fork
     from herorun.runs import watched_run
 

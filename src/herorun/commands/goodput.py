@@ -22,7 +22,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from herorun.commands._said import show_lines
+    from herorun.commands._output import show_lines
     from herorun.operations.report.goodput import account
     from herorun.runs import watched_run
 

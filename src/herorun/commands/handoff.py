@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._yes import yes
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Hand the watch over to another machine, or take over a stale one.")
@@ -29,7 +29,7 @@ def command(start: str, run: str, to: str | None, take: bool, wait: str, reason:
     """
     from pathlib import Path
 
-    from herorun.commands._said import show
+    from herorun.commands._output import show
     from herorun.core.errors import WrongUse
     from herorun.core.stop_condition import seconds_of
     from herorun.operations.orders.handoff import hand_over, take_over

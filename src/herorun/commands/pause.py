@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._yes import yes
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Hold the babysitter's hands still for a while; it goes on watching.")
@@ -25,7 +25,7 @@ def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int
     """
     from pathlib import Path
 
-    from herorun.commands._said import show
+    from herorun.commands._output import show
     from herorun.core.stop_condition import parse_moment
     from herorun.operations.orders.pause import pause
     from herorun.runs import watched_run

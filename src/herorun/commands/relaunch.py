@@ -2,8 +2,8 @@
 
 import click
 
-from herorun.commands._uncontracted import naming, one_of_both, ordered_job
-from herorun.commands._yes import yes
+from herorun.commands._adhoc import naming, one_of_both, ordered_job
+from herorun.commands._options import yes
 
 
 @click.command(
@@ -52,7 +52,7 @@ def command(
     """
     from pathlib import Path
 
-    from herorun.commands._said import show
+    from herorun.commands._output import show
     from herorun.core.stop_condition import seconds_of
     from herorun.operations.jobs.orders import resubmit_job
     from herorun.operations.orders.stop_and_relaunch import relaunch_by_hand

@@ -29,7 +29,7 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.commands._said import show_lines
+    from herorun.commands._output import show_lines
     from herorun.core.stop_condition import parse_since
     from herorun.operations.babysit.replay import replay_run
     from herorun.runs import watched_run

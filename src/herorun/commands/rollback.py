@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._yes import yes
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Go back to an earlier checkpoint, as the same run, through the launch gate.")
@@ -48,7 +48,7 @@ def command(
     from dataclasses import replace
     from pathlib import Path
 
-    from herorun.commands._said import SaidFirst, show
+    from herorun.commands._output import SaidFirst, show
     from herorun.core.stop_condition import seconds_of
     from herorun.operations.orders.rollback import rollback
     from herorun.runs import watched_run

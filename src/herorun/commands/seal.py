@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._yes import yes
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Ask the seal gate; then state, tag, push and tell.")

@@ -65,7 +65,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
 
 
 def _show(told: "Mapping[str, Any]", glance: "Glance") -> None:
-    from herorun.commands._glance import glance_rows
+    from herorun.commands._run_table import glance_rows
     from herorun.output.status import show_status
     from herorun.system.clock import now
 
@@ -74,7 +74,7 @@ def _show(told: "Mapping[str, Any]", glance: "Glance") -> None:
 
 def _show_table(glances: "Sequence[Glance]") -> None:
     from herorun import output
-    from herorun.commands._glance import alert_lines, table_of
+    from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now
 
     out = output.console()

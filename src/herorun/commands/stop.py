@@ -2,8 +2,8 @@
 
 import click
 
-from herorun.commands._uncontracted import naming, one_of_both, ordered_job
-from herorun.commands._yes import yes
+from herorun.commands._adhoc import naming, one_of_both, ordered_job
+from herorun.commands._options import yes
 
 
 @click.command(short_help="Stop the running job, and wait until it has ended.")
@@ -29,7 +29,7 @@ def command(start: str, /, run: str | None, reason: str, wait: str, as_json: boo
     """
     from pathlib import Path
 
-    from herorun.commands._said import show
+    from herorun.commands._output import show
     from herorun.core.stop_condition import seconds_of
     from herorun.operations.jobs.orders import stop_job
     from herorun.operations.orders.stop_and_relaunch import stop

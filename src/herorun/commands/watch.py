@@ -113,7 +113,7 @@ def _is_unseen(glance: "Glance") -> bool:
 
 
 def _print(out: Any, found: "list[Glance]") -> None:
-    from herorun.commands._glance import alert_lines, table_of
+    from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now
 
     if not found:
@@ -131,7 +131,7 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     from rich.live import Live
 
     from herorun import output
-    from herorun.commands._keys import keys
+    from herorun.commands._keyboard import keys
     from herorun.core.run_summary import worst_first
     from herorun.operations.health.shared_polls import Looks
 
@@ -149,7 +149,7 @@ def _page(found: "list[Glance]", out: Any) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    from herorun.commands._glance import alert_lines, table_of
+    from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now
 
     at = now()

@@ -8,10 +8,10 @@ from typing import Self
 
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
 from herorun.core.journal import Line, Memory
-from herorun.record import upkeep
-from herorun.record.content import Content, Pushed, missing
-from herorun.record.reading import LARGEST
-from herorun.record.writing import WRITER, Writing
+from herorun.record import maintenance
+from herorun.record.model import Content, Pushed, missing
+from herorun.record.reader import LARGEST
+from herorun.record.writer import WRITER, Writing
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, push
@@ -169,7 +169,7 @@ class Record(Writing):
         self._must_hold_this_run(theirs)
         content = self._load(theirs)
         with contextlib.suppress(HerorunError, OSError):
-            upkeep.pack_new(self.repository, self.slug, content)
+            maintenance.pack_new(self.repository, self.slug, content)
         return content
 
     def _must_be_a_branch_of_its_own(self) -> None:

@@ -14,7 +14,7 @@ from herorun.core.environment import admissible, is_machines, looks_secret
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._asked import secret_values
+from herorun.schedulers._validate import secret_values
 from herorun.system.files import write_whole
 
 _FILE = "environment.json"

@@ -10,7 +10,7 @@ from herorun.core.admission.hardware import tpu
 from herorun.core.contract import Duration
 from herorun.core.evidence import Offered
 from herorun.core.trust import NeedsTrust
-from herorun.schedulers._words import long_argument, word_of
+from herorun.schedulers._option_types import long_argument, word_of
 
 OURS = {
     "env-vars": "variables go by [command] env",

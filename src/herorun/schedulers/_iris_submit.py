@@ -16,7 +16,7 @@ from pathlib import Path
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.ports import Submission
 from herorun.schedulers._iris_options import Options
-from herorun.schedulers._words import must_be_variables
+from herorun.schedulers._option_types import must_be_variables
 
 ADMISSION = "herorun-admission.json"
 FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")  # iris would pass them on by itself, whatever the contract says

@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.schedulers._error_line import said_by
 from herorun.schedulers._instance import last_lines
-from herorun.schedulers._nel_ask import Launcher
-from herorun.schedulers._nel_doubts import Behind, Doubts, changed, settled
-from herorun.schedulers._nel_judge import Part, local_part, slurm_part
+from herorun.schedulers._nel_client import Launcher
+from herorun.schedulers._nel_confirmation import Behind, Doubts, changed, settled
 from herorun.schedulers._nel_options import Options
-from herorun.schedulers._nel_rows import Entry, entries, errors_in, stages, statuses
-from herorun.schedulers._nel_scores import LONGEST, RESULTS, scores
+from herorun.schedulers._nel_parse import Entry, entries, errors_in, stages, statuses
+from herorun.schedulers._nel_results import LONGEST, RESULTS, scores
 from herorun.schedulers._nel_slurm import SlurmJobs
-from herorun.schedulers._said import said_by
+from herorun.schedulers._nel_state import Part, local_part, slurm_part
 from herorun.system.clock import now
 
 Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]  # by job: nel's word, and Slurm's

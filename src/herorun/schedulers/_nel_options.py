@@ -10,8 +10,8 @@ from pydantic import ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.errors import WrongUse
 from herorun.core.trust import NeedsTrust
+from herorun.schedulers._option_types import Absolute
 from herorun.schedulers._road import Login
-from herorun.schedulers._words import Absolute
 
 OUTPUT = "execution.output_dir"
 _CONFIG = re.compile(r"[^\0\n=]+\.ya?ml")

@@ -6,14 +6,14 @@ from datetime import timedelta
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unsure
-from herorun.schedulers._kept import Kept
-from herorun.schedulers._nel_judge import Nowhere
 from herorun.schedulers._nel_options import Options
-from herorun.schedulers._nel_rows import Entry, last_ids
+from herorun.schedulers._nel_parse import Entry, last_ids
+from herorun.schedulers._nel_state import Nowhere
 from herorun.schedulers._road import Road, road_to
-from herorun.schedulers._slurm_ask import Programs, new_parted
-from herorun.schedulers._slurm_judge import Books, judge
-from herorun.schedulers._slurm_rows import Row, sacct_rows, sacct_words
+from herorun.schedulers._slurm_client import Programs, new_parted
+from herorun.schedulers._slurm_parse import Row, sacct_rows, sacct_words
+from herorun.schedulers._slurm_state import Books, judge
+from herorun.schedulers._submission_record import Kept
 
 _ABSENT = 44
 _NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'

@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.admission.hardware import tpu
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
-from herorun.schedulers._ray_answers import Record, time_of
+from herorun.schedulers._ray_parse import Record, time_of
 
 
 @dataclass(frozen=True)

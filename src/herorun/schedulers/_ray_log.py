@@ -4,8 +4,8 @@ import re
 from urllib.parse import urlencode
 
 from herorun.core.errors import CouldNotLook
-from herorun.schedulers._ray_answers import STATES, Record
-from herorun.schedulers._ray_look import Look
+from herorun.schedulers._ray_parse import STATES, Record
+from herorun.schedulers._ray_snapshot import Look
 
 MOST = 2**20  # bytes of a log that are kept
 _PREFACE = 2  # lines of Ray's own; the command that one of them repeats may have more

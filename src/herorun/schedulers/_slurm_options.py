@@ -8,8 +8,8 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
 from herorun.core.trust import NeedsTrust
+from herorun.schedulers._option_types import Absolute, long_argument, word_of
 from herorun.schedulers._road import Login
-from herorun.schedulers._words import Absolute, long_argument, word_of
 
 # Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it answers.
 OURS = {

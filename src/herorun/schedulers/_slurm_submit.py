@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Submission
+from herorun.schedulers._option_types import must_be_variables
 from herorun.schedulers._slurm_options import Options, slurm_time
-from herorun.schedulers._slurm_rows import Tag
-from herorun.schedulers._words import must_be_variables
+from herorun.schedulers._slurm_parse import Tag
 
 NO_FOLDER, NO_PROGRAM = 76, 127  # exit codes of our own shell words
 # Variables that sbatch takes for arguments, and what an outer job leaves behind.

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.remote_target import Login, Name
 from herorun.core.trust import NeedsTrust
-from herorun.schedulers._words import Absolute
+from herorun.schedulers._option_types import Absolute
 
 
 def _no_top(value: str) -> str:

@@ -14,12 +14,12 @@ from herorun.core.environment import MACHINE
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers import _processes, _ssh_look, _ssh_start, _supervise
+from herorun.schedulers import _processes, _ssh_probe, _ssh_remote_start, _supervisor
 from herorun.system import _remote_agent
 from herorun.system.remote_python import Program, own_file, source
 
-LOOKING = Program(tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_look)))
-ACTING = Program((*LOOKING.files, own_file(_supervise), own_file(_ssh_start)))
+LOOKING = Program(tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_probe)))
+ACTING = Program((*LOOKING.files, own_file(_supervisor), own_file(_ssh_remote_start)))
 
 
 def request_of(submission: Submission, code: str, admission: str, folder: str, ship: bool) -> dict[str, Any]:

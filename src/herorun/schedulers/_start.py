@@ -14,7 +14,7 @@ from typing import Any
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.ports import Submission
 from herorun.core.redaction.scrub import scrub_tree
-from herorun.schedulers import _supervise
+from herorun.schedulers import _supervisor
 from herorun.system.files import hold
 
 
@@ -66,7 +66,7 @@ def lock_if_free(path: Path) -> Iterator[int | None]:
 def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedelta) -> None:
     """Returns when the job runs, or is recorded as failed."""
     name = order["request"]["instance"]
-    command = (sys.executable, "-I", "-S", "-X", "utf8", _supervise.__file__, name)
+    command = (sys.executable, "-I", "-S", "-X", "utf8", _supervisor.__file__, name)
     try:
         supervisor = subprocess.Popen(
             command,

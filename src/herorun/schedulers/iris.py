@@ -16,20 +16,21 @@ from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
-from herorun.schedulers import _kept as keeping
-from herorun.schedulers._acting import end_once, known_job, taken_after
-from herorun.schedulers._asked import must_be_instance
-from herorun.schedulers._iris_ask import USAGE, CommandLine
-from herorun.schedulers._iris_judge import gang_of, judge, root_of
+from herorun.schedulers import _submission_record as keeping
+from herorun.schedulers._error_line import said_by
+from herorun.schedulers._idempotent import end_once, known_job, taken_after
+from herorun.schedulers._iris_client import USAGE, CommandLine
 from herorun.schedulers._iris_options import Options as Options
 from herorun.schedulers._iris_options import asked_of
-from herorun.schedulers._iris_rows import (
+from herorun.schedulers._iris_parse import (
     Listing,
     Row,
     beginning_of,
     stop_words,
     submitted_id,
 )
+from herorun.schedulers._iris_state import gang_of, judge, root_of
+from herorun.schedulers._iris_state_names import state_of
 from herorun.schedulers._iris_submit import (
     bundled,
     must_be_sound,
@@ -38,9 +39,8 @@ from herorun.schedulers._iris_submit import (
     shown,
     unknown_flags,
 )
-from herorun.schedulers._iris_words import state_of
-from herorun.schedulers._kept import Kept
-from herorun.schedulers._said import said_by
+from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 from herorun.system.files import locked
 

@@ -21,11 +21,11 @@ from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
-from herorun.schedulers._asked import must_be_instance
 from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._logs import part_here
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
+from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 from herorun.system.files import create_whole
 from herorun.system.reserve import reserves_at

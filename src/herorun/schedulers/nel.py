@@ -19,22 +19,22 @@ from herorun.core.evidence import Job, Offered
 from herorun.core.finding import count
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
-from herorun.schedulers import _kept as keeping
-from herorun.schedulers._acting import end_once, known_job
-from herorun.schedulers._asked import must_be_instance, secret_values
+from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._environment import machine_environment
-from herorun.schedulers._nel_ask import refusal
+from herorun.schedulers._idempotent import end_once, known_job
+from herorun.schedulers._nel_client import refusal
 from herorun.schedulers._nel_hardware import asked_of
 from herorun.schedulers._nel_jobs import Asked, NelJobs
-from herorun.schedulers._nel_judge import Part, judge
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
 from herorun.schedulers._nel_options import Options as Options
-from herorun.schedulers._nel_rows import (
+from herorun.schedulers._nel_parse import (
     Entry,
     invocation_in,
     of_output,
 )
-from herorun.schedulers._nel_sight import Sight, of_runs
+from herorun.schedulers._nel_snapshot import Sight, of_runs
+from herorun.schedulers._nel_state import Part, judge
+from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked
 

@@ -18,16 +18,16 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
-from herorun.schedulers._asked import must_be_instance
-from herorun.schedulers._ray_answers import Record, Stop, state_of
-from herorun.schedulers._ray_call import Dashboard
+from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import began, hardware_of
+from herorun.schedulers._ray_local_state import Notes, Sent
 from herorun.schedulers._ray_log import read_log
-from herorun.schedulers._ray_look import Look
-from herorun.schedulers._ray_notes import Notes, Sent
 from herorun.schedulers._ray_options import Options as Options
 from herorun.schedulers._ray_package import package, plan_of
+from herorun.schedulers._ray_parse import Record, Stop, state_of
 from herorun.schedulers._ray_request import PLAN, Needs, Where, request_of
+from herorun.schedulers._ray_snapshot import Look
+from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 
 UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack

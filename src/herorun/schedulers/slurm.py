@@ -18,23 +18,22 @@ from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
 from herorun.core.remote_target import Login, Reach
-from herorun.schedulers import _kept as keeping
-from herorun.schedulers._acting import end_once, known_job, taken_after
-from herorun.schedulers._asked import must_be_instance, secret_values
-from herorun.schedulers._kept import Kept
+from herorun.schedulers import _submission_record as keeping
+from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._road import Road, road_to
-from herorun.schedulers._slurm_ask import Programs, refusal
-from herorun.schedulers._slurm_far import FarFiles, HereFiles, files_for
-from herorun.schedulers._slurm_judge import Books, judge, live_jobs, needs_books, ours
-from herorun.schedulers._slurm_offer import offered, partition_words
+from herorun.schedulers._slurm_client import Programs, refusal
+from herorun.schedulers._slurm_files import FarFiles, HereFiles, files_for
+from herorun.schedulers._slurm_limits import offered, partition_words
 from herorun.schedulers._slurm_options import Options as Options
-from herorun.schedulers._slurm_rows import (
+from herorun.schedulers._slurm_parse import (
     Row,
     Tag,
     log_in,
     programs,
 )
-from herorun.schedulers._slurm_sight import ByName, Sight, by_name, not_live
+from herorun.schedulers._slurm_snapshot import ByName, Sight, by_name, not_live
+from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_state_names import state_of
 from herorun.schedulers._slurm_submit import (
     Where,
     handed_over,
@@ -45,7 +44,8 @@ from herorun.schedulers._slurm_submit import (
     sbatch_words,
     shown,
 )
-from herorun.schedulers._slurm_words import state_of
+from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked
 

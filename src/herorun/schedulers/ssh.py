@@ -24,10 +24,10 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
 from herorun.core.remote_target import Login, Reach
 from herorun.schedulers import _ssh_request as build
-from herorun.schedulers._asked import must_be_instance, secret_values
 from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_options import Options as Options
-from herorun.schedulers._ssh_seen import answer_of, asked_for, job_seen
+from herorun.schedulers._ssh_parse import answer_of, asked_for, job_seen
+from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.remote_python import far_to, readable
 from herorun.system.transport import ssh_argv

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Submodule
-from herorun.sources._hidden import hidden_edits
-from herorun.sources._importable import importable
-from herorun.sources._place import Whereabouts, whereabouts
-from herorun.sources._pointers import pointers
+from herorun.sources._assume_unchanged import hidden_edits
+from herorun.sources._lfs_pointers import pointers
 from herorun.sources._status import Look, look, shown
+from herorun.sources._untracked_imports import importable
+from herorun.sources._worktree_kind import Whereabouts, whereabouts
 from herorun.system.git import Repository
 from herorun.system.git.tips import Probe, containing, known
 

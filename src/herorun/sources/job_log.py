@@ -10,7 +10,7 @@ from herorun.core.triage.classes import Loads
 from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.match import Match
 from herorun.core.triage.signatures import Catalogue
-from herorun.sources._catalogue import catalogue_of
+from herorun.sources._signatures import catalogue_of
 
 PATHS = ("path", "file", "latest")
 

@@ -8,7 +8,7 @@ from herorun.core.evidence import Candidate, Checkpoints, History, Nothing, Reco
 from herorun.core.lineage import acceptable
 from herorun.core.ports import Rule, Store
 from herorun.core.redaction.scrub import scrub
-from herorun.sources.roots import lifetimes
+from herorun.sources.bucket_rules import lifetimes
 
 
 def read_recovery_source(

@@ -10,7 +10,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, judged
 from herorun.core.triage.verdict import Judgement
-from herorun.sources._catalogue import catalogue_of
+from herorun.sources._signatures import catalogue_of
 
 
 def read_triage(

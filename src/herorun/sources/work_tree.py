@@ -10,14 +10,14 @@ from pathlib import Path
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import WorkTree
-from herorun.sources._hidden import hidden_edits
-from herorun.sources._importable import importable, led_out, roots_of
-from herorun.sources._likeness import likeness
-from herorun.sources._place import keeps_modes, replaced, whereabouts
-from herorun.sources._pointers import pointers
+from herorun.sources._assume_unchanged import hidden_edits
+from herorun.sources._lfs_pointers import pointers
+from herorun.sources._mode_only_changes import likeness
 from herorun.sources._settings import hiding_settings
 from herorun.sources._status import look, shown
 from herorun.sources._submodules import insides
+from herorun.sources._untracked_imports import importable, led_out, roots_of
+from herorun.sources._worktree_kind import keeps_modes, replaced, whereabouts
 from herorun.system.git import Repository
 
 

@@ -12,7 +12,7 @@ from herorun.core.ports import Entry, FileDigest, Rule
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._fsspec import Refused
 from herorun.stores._objects import At, Objects
-from herorun.stores._probing import OWN, clean, demand, tried
+from herorun.stores._write_probe import OWN, clean, demand, tried
 
 REQUESTS = 16  # at once, where each object is asked for its checksums
 _PINNED = re.compile(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")

@@ -14,7 +14,7 @@ from herorun.core.doctor_report import Fit, Part
 from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.stores._fsspec import DEADLINE, NOW, Malformed, Refused, Requests
 from herorun.stores._gs_client import EXPIRED, NONE, login, opened, words
-from herorun.stores._gs_rules import rules_of
+from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, Facts
 

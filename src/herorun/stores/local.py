@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
 from herorun.core.redaction.scrub import scrub
-from herorun.stores._probing import OWN, clean, demand, tried
 from herorun.stores._reading import as_digests, stamps
+from herorun.stores._write_probe import OWN, clean, demand, tried
 from herorun.system import _file_digests
 from herorun.system.files import create_whole, hold, write_whole
 
@@ -32,7 +32,7 @@ class Options(BaseModel):
 def connect(options: Options, place: Place) -> Store:
     """A path without a scheme is a path of the machine where the job runs."""
     if place.reach:
-        from herorun.stores._over_ssh import OverSsh
+        from herorun.stores._ssh import OverSsh
 
         return OverSsh(place.reach)
     return LocalStore()

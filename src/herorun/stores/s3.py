@@ -25,7 +25,7 @@ from herorun.stores._s3_client import (
     opened,
     refusing,
 )
-from herorun.stores._s3_rules import rules_of
+from herorun.stores._s3_lifecycle import rules_of
 
 T = TypeVar("T")
 LOGIN = "AWS"

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from herorun.trackers._protobuf_wire import BYTES, EIGHT, FOUR, VARINT, double, fields, signed, varint
 from herorun.trackers._tensors import number_of
-from herorun.trackers._wire import BYTES, EIGHT, FOUR, VARINT, double, fields, signed, varint
 
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5  # of Event
 _VALUE = 1  # of Summary

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator
 
-from herorun.trackers._wire import BYTES, EIGHT, FOUR, VARINT, Malformed, fields, signed, varint
+from herorun.trackers._protobuf_wire import BYTES, EIGHT, FOUR, VARINT, Malformed, fields, signed, varint
 
 _DTYPE, _SHAPE, _CONTENT, _HALF = 1, 2, 4, 13  # of TensorProto
 _BFLOAT16, _HALF_FLOAT = 14, 19

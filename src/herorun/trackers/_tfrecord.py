@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from herorun.trackers._crc32c import masked
-from herorun.trackers._growing import MOST_ZEROS, data_after
+from herorun.trackers._tail_reader import MOST_ZEROS, data_after
 
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
 _FOOTER = 4  # bytes: the masked CRC-32C of the content

@@ -8,8 +8,18 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from herorun.core.ports import Row
-from herorun.trackers._leaves import NON_FINITE, numbers_in
-from herorun.trackers._wire import BYTES, EIGHT, VARINT, Malformed, double, fields, signed, varint, zigzag
+from herorun.trackers._flatten import NON_FINITE, numbers_in
+from herorun.trackers._protobuf_wire import (
+    BYTES,
+    EIGHT,
+    VARINT,
+    Malformed,
+    double,
+    fields,
+    signed,
+    varint,
+    zigzag,
+)
 
 HISTORY, CONFIG, RUN, EXIT = 2, 5, 17, 18  # of Record
 _KINDS = frozenset(range(2, 28)) - {16, 19}  # a record is one of these

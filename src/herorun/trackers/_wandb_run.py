@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from herorun.trackers._wire import BYTES, VARINT, fields, signed
+from herorun.trackers._protobuf_wire import BYTES, VARINT, fields, signed
 
 _RUN_ID, _CONFIG, _DISPLAY_NAME = 1, 4, 8  # of RunRecord
 _EXIT_CODE = 1  # of RunExitRecord

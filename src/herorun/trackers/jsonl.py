@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.remote_target import Reach
-from herorun.trackers._growing import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
-from herorun.trackers._reach import file_path, opener
+from herorun.trackers._open_remote import file_path, opener
+from herorun.trackers._tail_reader import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
 LONGEST_LINE = 16 << 20

@@ -14,8 +14,8 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
-from herorun.trackers._growing import Batch, Mark, read_growing, skip_hole
-from herorun.trackers._reach import local_path
+from herorun.trackers._open_remote import local_path
+from herorun.trackers._tail_reader import Batch, Mark, read_growing, skip_hole
 from herorun.trackers.json_rows import Unusable, parse_row
 
 LONGEST_LINE = 16 << 20

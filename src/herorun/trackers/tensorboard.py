@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._events import Event, event_of
-from herorun.trackers._growing import Batch, Mark, read_growing
-from herorun.trackers._reach import local_path
+from herorun.trackers._open_remote import local_path
+from herorun.trackers._protobuf_wire import Malformed
+from herorun.trackers._tail_reader import Batch, Mark, read_growing
 from herorun.trackers._tfrecord import records
-from herorun.trackers._wire import Malformed
 
 _MARK = ".tfevents."
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerAlert
 from herorun.core.ports import Place, Row, Rows, Tracker
-from herorun.trackers._leaves import numbers
-from herorun.trackers._reach import local_path
+from herorun.trackers._flatten import numbers
+from herorun.trackers._open_remote import local_path
 from herorun.trackers._sqlite import changed, reading
 
 MOST_ROWS = 50_000  # a read; the cursor goes on from there

@@ -25,7 +25,7 @@ from herorun.core.identity.fork import fork_point
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
-from herorun.trackers.wandb_answers import OTHER_FORM, identity_of, rows_of, said
+from herorun.trackers._wandb_response import OTHER_FORM, identity_of, rows_of, said
 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
@@ -145,7 +145,7 @@ def _unreadable(error: Exception) -> str:
 
 def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
     """The answer of W&B's client in a fresh process, or in its place a `fault`, as `wandb_reading` words it."""
-    argv = [sys.executable, "-P", "-m", "herorun.trackers.wandb_reading"]
+    argv = [sys.executable, "-P", "-m", "herorun.trackers._wandb_worker"]
     env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("WANDB_")}
     with TemporaryDirectory(prefix="herorun-wandb-", ignore_cleanup_errors=True) as scratch:
         try:

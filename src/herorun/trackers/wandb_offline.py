@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Place, Rows, Tracker
-from herorun.trackers._growing import Batch, Mark, read_growing
-from herorun.trackers._reach import local_path
-from herorun.trackers._wandb_glance import beginning_of, glance_of
-from herorun.trackers._wandb_log import records
+from herorun.trackers._leveldb_log import records
+from herorun.trackers._open_remote import local_path
+from herorun.trackers._protobuf_wire import Malformed
+from herorun.trackers._tail_reader import Batch, Mark, read_growing
+from herorun.trackers._wandb_edges import beginning_of, glance_of
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
-from herorun.trackers._wire import Malformed
 
 _FOLDER = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
 _FILE = re.compile(r"run-.+\.wandb", re.DOTALL)

@@ -11,7 +11,7 @@ from herorun import cli
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place
-from herorun.schedulers.by_id import ray as by_id
+from herorun.schedulers.external import ray as by_id
 from services.ray_service import Head
 from stories import eventually, forget
 

@@ -22,7 +22,7 @@ from herorun.operations.jobs.watch import Seen, news_of
 from herorun.operations.record import registry
 from herorun.operations.record import session as sessions
 from herorun.operations.record.session import Session, change_jobs, read_jobs, session_here
-from herorun.schedulers import _nel_doubts
+from herorun.schedulers import _nel_confirmation
 from herorun.system.files import is_locked
 from jobs_alone import Alone
 from stories import Story, eventually, forget
@@ -280,7 +280,7 @@ def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_sec
     assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
     soon = jobs(alone, capsys, "watch", "--once")
     assert (soon.code, soon.out, len(held(alone))) == (3, "", 1)
-    monkeypatch.setattr(_nel_doubts, "AGAIN", timedelta(0))
+    monkeypatch.setattr(_nel_confirmation, "AGAIN", timedelta(0))
     second = jobs(alone, capsys, "watch", "--once")
     assert (second.code, held(alone)) == (3, [])
     assert "nel 15be12f8: ERROR: nel says 'error' of 15be12f8.0 since" in second.out

@@ -11,7 +11,7 @@ from builders import a_job
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Origin, Unsure
 from herorun.operations.launch import start_instance
-from herorun.schedulers.by_id.local import LocalById
+from herorun.schedulers.external.local import LocalById
 from herorun.schedulers.local import Local
 from stories import SLUG, WAIT, Story, eventually, seal_by_hand
 

@@ -40,8 +40,8 @@ from herorun.operations.record.lease import HeldInOtherClone, take_in_time
 from herorun.operations.record.page import send_pages
 from herorun.record import Known, Pushed
 from herorun.runs import Run, Watched
+from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
-from herorun.sources.own_log import keep_own_log
 from herorun.system.clock import now
 from herorun.system.files import append_line, locked
 

@@ -31,7 +31,7 @@ def adapter_for(facts: Facts, folder: Path) -> Any:
         told["cluster"] = address_of(facts.cluster)
     place = str(folder)
     options = {name: value for name, value in told.items() if value}
-    return discover.connect("schedulers.by_id", facts.kind, {}, Place("job", place, place, place), options)
+    return discover.connect("schedulers.external", facts.kind, {}, Place("job", place, place, place), options)
 
 
 class Followed:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Entry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
-from herorun.stores.layouts._named import Named, stem
+from herorun.stores.layouts._naming import Named, stem
 
 MARKER = ".metadata"
 EXPORT = "model.safetensors.index.json"

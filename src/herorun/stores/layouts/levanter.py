@@ -19,7 +19,7 @@ from herorun.stores.layouts._contents import (
     visible,
     wrong_step,
 )
-from herorun.stores.layouts._named import Named, stem
+from herorun.stores.layouts._naming import Named, stem
 
 MARKER = "metadata.json"
 MANIFEST = "manifest.json"

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
-from herorun.stores.layouts._named import Named, Naming
+from herorun.stores.layouts._naming import Named, Naming
 from herorun.stores.layouts.dcp import shard_problem
 
 META = "meta.pt"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Entry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, visible
-from herorun.stores.layouts._named import Named, stem
+from herorun.stores.layouts._naming import Named, stem
 from herorun.stores.layouts.dcp import shard_problem
 
 TRACKER = "latest_checkpointed_iteration.txt"

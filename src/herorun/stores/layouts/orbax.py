@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
-from herorun.stores.layouts._named import Named, Naming
+from herorun.stores.layouts._naming import Named, Naming
 
 METADATA = "_CHECKPOINT_METADATA"
 COMMIT = "commit_success.txt"

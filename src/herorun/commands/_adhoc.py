@@ -1,0 +1,177 @@
+"""`herorun babysit --job`: what a person says of a job without a contract, and the watch over it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from herorun.commands._options import Command
+
+if TYPE_CHECKING:
+    from herorun.core.adhoc_jobs.spec import Facts
+    from herorun.operations.jobs.run import JobRun
+    from herorun.operations.jobs.tick import JobTurn
+
+NAMING = (
+    click.option("--job", metavar="ID", help="A job without a contract, by the id that its back end gave it."),
+    click.option("--scheduler", metavar="KIND", help="Whose id it is: iris, ray, slurm, nel, launcher or local."),
+    click.option("--cluster", metavar="NAME", help="The cluster, by its short name or, for Ray, its dashboard's address."),
+    click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
+    click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
+    click.option("--host", metavar="HOST", help="The login node that is asked over ssh."),
+    click.option("--user", metavar="USER", help="The user there."),
+    click.option("--log", metavar="FILE", help="The job's log, where its scheduler does not tell."),
+)  # fmt: skip
+WATCHING = (
+    click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
+    click.option("--notify", metavar="NAMES", help="Variables with the addresses of channels, which are told too: SLACK,MAIL."),
+    click.option("--anew", is_flag=True, help="The id is another job's than that which was watched by it before."),
+    click.option("--every", metavar="DURATION", help="Time between two looks at such a job: 570s where it is not given."),
+)  # fmt: skip
+
+
+def options(command: Command) -> Command:
+    for option in reversed((*NAMING, *WATCHING)):
+        command = option(command)
+    return command
+
+
+def naming(command: Command) -> Command:
+    """Those alone that say which job."""
+    for option in reversed(NAMING):
+        command = option(command)
+    return command
+
+
+def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
+    """The run of the job that the options name, without a word in its journal."""
+    from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.run import open_job
+
+    if not told.get("job"):
+        raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
+    return open_job(_facts(Path(start), told))
+
+
+def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]":
+    """The job that a person orders about, begun, and its state file; what is not given stands in that file."""
+    from dataclasses import replace
+
+    from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.babysit import ready
+    from herorun.operations.jobs.clusters import with_config
+    from herorun.operations.jobs.paths import placed
+    from herorun.operations.jobs.state_file import of_job
+
+    given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
+    if not given.get("job"):
+        raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
+    known = of_job(Path(start), given["job"])
+    if known is None:
+        return ready(_facts(Path(start), told), Path(start))[:2]
+    more = {name: value for name, value in given.items() if name != "job"}
+    if "cluster" in more:
+        more.setdefault("config", "")  # of the cluster that is named now, not of the one that was
+    return ready(placed(with_config(replace(known, **more), Path(start)), Path(start)), Path(start))[:2]
+
+
+def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
+    from herorun.core.errors import WrongUse
+
+    if run and any(told.values()):
+        raise WrongUse("--job and what belongs to it name a job without a contract: name no run beside it.")
+
+
+def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None) -> int:
+    """Without a job the newest state file says which; `WrongUse` where neither does."""
+    from datetime import timedelta
+
+    from herorun import output
+    from herorun.core.errors import WrongUse
+    from herorun.core.stop_condition import Until, parse_until, seconds_of
+    from herorun.operations.jobs.babysit import ready, tick_job, watch_job
+    from herorun.operations.jobs.run import CADENCE
+    from herorun.system.clock import now
+
+    every = told.pop("every", None)
+    cadence = timedelta(seconds=seconds_of(every, "--every")) if every else CADENCE
+    end = parse_until(until, now()) if until else Until()
+    anew = bool(told.pop("anew", None))
+    if anew and not told.get("job"):
+        raise WrongUse("--anew begins a new watch of a job: name it with --job and --scheduler.")
+    run, path, notices = ready(_facts(Path(start), told), Path(start), cadence, anew)
+    for notice in notices:
+        output.say(run.facts.job, notice)
+    if not as_json:
+        click.echo(f"{run.facts.job}: state file {path}, journal {run.record.path}")
+
+    def report(run: "JobRun", turn: "JobTurn") -> None:
+        _show(run, turn, as_json)
+        if not as_json and end.reached(turn.step, now()):
+            click.echo(f"{_job(run)}: watched until {end}: {turn.progress}")
+
+    if once:
+        turn = tick_job(run, path)
+        _show(run, turn, as_json)
+        return turn.code
+    return watch_job(run, path, report, end)
+
+
+def _job(run: "JobRun") -> str:
+    return run.current.job if run.current else run.facts.job
+
+
+def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
+    from herorun import output
+    from herorun.output.status import show_turn
+
+    if as_json:
+        output.show_json_line({"job": _job(run), "slug": run.slug, **turn.as_json()})
+    else:
+        show_turn(_job(run), turn)
+
+
+def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
+    from herorun.commands._prompts import asked_for
+    from herorun.core.adhoc_jobs.spec import Facts, must_be_id, must_be_whole
+    from herorun.operations.jobs.clusters import with_config
+    from herorun.operations.jobs.paths import placed
+
+    given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
+    if not given or set(given) <= {"resubmit", "notify"}:
+        return _resumed(start, given)
+    facts = Facts(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
+    if facts.job and facts.kind:
+        must_be_id(facts.kind, facts.job)
+    facts = asked_for(with_config(facts, start), start)
+    must_be_whole(facts)
+    return placed(facts, start)
+
+
+def _resumed(start: Path, given: dict[str, str]) -> "Facts":
+    from dataclasses import replace
+
+    from herorun import output
+    from herorun.core.adhoc_jobs.spec import must_be_whole
+    from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.state_file import newest
+
+    found = newest(start)
+    if found is None:
+        raise WrongUse(
+            "There is no state file in scratch/ to go on from: name the job with --job and --scheduler."
+        )
+    facts, path, faults = found
+    for fault in faults:
+        output.say(facts.job, f"{fault}; {path} is gone on with")
+    facts = replace(facts, **given)
+    must_be_whole(facts)
+    return facts
+
+
+def resumable(start: str) -> bool:
+    """Whether there is a state file to go on from."""
+    from herorun.core.adhoc_jobs.state_file import FOLDER, newest_first
+
+    folder = Path(start) / FOLDER
+    return folder.is_dir() and bool(newest_first(path.name for path in folder.iterdir()))

@@ -1,0 +1,69 @@
+"""What a mistyped command is answered: what is wrong, an example of that command, and which runs there are."""
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+import click
+
+from herorun.commands._completion import RUNS, slugs_at
+
+ANYWHERE = ("-C", "-q", "--quiet", "-v", "--verbose")  # options of herorun itself
+WORDS = {"help": "herorun --help", "version": "herorun --version"}
+ONCE = "`herorun status` looks once, and `herorun status --all` at every run."
+NO_FORCE = "There is no --force: a person signs what is acceptable, `herorun waive CHECK RUN` prints what."
+
+
+def in_words(error: click.UsageError) -> str:
+    """The whole answer, for standard error."""
+    context = error.ctx
+    said = f"herorun: {_first(error, context)}"
+    if context is None or context.parent is None:
+        return f"{said}\n`herorun --help` lists the commands."
+    if isinstance(error, click.MissingParameter) and error.param and error.param.name in RUNS:
+        runs = slugs_at(Path(context.find_root().params.get("start") or "."))
+        said += f" The runs here: {', '.join(runs)}." if runs else " No run here yet: `herorun init RUN`."
+    example = _example(context.command)
+    shown = f"\nFor example:\n{example}" if example else ""
+    return f"{said}{shown}\n`{context.command_path} --help` has every option."
+
+
+def _first(error: click.UsageError, context: click.Context | None) -> str:
+    if isinstance(error, click.NoSuchOption):
+        if error.option_name == "--force":
+            return NO_FORCE
+        if context and (context.info_name, error.option_name) == ("watch", "--once"):
+            return ONCE
+        if context and error.option_name in ANYWHERE:
+            words = f"herorun {error.option_name}{' DIR' if error.option_name == '-C' else ''}"
+            return f"{error.option_name} goes before the command: `{words} {context.info_name} ...`."
+        if context and error.option_name == "--json" and isinstance(context.command, click.Group):
+            return f"--json goes after the command: `{context.command_path} COMMAND ... --json`."
+    missing = _missing(context) if isinstance(error, click.MissingParameter) and context else []
+    if len(missing) > 1:
+        return f"Missing: {', '.join(missing)}."
+    return error.format_message()
+
+
+def _missing(context: click.Context) -> list[str]:
+    """All that is demanded and was not given, so that nobody is asked for one after the other."""
+    given = context.params
+    return [
+        p.human_readable_name if isinstance(p, click.Argument) else p.opts[0]
+        for p in context.command.get_params(context)
+        if p.required and not given.get(p.name or "")
+    ]
+
+
+def _example(command: click.Command) -> str:
+    """The lines below Example: in its help, up to the next empty one."""
+    _, _, rest = (command.help or "").partition("Example:\n")
+    return indent(dedent(rest.partition("\n\n")[0]).rstrip(), "  ")
+
+
+def unknown_word(group: click.Group, context: click.Context, word: str) -> str:
+    """What to type in the place of a command that there is not."""
+    from difflib import get_close_matches
+
+    if near := get_close_matches(word, group.list_commands(context), 1):
+        return f"Did you mean {near[0]}?"
+    return f"Type `{WORDS[word]}`." if word in WORDS else ""

@@ -1,0 +1,78 @@
+"""What this machine keeps so that a long record stays fast and small. It is only time and room: all can be made again."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from herorun import __version__
+from herorun.core.canonical_json import canonical
+from herorun.core.journal_snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.untrusted_json import read_json
+from herorun.record.model import Content
+from herorun.system.files import locked, write_whole
+from herorun.system.git import Repository
+from herorun.system.git.repack import Pack, pack, packs_of, rows_of
+
+REMEMBER = 64  # lines after which what they amount to is kept on this machine
+PACK = 64  # lines after which their commits are packed
+
+
+def memory_file(repository: Repository, slug: str) -> Path:
+    return repository.common / "herorun" / f"{slug}.memory.json"
+
+
+def remembered_here(path: Path) -> Remembered | None:
+    try:
+        return from_bytes(path.read_bytes(), __version__)
+    except OSError:
+        return None
+
+
+def due(content: Content) -> bool:
+    """Whether enough is new in it to remember what it amounts to."""
+    return (
+        content.tip is not None and len(content.lines) - content.kept >= REMEMBER and not content.memory.newer
+    )
+
+
+def remember(path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes) -> Content:
+    """Keep what all lines amount to, and go on from there without them.
+
+    `segments` are the journal's by name and object, `data` the newest's. Without it they are folded again, and nothing is lost but time.
+    """
+    last = content.last_hash, content.last_id
+    amount = remembered(segments, data, last, content.count, content.memory)
+    told = to_bytes(amount, __version__)
+    if not told:
+        return replace(content, kept=len(content.lines))
+    with contextlib.suppress(OSError):
+        write_whole(path, told, spare=True)
+        newest = max(content.segments)
+        checked = content.checked or content.remembered is None
+        parts = {newest: content.segments[newest]}
+        return replace(content, lines=[], segments=parts, remembered=amount, kept=0, checked=checked)
+    return content
+
+
+def pack_new(repository: Repository, slug: str, content: Content) -> None:
+    """Pack what was committed, now and then."""
+    told = repository.common / "herorun" / f"{slug}.packs.json"
+    if content.tip is None:
+        return
+    try:
+        kept = read_json(told.read_bytes())
+        lines, packs = int(kept["lines"]), packs_of(kept["packs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        lines, packs = 0, []
+    if 0 <= content.count - lines < PACK:
+        return
+
+    def keep(lines: int, packs: Sequence[Pack]) -> None:
+        write_whole(told, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
+
+    with locked(told.with_suffix(".lock"), 0.0):
+        for left in told.parent.glob(f".{told.name}.*.new"):  # by one that was killed
+            left.unlink(missing_ok=True)
+        keep(content.count, pack(repository, slug, content.tip, packs, partial(keep, lines)))

@@ -1,0 +1,226 @@
+"""Reading the record as it lies in this clone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from herorun.core.errors import HerorunError
+from herorun.core.event import Sealed
+from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, fold, read_lines
+from herorun.core.journal_snapshot import Remembered
+from herorun.core.logbook import page_number, page_path, pages_of, whole
+from herorun.record.maintenance import memory_file, remembered_here
+from herorun.record.model import Content, Known, places
+from herorun.system.git import Repository
+
+HOME = ".agents/logbooks"
+LARGEST = 64 << 20  # bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
+
+
+class Reading:
+    """One run's record in one repository, as far as it is looked at."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        slug: str,
+        branch: str,
+        remote: str | None,
+        template: Callable[[], str],
+        logbook: str = "",
+    ) -> None:
+        self.repository = repository
+        self.slug = slug
+        self.branch = branch
+        self.remote = remote
+        self.ref = f"refs/herorun/record/{slug}"
+        self.pushed_ref = f"refs/herorun/pushed/{slug}"
+        self.journal_path = f"{HOME}/{slug}.journal"
+        self.files_path = f"{HOME}/{slug}.files"
+        self._template = template
+        self._chosen = logbook
+        self._content = Content()
+        self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
+        self.disbelieved: frozenset[str] = frozenset()  # instances that nothing proves to be launches of ours
+
+    @property
+    def logbook_path(self) -> str:
+        """The logbook's first page, as the record was begun; before that, as the contract chooses.
+
+        A journal that cannot be read is told of by whoever reads it: a damaged record is still verified.
+        """
+        try:
+            content = self._read()
+        except HerorunError:
+            content = Content()
+        return self._logbook_of(content)
+
+    def _logbook_of(self, content: Content) -> str:
+        begun = content.memory.initialised
+        return (begun.logbook if begun else self._chosen) or f"{HOME}/{self.slug}.md"
+
+    @property
+    def tip(self) -> str | None:
+        """The commit that holds the record; None before it is begun.
+
+        Asked at every step: where the ref has a file of its own, git is not started for it.
+        """
+        return self.repository.loose(self.ref) or self.repository.resolve(self.ref)
+
+    @property
+    def pushed(self) -> str | None:
+        """The newest record commit that this clone knows to be on the remote."""
+        return self.repository.resolve(self.pushed_ref)
+
+    @property
+    def anchor(self) -> str | None:
+        """The newest commit that may be named outside: one that no push can put on top of somebody else's anew."""
+        return self.pushed if self.remote else self.tip
+
+    @property
+    def address(self) -> str:
+        """The remote's URL; empty where there is none."""
+        return self.repository.remotes().get(self.remote or "", "")
+
+    def memory(self) -> Memory:
+        """What the journal amounts to, as it stands now, without what does not count."""
+        return self._believed(self._read().memory)
+
+    def memory_as_written(self) -> Memory:
+        """With all that anybody wrote there."""
+        return self._read().memory
+
+    def known(self) -> Known:
+        """The same as `memory`, with the place in the journal that it was folded up to."""
+        content = self._read()
+        return Known(self._believed(content.memory), content.count, content.last_id)
+
+    def _believed(self, memory: Memory) -> Memory:
+        return memory.believed(self.disbelieved, tuple(seal for seal, _ in self.unproven_seals()))
+
+    def unproven_seals(self) -> tuple[tuple[Sealed, str], ...]:
+        """The seals that the journal tells of and no tag states, each with the reason."""
+        memory = self._read().memory
+        wanted = [seal for seal in (*memory.milestones, memory.sealed) if seal and seal not in self._stated]
+        if not wanted:
+            return ()
+        from herorun.record.seals import seal_problem
+
+        asked = [(seal, seal_problem(self.repository, self.slug, seal)) for seal in wanted]
+        self._stated += [seal for seal, problem in asked if not problem]
+        return tuple((seal, problem) for seal, problem in asked if problem)
+
+    def lines(self) -> Sequence[Line]:
+        return tuple(self._whole().lines)
+
+    def recent(self, since: datetime) -> Sequence[Line]:
+        """The lines of the days from then on, however long the journal is; the newest file at least."""
+        content = self._read()
+        names = [name for name, _ in self._segments(content.tip)] if content.tip else []
+        wanted = [name for name in names if name[:8] >= f"{since:%Y%m%d}"] or names[-1:]
+        paths = [f"{self.journal_path}/{name}" for name in wanted]
+        files = self.repository.read(str(content.tip), paths, LARGEST) if paths else {}
+        return read_lines(places({path: data or b"" for path, data in files.items()}), UNKNOWN)
+
+    def logbook(self) -> str:
+        """All its pages as one text."""
+        content = self._read()
+        tip, paths = content.tip, self._pages(content)
+        found = self.repository.read(tip, paths, LARGEST) if tip else {}
+        return whole([(found[path] or b"").decode("utf-8", "replace") for path in paths])
+
+    def newest_page(self) -> str:
+        """The path of the logbook's page that entries go to."""
+        return page_path(self.logbook_path, self._page(self._read())[0])
+
+    def _pages(self, content: Content) -> list[str]:
+        first = self._logbook_of(content)
+        if content.tip is None:
+            return []
+        folder = first.rpartition("/")[0]
+        names = (
+            self.repository.names(content.tip, folder)
+            if folder
+            else _at_the_top(self.repository, content.tip)
+        )
+        return pages_of(first, names)
+
+    def _page(self, content: Content) -> tuple[int, str]:
+        """Read when it is asked for: most ticks write no entry."""
+        if content.page is None:
+            first = self._logbook_of(content)
+            path = (self._pages(content) or [first])[-1]
+            found = self.repository.read(content.tip, [path], LARGEST) if content.tip else {}
+            text = (found.get(path) or b"").decode("utf-8", "replace")
+            content.page = page_number(first, path) or 1, text
+        return content.page
+
+    def _read(self) -> Content:
+        tip = self.tip
+        if tip != self._content.tip:
+            self._content = self._load(tip, remembered_here(self._keep)) if tip else Content()
+        return self._content
+
+    def _whole(self) -> Content:
+        """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run lives as long as it."""
+        content = self._checked()
+        if content.remembered is None or content.tip is None:
+            return content
+        return self._load(content.tip)
+
+    def _checked(self) -> Content:
+        """As it is read here, and what was remembered is what all the lines before amount to."""
+        content = self._read()
+        if content.remembered is not None and content.tip is not None and not content.checked:
+            if self._folded(content.tip) != content.memory:
+                self._keep.unlink(missing_ok=True)
+                self._content = self._load(content.tip)
+                raise HerorunError(
+                    f"What {self._keep} held of the record of {self.slug} was not what its journal says: it was deleted, nothing was done. Try again."
+                )
+            content.checked = True
+        return content
+
+    def _folded(self, tip: str) -> Memory:
+        """What the whole journal amounts to, file by file: in memory lies one of them at a time."""
+        memory, last = Memory(), START
+        for name, _ in self._segments(tip):
+            path = f"{self.journal_path}/{name}"
+            lines = self._lines({path: self.repository.read(tip, [path], LARGEST)[path] or b""}, 0, last)
+            memory = fold((line.event for line in lines), memory)
+            last = lines[-1].hash if lines else last
+        return memory
+
+    def _lines(self, segments: Mapping[str, bytes], known: int, last: str) -> list[Line]:
+        try:
+            return read_lines(places(segments, known), last)
+        except BrokenJournal as error:
+            raise HerorunError(
+                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
+            ) from None
+
+    def _load(self, tip: str, known: Remembered | None = None) -> Content:
+        objects = self._segments(tip)
+        paths = [f"{self.journal_path}/{name}" for name, _ in objects]
+        known = known if known and known.is_of(objects) else None
+        wanted = paths[known.older :] if known else paths
+        files = self.repository.read(tip, wanted, LARGEST)
+        segments = {path: files[path] or b"" for path in wanted}
+        if known and not known.begins(segments[wanted[0]]):
+            return self._load(tip)
+        lines = self._lines(segments, known.size if known else 0, known.hash if known else START)
+        memory = fold((line.event for line in lines), known.memory if known else None)
+        return Content(tip, lines, segments, None, memory, known)
+
+    def _segments(self, tip: str) -> list[tuple[str, str]]:
+        """The journal's files by name and object, in their order."""
+        return sorted((path, oid) for _, oid, path in self.repository.entries(tip, self.journal_path))
+
+    @property
+    def _keep(self) -> Path:
+        return memory_file(self.repository, self.slug)
+
+
+def _at_the_top(repository: Repository, commit: str) -> list[str]:
+    """The files that lie in no folder."""
+    return [path for _, _, path in repository.entries(commit) if "/" not in path]

@@ -1,0 +1,98 @@
+"""Iris' own command line, each question one bounded call, and what its failures mean."""
+
+import os
+import re
+from collections.abc import Sequence
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import JobState
+from herorun.schedulers._error_line import said_by
+from herorun.schedulers._iris_parse import (
+    Generation,
+    Listing,
+    Row,
+    detail_words,
+    detailed,
+    generation_of,
+    list_words,
+    listing,
+    log_text,
+    log_words,
+)
+from herorun.schedulers._iris_state_names import state_of
+from herorun.schedulers._iris_submit import FORWARDED
+from herorun.system.process import Answer, run
+
+NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
+USAGE = 2  # exit code of a command line that iris does not take
+
+
+class CommandLine:
+    """The program, of whichever generation it turns out to be."""
+
+    def __init__(self, program: Sequence[str], selector: Sequence[str], timeout: float) -> None:
+        self.program = [*program, *selector]
+        self._bare, self._timeout = program, timeout
+        self._known: Generation | None = None
+        self._apart: bool | None = None
+
+    @property
+    def generation(self) -> Generation:
+        """Asked for once, and again after a command line that it did not take."""
+        if self._known is None:
+            answer = run([*self._bare, "job", "list", "--help"], self._timeout, env=environment())
+            if answer.code:
+                raise self.trouble("job list --help", answer)
+            self._known = generation_of(answer.text)
+        return self._known
+
+    def list(self, user: str, beginning: str, whole: bool) -> Listing:
+        generation = self.generation
+        answer = self.ask(list_words(generation, user, beginning, whole))
+        if answer.code == USAGE:
+            self._known = None  # iris was upgraded under us: the next look asks what it is now
+        if answer.code:
+            raise self.trouble("job list", answer)
+        return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
+
+    def in_detail(self, row: Row) -> Row:
+        """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
+        state = state_of(row.word)
+        if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
+            return row
+        if (row.exit_code is not None) if state.ended else row.counts:
+            return row
+        answer = self.ask(detail_words(self.generation, row.id))
+        return detailed(self.generation, row, answer.text) if answer.code == 0 else row
+
+    def log(self, job: str, lines: int) -> str | None:
+        """The end of it, with its children's; None where there is no such job."""
+        answer = self.ask(log_words(job, lines, self._children_apart()))
+        if answer.code and NO_JOB.search(said_by(answer)):
+            return None
+        if answer.code:
+            raise self.trouble("job logs", answer)
+        told = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
+        return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
+
+    def _children_apart(self) -> bool:
+        """Whether this iris tells the children's lines only where they are asked for: early ones of generation A."""
+        if self._apart is None:
+            asked = self.generation is Generation.A
+            self._apart = asked and "--include-children" in self.ask(["job", "logs", "--help"]).text
+        return self._apart
+
+    def ask(self, words: Sequence[str], timeout: float | None = None, folder: str | None = None) -> Answer:
+        env = environment()
+        if folder:  # the bundle is the folder itself, not what a repository around it tracks
+            env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(folder)
+        return run([*self.program, *words], timeout or self._timeout, cwd=folder, env=env)
+
+    def trouble(self, what: str, answer: Answer) -> CouldNotLook:
+        return CouldNotLook(f"`iris {what}` failed: {said_by(answer)}")
+
+
+def environment() -> dict[str, str]:
+    """What iris would forward, or be misled by, is taken away."""
+    without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
+    return {name: value for name, value in os.environ.items() if name not in without}

@@ -1,0 +1,300 @@
+"""What iris is asked, and what its answers say, in the three generations of its command line. Pure: text out, text in.
+
+| | A (to June 2026) | B (July 2026) | C (from August 2026) |
+| --- | --- | --- | --- |
+| list | `job list --json` | `job list`, a table | the same, `--limit` |
+| of one job | in the list, `job summary --json` | `job summary`, text | `job describe`, text |
+| end it | `job stop` | `job stop` | `job cancel` |
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.finding import count
+from herorun.core.redaction.scrub import scrub
+from herorun.schedulers._iris_state_names import plain
+from herorun.schedulers._json_output import tables_in
+
+LIMIT = 10_000  # the most that generation C lists
+NONE = "No jobs found."
+_LINE = re.compile(
+    r"\[?(?:\d{4}-\S+[T ])?[0-9:.]+\S*\]?(?: worker=\S+)? (?:task=)?(/\S+?)(?: \||:) ?(.*)", re.DOTALL
+)
+_SUBMITTED = re.compile(r"Job submitted: (/\S+)")
+_STATE = re.compile(r"^State: (\S+)(?: +exit=(-?\d+))?", re.MULTILINE)
+_TASKS = re.compile(r"^Tasks: \d+/(\d+) completed(.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^Error: (.*)$", re.MULTILINE)
+
+
+class Generation(StrEnum):
+    A = "A"
+    B = "B"
+    C = "C"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job as iris tells of it."""
+
+    id: str  # `/user/job`, a child's below it
+    word: str  # the state as Iris says it
+    submitted: datetime | None = None  # None: not told, or without a zone
+    started: datetime | None = None
+    ended: datetime | None = None
+    reason: str = ""
+    exit_code: int | None = None
+    tasks: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)  # tasks by state
+
+
+@dataclass(frozen=True)
+class Listing:
+    rows: tuple[Row, ...]
+    partial: str = ""  # why some jobs may be missing
+
+
+def generation_of(help_text: str) -> Generation:
+    """From what `iris job list --help` offers."""
+    if "--json" in help_text:
+        return Generation.A
+    if "--limit" in help_text:
+        return Generation.C
+    if "--prefix" in help_text:
+        return Generation.B
+    raise CouldNotLook(
+        "`iris job list --help` names none of --json, --prefix and --limit: no Iris that herorun knows."
+    )
+
+
+def list_words(generation: Generation, user: str, beginning: str, whole: bool) -> list[str]:
+    """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is asked for all."""
+    prefix = ["--prefix", f"/{user}/{beginning}"]
+    if generation is Generation.A:
+        return ["job", "list", "--json", *(prefix if whole else [])]
+    return ["job", "list", *prefix, *(["--limit", str(LIMIT)] if generation is Generation.C else [])]
+
+
+def beginning_of(names: Collection[str]) -> str:
+    """
+    >>> beginning_of(["tiny-1", "tiny-12", "tin-3"])
+    'tin'
+    """
+    first, last = min(names), max(names)
+    alike = (n for n in range(len(first), -1, -1) if last.startswith(first[:n]))
+    return first[: next(alike)]
+
+
+def detail_words(generation: Generation, job: str) -> list[str]:
+    if generation is Generation.C:
+        return ["job", "describe", job]
+    return ["job", "summary", *(["--json"] if generation is Generation.A else []), job]
+
+
+def stop_words(generation: Generation, job: str) -> list[str]:
+    """With its children, which is what every generation does by itself."""
+    return ["job", "cancel" if generation is Generation.C else "stop", job]
+
+
+def log_words(job: str, lines: int, children_apart: bool = False) -> list[str]:
+    """The last lines: by itself generation A gives the first ones.
+
+    They are bounded by their number and not by their age: what a job said last before it fell silent is what is looked
+    for in one that hangs.
+    """
+    children = ["--include-children"] if children_apart else []
+    return ["job", "logs", "--tail", "--max-lines", str(max(1, lines)), *children, job]
+
+
+def listing(generation: Generation, out: str, err: str) -> Listing:
+    """`CouldNotLook` for anything that is no list, an empty answer above all."""
+    rows = _from_json(out) if generation is Generation.A else _from_table(out)
+    full = (
+        f"Iris lists no more than {LIMIT} jobs" if generation is Generation.C and len(rows) >= LIMIT else ""
+    )
+    warned = next((line for line in err.splitlines() if line.startswith("Warning: ")), "")
+    return Listing(rows, full or warned.removeprefix("Warning: "))
+
+
+def _from_json(text: str) -> tuple[Row, ...]:
+    told = tables_in(text)
+    if told is None or not all(each.get("job_id") for each in told):
+        raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
+    return tuple(_row(each) for each in told)
+
+
+def _row(told: Mapping[str, Any]) -> Row:
+    """Fields that are zero or empty are left out of the answer."""
+    word = str(told.get("state", ""))
+    peer = str(told.get("peer_status", "")).removeprefix("PEER_STATUS_")
+    handed = (
+        f"handed to {told.get('cluster') or 'another cluster'}: {peer.lower()}"
+        if peer not in ("", "NONE", "SYNCED")
+        else ""
+    )
+    reasons = (str(told.get(key, "")) for key in ("error", "pending_reason", "status_message"))
+    counts = {
+        str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
+    }
+    return Row(
+        str(told["job_id"]),
+        word,
+        _moment(told.get("submitted_at")),
+        _moment(told.get("started_at")),
+        _moment(told.get("finished_at")),
+        "; ".join(part for part in (next((each for each in reasons if each), ""), handed) if part),
+        _whole(told.get("exit_code")),
+        _whole(told.get("task_count")),
+        counts,
+    )
+
+
+def _moment(told: Any) -> datetime | None:
+    milliseconds = _whole(told.get("epoch_ms")) if isinstance(told, Mapping) else None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
+
+
+def _whole(told: Any) -> int | None:
+    try:
+        return int(told)
+    except (TypeError, ValueError):
+        return None
+
+
+def _from_table(text: str) -> tuple[Row, ...]:
+    """Columns begin where their headings do; a line that begins with neither is more of a reason, or a plug-in's word."""
+    lines = text.splitlines()
+    if NONE in (line.strip() for line in lines):
+        return ()
+    at = next((n for n, line in enumerate(lines) if re.match(r"JOB ID +STATE\b", line)), None)
+    if at is None:
+        raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
+    cells = (_cells(lines[at], line) for line in lines[at + 1 :] if line.startswith("/"))
+    return tuple(
+        Row(each["JOB ID"], each["STATE"], _zoned(each.get("SUBMITTED", "")), reason=each.get("REASON", ""))
+        for each in cells
+    )
+
+
+def _cells(heading: str, line: str) -> dict[str, str]:
+    starts = [(found[0], found.start()) for found in re.finditer(r"\S+(?: \S+)*", heading)]
+    ends = [start for _, start in starts[1:]] + [len(line)]
+    return {name: line[start:end].strip() for (name, start), end in zip(starts, ends, strict=True)}
+
+
+def _zoned(told: str) -> datetime | None:
+    """A time without a zone is nobody's: it is never compared with now."""
+    try:
+        moment = datetime.fromisoformat(told)
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else None
+
+
+def detailed(generation: Generation, row: Row, text: str) -> Row:
+    """The row with what `job summary` or `job describe` adds; as it was where that says nothing."""
+    told = _summary(text) if generation is Generation.A else _described(text)
+    if told is None or plain(told.word) != plain(row.word):
+        return row  # it changed between the two answers: the next look tells
+    return Row(
+        row.id,
+        row.word,
+        row.submitted,
+        row.started,
+        row.ended,
+        told.reason or row.reason,
+        told.exit_code if told.exit_code is not None else row.exit_code,
+        told.tasks if told.tasks is not None else row.tasks,
+        told.counts or row.counts,
+    )
+
+
+def _summary(text: str) -> Row | None:
+    start = text.find("{")
+    try:
+        told = json.loads(text[start:]) if start >= 0 else None
+    except ValueError:
+        return None
+    if not isinstance(told, dict):
+        return None
+    tasks = [task for task in told.get("tasks") or () if isinstance(task, dict)]
+    codes = [_whole(task.get("exit_code")) for task in tasks]
+    return Row(
+        str(told.get("job_id", "")),
+        str(told.get("state", "")),
+        reason="; ".join(filter(None, (str(told.get("error") or ""), _killed(tasks)))),
+        exit_code=_first_failure([_whole(told.get("exit_code")), *codes]),
+        tasks=_whole(told.get("task_count")),
+        counts={
+            str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
+        },
+    )
+
+
+def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """How many were killed, and how much memory they had: near their limit it was the kernel, for memory."""
+    killed = [task for task in tasks if _whole(task.get("exit_code")) in (137, -9)]
+    peak = max((_whole(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
+    if not peak:
+        return ""
+    return f"{len(killed)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} MB of memory in use"
+
+
+def _described(text: str) -> Row | None:
+    state = _STATE.search(text)
+    if not state:
+        return None
+    tasks, error = _TASKS.search(text), _ERROR.search(text)
+    counts = dict(re.findall(r"(\w+)=(\d+)", tasks[2])) if tasks else {}
+    codes = [_whole(state[2]), *(_whole(code) for code in _task_codes(text))]
+    return Row(
+        "",
+        state[1],
+        reason=error[1] if error else "",
+        exit_code=_first_failure(codes),
+        tasks=int(tasks[1]) if tasks else None,
+        counts={word: int(count) for word, count in counts.items()},
+    )
+
+
+def _task_codes(text: str) -> list[str]:
+    lines = text.splitlines()
+    at = next((n for n, line in enumerate(lines) if re.match(r"\s*TASK +STATE +EXIT\b", line)), None)
+    if at is None:
+        return []
+    return [found[1] for line in lines[at + 1 :] if (found := re.match(r"\s*\d+ +\w+ +(-?\d+)\b", line))]
+
+
+def _first_failure(codes: Iterable[int | None]) -> int | None:
+    """The job's own code is 0 until it has ended, and often after: a task's counts then."""
+    known = [code for code in codes if code is not None]
+    return next((code for code in known if code), 0 if known else None)
+
+
+def log_text(out: str, job: str) -> str:
+    """What the tasks printed. Where there are several, each line says whose it is, below the job."""
+    found: list[tuple[str, str]] = []
+    for line in out.split("\n")[: -1 if out.endswith("\n") else None]:
+        told = _LINE.fullmatch(line)
+        task = told[1] if told else found[-1][0] if found else job
+        found.append((task, told[2] if told else line))
+    alone = len({task for task, _ in found}) <= 1
+    return "".join(
+        f"{'' if alone else task.removeprefix(job).strip('/') + ': '}{line}\n" for task, line in found
+    )
+
+
+def submitted_id(out: str, err: str) -> str | None:
+    """Its own line of standard output, or what the log says of it: older ones print only that.
+
+    >>> submitted_id("", "I0701 Job submitted: /ada/tiny-1")
+    '/ada/tiny-1'
+    """
+    bare = [line.strip() for line in out.splitlines() if re.fullmatch(r"/\S+/\S+", line.strip())]
+    said = _SUBMITTED.findall(f"{out}\n{err}")
+    return (bare or said or [None])[-1]

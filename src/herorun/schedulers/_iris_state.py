@@ -1,0 +1,119 @@
+"""What Iris' rows say about an instance. Pure.
+
+The job that is submitted is mostly a small coordinator, and the gang with the accelerators is its child: a coordinator
+that runs says nothing about the gang, so that the instance runs only where the gang does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Found, Search, Unsure
+from herorun.schedulers._iris_parse import Row
+from herorun.schedulers._iris_state_names import plain, refined, state_of, waits
+from herorun.schedulers._submission_record import Kept
+
+SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
+
+
+def root_of(rows: Sequence[Row], job: str) -> Row | None:
+    """By the whole name: a prefix brings brothers and children along."""
+    return next((row for row in rows if row.id == job), None)
+
+
+def gang_of(rows: Sequence[Row], job: str, gang: str | None) -> list[Row]:
+    """The children that hold the accelerators: the one of that name, or all; grandchildren count with them."""
+    below = f"{job}/{gang}" if gang else job
+    return [row for row in rows if row.id.startswith(f"{below}/") or (gang and row.id == below)]
+
+
+def judge(
+    instance: str, root: Row, gang: Sequence[Row], kept: Kept, intended_at: datetime, named: str | None
+) -> Search:
+    """`named` is the gang that the contract names."""
+    if root.submitted and root.submitted < intended_at - SKEW:
+        return Unsure(
+            f"{root.id} was submitted at {root.submitted:%Y-%m-%d %H:%M:%SZ}, before {instance} was meant to be: "
+            "it is another job of that name"
+        )
+    return Found(_job(instance, root, gang, kept, named))
+
+
+def _job(instance: str, root: Row, gang: Sequence[Row], kept: Kept, named: str | None) -> Job:
+    state = state_of(root.word)
+    live = [row for row in gang if state_of(row.word).live]
+    job = Job(
+        root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,
+        tasks=root.tasks, running_tasks=_running([root]) if state.live else None,
+    )  # fmt: skip
+    if state is JobState.UNKNOWN:
+        return replace(job, reason=root.reason or f"Iris says {root.word!r}")
+    if state is not JobState.RUNNING:
+        return _still_alive(job, root, live) if state.ended and live else _ended(job, root, gang, kept)
+    if live:
+        return _as_the_gang(job, root, live)
+    if named and not gang:
+        why = f"the coordinator runs, and has not submitted its gang {named} yet"
+        return replace(job, state=JobState.BUILDING, reason=why, tasks=None, running_tasks=None)
+    job = replace(job, state=waits(root.counts) or state)
+    told = "; ".join(f"its gang {row.id} is {plain(row.word)}" for row in gang)
+    return replace(job, reason=job.reason or told)
+
+
+def _as_the_gang(job: Job, root: Row, live: Sequence[Row]) -> Job:
+    """Running where some of it runs; else as far as the one that came farthest."""
+    states = {row.id: waits(row.counts) or state_of(row.word) for row in live}
+    order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING)
+    first = min(live, key=lambda row: order.index(states[row.id]))
+    state, running = states[first.id], _running(live)
+    waiting = (
+        ""
+        if state is JobState.RUNNING
+        else f"the coordinator is {plain(root.word)}, and its gang {first.id} waits"
+    )
+    return replace(
+        job,
+        state=state,
+        raw=f"{root.word}; gang {first.word}",
+        reason="; ".join(part for part in (waiting, first.reason) if part),
+        started=first.started if state is JobState.RUNNING else None,
+        tasks=_sum([row.tasks for row in live]),
+        running_tasks=running if running is not None or state is JobState.RUNNING else 0,
+    )
+
+
+def _still_alive(job: Job, root: Row, live: Sequence[Row]) -> Job:
+    """A gang that outlives its coordinator keeps writing: nothing has ended yet."""
+    told = _as_the_gang(job, root, live)
+    why = f"the coordinator is {plain(root.word)}, and its gang {live[0].id} is not: it may still write"
+    return replace(told, reason=f"{why}; {root.reason}" if root.reason else why)
+
+
+def _ended(job: Job, root: Row, gang: Sequence[Row], kept: Kept) -> Job:
+    if job.state.live:
+        return job
+    state = refined(job.state, root.reason)
+    odd = [row for row in gang if plain(row.word) != plain(root.word)]
+    said = [root.reason, *(f"its gang {row.id} is {plain(row.word)}" for row in odd)]
+    told = replace(job, state=state, ended=root.ended, reason="; ".join(part for part in said if part))
+    if state is JobState.SUCCEEDED:
+        return replace(told, exit_code=0)
+    if state is JobState.CANCELLED:
+        return replace(told, stopped_by=kept.by)
+    return replace(told, exit_code=root.exit_code or None)
+
+
+def _running(rows: Sequence[Row]) -> int | None:
+    """None where nothing is told of the tasks."""
+    told = [
+        sum(count for word, count in row.counts.items() if plain(word) == "running")
+        for row in rows
+        if row.counts
+    ]
+    return sum(told) if told else None
+
+
+def _sum(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None

@@ -1,0 +1,100 @@
+"""The second look at a job of nel's: an end that nothing backs counts once nothing of it has stirred since the first look.
+
+The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also says them where it could
+not ask. What is gone by then is gone, not failed: how it ended nobody can tell.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from herorun.core.canonical_json import canonical
+from herorun.core.evidence import JobState
+from herorun.core.untrusted_json import read_json
+from herorun.schedulers._nel_parse import Stages, plain
+from herorun.schedulers._nel_state import Nowhere, Part
+from herorun.system.files import make_folders, write_whole
+
+AGAIN = timedelta(seconds=120)  # between the two looks: as long as the monitors wait after a start
+QUIET = timedelta(
+    hours=1
+)  # without a change in its folder, after which a local job is not taken to be at work
+ENDS = ("success", "failed", "killed", "error", "not_found")
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What stands behind nel's word: a local job's stage files and the newest change in its folder, or Slurm's answer."""
+
+    told: Stages = field(default_factory=Stages)
+    over: bool = False  # it has written down its end, with an exit code or without
+    written: datetime | None = None  # None: there is no such folder
+    slurm: str = ""
+
+
+def settled(part: Part, behind: Behind, since: datetime, at: datetime) -> Part:
+    """The part, where nel has said the same of it since `since`. It stays unknown while it may run. Pure."""
+    word = plain(part.raw)
+    if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < AGAIN:
+        return part
+    if part.entry.executor == "slurm":
+        return _gone(part, behind.slurm, since) if isinstance(behind.slurm, Nowhere) else part
+    code = behind.told.exit_code
+    if code is not None and word != "failed":
+        state = JobState.FAILED if code else JobState.SUCCEEDED
+        why = f"{part.reason}; it wrote down exit code {code} itself"
+        return replace(part, state=state, reason=why, exit_code=code, ended=behind.told.ended)
+    if behind.over:
+        return _gone(part, "it wrote down that it ended, and not how", since)
+    if behind.written is None or at - behind.written >= QUIET:
+        return _gone(part, "nothing of it stirs", since)
+    return part
+
+
+def _gone(part: Part, why: str, since: datetime) -> Part:
+    told = f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: how it ended nobody can tell"
+    return replace(part, state=JobState.GONE, reason=told, exit_code=None, ended=None)
+
+
+def changed(folder: Path) -> datetime | None:
+    """When anything in a task's folder was written last; None where it is not there.
+
+    What goes away meanwhile is passed over. What cannot be looked into is an OSError: it is never taken for silence.
+    """
+    times: list[float] = []
+    for top, _, files in os.walk(folder, onerror=_unless_gone):
+        for name in (".", *files):
+            with suppress(FileNotFoundError):  # it went away this moment, as a busy job's do
+                times.append(os.stat(os.path.join(top, name)).st_mtime)
+    return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+class Doubts:
+    """Since when nel says what it says of the jobs that it lost, one small file each, for the next process too."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def since(self, part: Part, at: datetime) -> datetime:
+        """The first look with this very word; now, where there was none or nothing can be kept."""
+        path = self._folder / f"{part.entry.id}.doubt.json"
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            told = read_json(path.read_bytes())
+            if told["word"] == part.raw:
+                return datetime.fromtimestamp(told["since"], UTC)
+        with suppress(OSError):
+            make_folders(self._folder)
+            write_whole(path, (canonical({"word": part.raw, "since": int(at.timestamp())}) + "\n").encode())
+        return at
+
+    def over(self, part: Part) -> None:
+        """There is none any more."""
+        with suppress(OSError):
+            (self._folder / f"{part.entry.id}.doubt.json").unlink(missing_ok=True)

@@ -1,0 +1,158 @@
+"""What the launcher writes down and says: its list of jobs, `nel status --json`, the stage files of a local job. Pure.
+
+The list is JSON by lines, and of several lines of one job the last counts. No state is in it: nel works that out anew
+each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import JobState
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import read_json
+from herorun.schedulers._json_output import tables_in
+
+STATES = {
+    "pending": JobState.PENDING,
+    "running": JobState.RUNNING,
+    "success": JobState.SUCCEEDED,
+    "failed": JobState.FAILED,  # or nel could not ask: only what backs it makes it one
+    "killed": JobState.CANCELLED,
+    # not_found, error and unknown are left out: nel could not tell.
+}
+_INVOCATION = re.compile(r"Invocation ID: ([0-9a-f]{6,})")
+_STAGE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?: (-?\d+))?")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A job of the launcher: one task of an invocation."""
+
+    invocation: str
+    id: str
+    executor: str
+    output: str  # the invocation's output directory, as its configuration has it
+    at: datetime
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """The task's own, on the machine where it runs."""
+        return str(self.data.get("output_dir") or self.data.get("remote_rundir_path") or "")
+
+    @property
+    def slurm_id(self) -> str:
+        return str(self.data.get("slurm_job_id") or "")
+
+
+def entries(text: str) -> tuple[Entry, ...]:
+    """The jobs as last written; a line that is no JSON is one that is being written, or was cut off."""
+    found: dict[str, Entry] = {}
+    for line in text.splitlines():
+        entry = _entry(line)
+        if entry:
+            found[entry.id] = entry
+    return tuple(found.values())
+
+
+def _entry(line: str) -> Entry | None:
+    try:
+        told = read_json(line)
+        output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
+        at = datetime.fromtimestamp(float(told["timestamp"]), UTC)
+        return Entry(
+            str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,
+            dict(told.get("data") or {}),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def statuses(text: str) -> dict[str, str]:
+    """The word for each job of `nel status --json` or `nel kill`; of what nel does not know, under the id asked for."""
+    return {
+        str(each.get("job_id") or each.get("invocation")): str(each.get("status", "")) for each in _told(text)
+    }
+
+
+def errors_in(text: str) -> str:
+    """What went wrong with one of the jobs, in one line."""
+    said = (str(dict(each.get("data") or {}).get("error") or "") for each in _told(text))
+    return " ".join(next((each for each in said if each), "").split())
+
+
+def _told(text: str) -> list[dict[str, Any]]:
+    told = tables_in(text)
+    if not told:
+        raise CouldNotLook(f"nel printed something else than jobs: {scrub(text.strip())[:120]!r}")
+    return told
+
+
+def state_of(word: str) -> JobState:
+    """
+    >>> state_of("success").value, state_of("NOT FOUND").value, state_of("error").value
+    ('succeeded', 'unknown', 'unknown')
+    """
+    return STATES.get(plain(word), JobState.UNKNOWN)
+
+
+def plain(word: str) -> str:
+    """nel's word as it stands in its JSON, from whatever it prints.
+
+    >>> plain("NOT FOUND")
+    'not_found'
+    """
+    return word.strip().lower().replace(" ", "_")
+
+
+def invocation_in(text: str) -> str | None:
+    found = _INVOCATION.findall(text)
+    return found[-1] if found else None
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What a local job wrote about itself."""
+
+    started: datetime | None = None
+    ended: datetime | None = None
+    exit_code: int | None = None
+
+
+def stages(running: str, ended: str) -> Stages:
+    """From `stage.running` and `stage.exit`: a time in UTC, and at the end the exit code.
+
+    >>> stages("", "2026-11-20T18:28:43Z 5").exit_code
+    5
+    """
+    began, over = _STAGE.match(running.strip()), _STAGE.match(ended.strip())
+    return Stages(
+        datetime.fromisoformat(began[1]) if began else None,
+        datetime.fromisoformat(over[1]) if over else None,
+        int(over[2]) if over and over[2] else None,
+    )
+
+
+def of_output(known: Iterable[Entry], output: str) -> dict[str, list[Entry]]:
+    """The jobs of each invocation with that very output directory, newest invocation first."""
+    found: dict[str, list[Entry]] = {}
+    for entry in sorted(
+        (e for e in known if e.output.rstrip("/") == output), key=lambda e: e.at, reverse=True
+    ):
+        found.setdefault(entry.invocation, []).append(entry)
+    return {name: sorted(jobs, key=_number) for name, jobs in found.items()}
+
+
+def _number(entry: Entry) -> tuple[int, str]:
+    last = entry.id.rpartition(".")[2]
+    return (int(last), "") if last.isdigit() else (0, last)
+
+
+def last_ids(text: str, jobs: Sequence[Entry]) -> dict[str, str]:
+    """The newest Slurm job of each: nel starts a job again under a new number, and notes it beside the script."""
+    noted = dict(line.split(" ", 1) for line in text.splitlines() if re.fullmatch(r"[0-9]+ [0-9]+", line))
+    return {job.slurm_id: noted.get(job.slurm_id, job.slurm_id) for job in jobs if job.slurm_id}

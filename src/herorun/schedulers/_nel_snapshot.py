@@ -1,0 +1,30 @@
+"""One look at the launcher, for all the runs that share it. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from herorun.core.evidence import Job
+from herorun.schedulers._nel_parse import Entry
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The launcher's list, and what it and Slurm say of some of its jobs."""
+
+    at: datetime  # when it began
+    entries: tuple[Entry, ...]
+    asked: frozenset[str]  # invocations
+    words: Mapping[str, str]  # nel's, by job
+    slurm: Mapping[str, Job | str]  # by job, of those of its Slurm executor
+
+    def covers(self, jobs: Iterable[Entry]) -> bool:
+        return self.asked.issuperset(job.invocation for job in jobs)
+
+
+def of_runs(known: Iterable[Entry], instances: Iterable[str]) -> tuple[Entry, ...]:
+    """The jobs of all instances of these runs: each may write below another folder."""
+    slugs = "|".join(re.escape(name.rpartition("-")[0]) for name in instances)
+    theirs = re.compile(rf".*/(?:{slugs})-[0-9]+/?", re.DOTALL)
+    return tuple(entry for entry in known if theirs.fullmatch(entry.output))

@@ -1,0 +1,100 @@
+"""What nel's word and what stands behind it say about an instance. Pure.
+
+nel calls a job failed also where it could not ask, and one that it has lost "not found" or "error": an end counts only
+with something behind it, the exit code that a local job wrote down, or Slurm's own word. What else a second look settles
+stands in `_nel_doubts`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from herorun.core.evidence import Job, JobState
+from herorun.schedulers._nel_parse import Entry, Stages, state_of
+from herorun.schedulers._submission_record import Kept
+
+
+class Nowhere(str):
+    """What Slurm has answered: there is no such job. Other words than these say that nothing is known of it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One task of an instance, judged."""
+
+    entry: Entry
+    state: JobState
+    raw: str
+    reason: str = ""
+    exit_code: int | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+def local_part(entry: Entry, word: str, told: Stages) -> Part:
+    state = state_of(word)
+    part = Part(entry, state, word, "", told.exit_code, told.started, told.ended)
+    if state is JobState.UNKNOWN:
+        return replace(part, reason=f"nel says {word!r} of {entry.id}", ended=None, exit_code=None)
+    if state is JobState.FAILED and not told.exit_code:
+        why = f"nel says failed of {entry.id}, and it wrote down no exit code: look again"
+        return replace(part, state=JobState.UNKNOWN, reason=why, exit_code=None)
+    if state.live:
+        return replace(part, exit_code=None, ended=None)
+    return part
+
+
+def slurm_part(entry: Entry, word: str, slurm: Job | str) -> Part:
+    """`slurm` is Slurm's own job, or why nothing is known of it. nel's word counts where Slurm's job is over."""
+    state = state_of(word)
+    if isinstance(slurm, str):
+        told = state is JobState.PENDING  # nel's own waiting, before Slurm has a job
+        return Part(
+            entry, state if told else JobState.UNKNOWN, word, f"nel says {word!r} of {entry.id}; {slurm}"
+        )
+    raw = f"{word}; Slurm {slurm.raw}"
+    part = Part(entry, slurm.state, raw, slurm.reason, slurm.exit_code, slurm.started, slurm.ended)
+    resumes = slurm.state in (JobState.PREEMPTED, JobState.TIMED_OUT, JobState.NODE_FAILED)
+    if state is JobState.PENDING and resumes:
+        why = f"Slurm's job {slurm.id} is {slurm.raw}, and nel starts it again"
+        return replace(part, state=JobState.PENDING, reason=why, ended=None, exit_code=None)
+    return part
+
+
+def judge(instance: str, invocation: str, parts: Sequence[Part], kept: Kept) -> Job:
+    """One job of all its tasks: it lives while one does, and has succeeded when all have."""
+    deciding = _deciding(parts)
+    state = deciding.state
+    live = state.live
+    ends = [part.ended for part in parts if part.ended]
+    starts = [part.started for part in parts if part.started]
+    odd = [part for part in parts if part.state is not state]
+    said = [deciding.reason, *(f"{part.entry.id} is {part.state}" for part in odd)]
+    return Job(
+        invocation,
+        instance,
+        state,
+        deciding.raw,
+        "; ".join(part for part in said if part),
+        exit_code=deciding.exit_code if state.ended and state is not JobState.CANCELLED else None,
+        stopped_by=kept.by if state is JobState.CANCELLED else None,
+        started=min(starts, default=None),
+        ended=max(ends) if state.ended and len(ends) == len(parts) else None,
+        submitted=min(part.entry.at for part in parts),
+        tasks=len(parts),
+        running_tasks=sum(part.state is JobState.RUNNING for part in parts) if live else None,
+    )
+
+
+def _deciding(parts: Sequence[Part]) -> Part:
+    """One that runs, else one that waits, else one that nobody can tell, else one that did not succeed."""
+
+    def rank(part: Part) -> int:
+        order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING, JobState.UNKNOWN, JobState.GONE)
+        return (
+            order.index(part.state) if part.state in order else 6 if part.state is JobState.SUCCEEDED else 5
+        )
+
+    return min(parts, key=rank)

@@ -1,0 +1,63 @@
+"""What only we know of a job on Ray, in private files of the run's state folder: its cluster, and who stopped it."""
+
+import contextlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from herorun.core.canonical_json import canonical
+from herorun.core.decode import read
+from herorun.core.errors import CouldNotLook
+from herorun.core.untrusted_json import read_json
+from herorun.schedulers._ray_parse import Stop
+from herorun.system.files import create_whole, write_whole
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Where an instance was submitted to, written before it was."""
+
+    cluster: str  # the session that the head named
+    address: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Notes:
+    folder: Path
+
+    def sent(self, instance: str) -> Sent | None:
+        return self._read(f"{instance}.sent.json", Sent)
+
+    def stop(self, instance: str) -> Stop | None:
+        return self._read(f"{instance}.stop.json", Stop)
+
+    def gone(self, instance: str) -> Path:
+        """A person puts this file there who knows that nothing of the instance runs any more."""
+        return self.folder / f"{instance}.gone"
+
+    def keep_sent(self, instance: str, sent: Sent) -> None:
+        write_whole(self.folder / f"{instance}.sent.json", _bytes(sent))
+
+    def keep_stop(self, instance: str, stop: Stop) -> None:
+        """Who asked first."""
+        with contextlib.suppress(FileExistsError):
+            create_whole(self.folder / f"{instance}.stop.json", _bytes(stop), 0o600)
+
+    def _read(self, name: str, kind: type[T]) -> T | None:
+        path = self.folder / name
+        try:
+            return read(kind, read_json(path.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise CouldNotLook(
+                f"{path} cannot be read ({str(error).splitlines()[0]}): put it right, or delete it."
+            ) from None
+
+
+def _bytes(value: Sent | Stop) -> bytes:
+    return (canonical(value) + "\n").encode()

@@ -1,0 +1,126 @@
+"""Slurm's programs, each asked by one bounded call, and what their failures mean."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from secrets import token_hex
+
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.schedulers._road import Road
+from herorun.schedulers._slurm_parse import (
+    NO_ACCOUNTING,
+    PARTED,
+    Row,
+    programs,
+    sacct_rows,
+    sacct_words,
+    squeue_rows,
+    squeue_words,
+)
+from herorun.schedulers._slurm_state import Books
+from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, Where
+from herorun.system.process import Answer
+
+_REFUSED = re.compile(
+    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
+    r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
+    re.IGNORECASE,
+)
+_IN_DOUBT = re.compile(
+    r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
+)
+MISSING = "must [scheduler] programs name its folder"
+_MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
+
+
+class Programs:
+    """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty list."""
+
+    def __init__(
+        self, road: Road, timeout: float, folder: str | None, conf: str | None, missing: str = MISSING
+    ) -> None:
+        """`missing` is what a person may have left out where a program is not found."""
+        self.road, self.timeout = road, timeout
+        self._folder, self._conf, self._missing = folder, conf, missing
+        self._users: dict[str, str] = {}
+
+    def ask(self, words: Sequence[str]) -> Answer:
+        return self.road.run(programs(self._folder, self._conf, *words), self.timeout)
+
+    def told(self, words: Sequence[str]) -> str:
+        """What it prints; `CouldNotLook` where it fails."""
+        return self.whole(words[0], self.ask(words))
+
+    def whole(self, program: str, answer: Answer) -> str:
+        """Its answer's text; `CouldNotLook` where it has failed."""
+        if _failed(answer):
+            raise self.trouble(program, answer)
+        return answer.text
+
+    def queue(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
+        """All that the controller remembers of these names, or of every job."""
+        few = names if len(",".join(names)) <= _MOST_NAMES else ()
+        parted = new_parted()
+        return squeue_rows(self.told(squeue_words(parted, few)), parted)
+
+    def books(self, names: Iterable[str], since: datetime) -> Books:
+        return self.accounting(since - timedelta(days=1), names=sorted(names))
+
+    def accounting(self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> Books:
+        """What accounting has of these names, or of these ids; where it is silent, or kept none, it says so."""
+        parted = new_parted()
+        try:
+            answer = self.ask(sacct_words(parted, since, names, ids))
+            if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
+                return Books(none_kept=True)
+            return Books(sacct_rows(self.whole("sacct", answer), parted))
+        except CouldNotLook as error:
+            return Books(silent=str(error).rstrip("."))
+
+    def trouble(self, program: str, answer: Answer) -> CouldNotLook:
+        if answer.code == NO_PROGRAM:
+            return _missing(program, self.road.where, self._missing)
+        said = answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
+        return CouldNotLook(f"{program} on {self.road.where} failed: {said}")
+
+    def user(self, number: str) -> str:
+        """Their name; where nobody knows it, the number."""
+        if number not in self._users:
+            try:
+                answer = self.road.run(["id", "-nu", number], self.timeout)
+                self._users[number] = answer.text.strip() if answer.code == 0 else ""
+            except CouldNotLook:
+                return f"uid {number}"
+        return self._users[number] or f"uid {number}"
+
+
+def new_parted() -> str:
+    """What parts the columns of one answer. No job's name or comment can hold it: they were there before."""
+    return PARTED + token_hex(8)
+
+
+def _failed(answer: Answer) -> bool:
+    """Also where the exit code is 0: a controller that is down gives an empty list beside its error."""
+    return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
+
+
+def _missing(program: str, place: str, missing: str = MISSING) -> CouldNotLook:
+    return CouldNotLook(f"{program} was not found on {place}: is Slurm there, or {missing}?")
+
+
+def refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
+    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
+    lines = [
+        line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line
+    ]
+    said = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
+    said = said.removeprefix("Batch job submission failed: ").strip()
+    if answer.code == NO_FOLDER:
+        return WrongUse(
+            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into it."
+        )
+    if answer.code == NO_PROGRAM:
+        return _missing("sbatch", place)
+    if _REFUSED.search(said) and not _IN_DOUBT.search(said):
+        return WrongUse(f"Slurm refuses {instance}: {said}")
+    return CouldNotLook(f"{instance} was perhaps not submitted: {said}")

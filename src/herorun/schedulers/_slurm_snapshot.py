@@ -1,0 +1,38 @@
+"""One look at Slurm, for all the runs that share it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from herorun.schedulers._slurm_parse import Row
+from herorun.schedulers._slurm_state import Books, needs_books
+
+ByName = Mapping[str, list[Row]]
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What squeue said of every job, and sacct of some names."""
+
+    at: datetime  # when it began
+    queue: ByName
+    books: Books  # without its rows
+    told: ByName
+    names: frozenset[str]  # that accounting was asked for
+
+    def in_queue(self, names: Iterable[str]) -> tuple[Row, ...]:
+        """Of these names, or of all."""
+        wanted = list(names) or self.queue
+        return tuple(row for name in wanted for row in self.queue.get(name, ()))
+
+
+def by_name(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.name, []).append(row)
+    return found
+
+
+def not_live(queue: ByName, wanted: Iterable[str]) -> list[str]:
+    """The names that accounting is asked for. One of which another's job is live is asked for by whoever wants it."""
+    return [name for name in wanted if needs_books(queue.get(name, ()))]

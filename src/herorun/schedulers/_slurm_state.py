@@ -1,0 +1,218 @@
+"""What squeue and sacct together say about an instance. Pure.
+
+A job has ended when sacct says so and squeue no longer has it, or has it as ended: sacct calls a job that was put back
+into the queue PREEMPTED, NODE_FAIL or REQUEUED until it runs again, and lags behind by seconds otherwise.
+"""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from herorun.core.evidence import Job, JobState
+from herorun.core.finding import count
+from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.schedulers._slurm_parse import Row
+from herorun.schedulers._slurm_state_names import cancelled_by, state_of
+from herorun.schedulers._submission_record import Kept
+
+SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
+_SLURM_OWN = range(64, 128)  # numbers beyond any signal: 125 is memory, 53 a log that cannot be opened
+_NOT_OPENED = 53
+
+
+@dataclass(frozen=True)
+class Books:
+    """What accounting answered."""
+
+    rows: Sequence[Row] = ()
+    silent: str = ""  # why it told nothing
+    none_kept: bool = False  # the cluster keeps no accounting
+
+
+def ours(rows: Sequence[Row], instance: str, run: str, kept: Kept, since: datetime | None) -> list[Row]:
+    """The rows of this very instance, newest job first: whole name, our comment or the id that was written down."""
+    found = [
+        row
+        for row in rows
+        if row.name == instance
+        and not _was_refused(row)
+        and (row.id == kept.id or (row.tag.run == run if row.tag else False))
+        and (since is None or row.submitted is None or row.submitted >= since - SKEW)
+    ]
+    return sorted(
+        found, key=lambda row: (row.submitted.timestamp() if row.submitted else 0, int(row.id)), reverse=True
+    )
+
+
+def _was_refused(row: Row) -> bool:
+    """Slurm keeps a failed job of some submissions that it has refused: it never had a node."""
+    return row.word == "FAILED" and not row.node_list
+
+
+def needs_books(queue: Sequence[Row]) -> bool:
+    """A job that the controller calls live lives, whatever accounting says."""
+    return not queue or any(not state_of(row.word).live for row in queue)
+
+
+def judge(instance: str, queue: Sequence[Row], books: Sequence[Row], told: Books, kept: Kept) -> Search:
+    """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle time.
+
+    Of two that were submitted at once, the later one has been cancelled: it is not how the instance ended.
+    """
+    numbers = list(dict.fromkeys(row.id for row in queue if state_of(row.word).live))
+    if len(numbers) > 1:
+        return Unsure(
+            f"{count(len(numbers), 'job')} called {instance} are live: {', '.join(numbers)}. "
+            "Cancel all but one with scancel."
+        )
+    known = {row.id for row in (*queue, *books)}
+    if not known:
+        return _nowhere(instance, told, kept)
+    stays = numbers[0] if numbers else kept.id if kept.id in known else min(known, key=int)
+    here = [row for row in queue if row.id == stays]
+    there = [row for row in books if row.id == stays]
+    return Found(_job(instance, here, there, told, kept))
+
+
+def live_jobs(rows: Sequence[Row]) -> tuple[Job, ...]:
+    """Those of the controller's jobs that live, or may: by name, then number."""
+    parts: dict[tuple[int, str, int], list[Row]] = {}
+    for row in rows:
+        parts.setdefault((len(row.name), row.name, int(row.id)), []).append(row)
+    jobs = [_as_told(key[1], _first(parts[key]), parts[key]) for key in sorted(parts)]
+    return tuple(job for job in jobs if not job.state.ended)
+
+
+def _nowhere(instance: str, told: Books, kept: Kept) -> Search:
+    if told.silent:
+        return Unsure(told.silent)
+    if told.none_kept and kept.asked:
+        why = f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
+        if kept.id is None:
+            return Unsure(f"{why}; whether it was submitted nobody can tell")
+        return Found(Job(kept.id, instance, JobState.GONE, reason=f"{why}: how it ended nobody can tell"))
+    if kept.id is None:
+        return Absent()
+    return Unsure(f"neither squeue nor sacct knows job {kept.id}, which was submitted as {instance}")
+
+
+def _job(instance: str, here: Sequence[Row], there: Sequence[Row], told: Books, kept: Kept) -> Job:
+    row = _first(here) if here else _first(there)
+    job = _as_told(instance, row, here or there)
+    state = state_of(row.word)
+    if here and not state.ended:
+        return job
+    if not here:
+        return _from_books(job, row, kept)
+    if told.none_kept:
+        return _ended(job, row, None, kept)
+    if told.silent:
+        return replace(job, state=JobState.UNKNOWN, reason=f"squeue says {row.word}; {told.silent}")
+    if not there or not state_of(_first(there).word).ended:
+        return replace(job, state=JobState.RUNNING, reason="it is ending: accounting does not say so yet")
+    return _ended(job, row, _first(there), kept)
+
+
+def _first(rows: Sequence[Row]) -> Row:
+    """Of an array or a heterogeneous job, the part that decides: one that lives, else one that did not succeed."""
+
+    def rank(row: Row) -> int:
+        state = state_of(row.word)
+        return (
+            0
+            if state is JobState.RUNNING
+            else 1
+            if not state.ended
+            else 2
+            if state is not JobState.SUCCEEDED
+            else 3
+        )
+
+    return min(rows, key=rank)
+
+
+def _as_told(instance: str, row: Row, parts: Sequence[Row]) -> Job:
+    state = state_of(row.word)
+    tasks = len(parts) if len(parts) > 1 else row.nodes
+    running = sum(state_of(part.word) is JobState.RUNNING for part in parts)
+    running = running if len(parts) > 1 else (row.nodes or 0) * running
+    return Job(
+        row.id,
+        instance,
+        state,
+        row.word,
+        row.reason or ("" if state is not JobState.UNKNOWN else f"Slurm says {row.word!r}"),
+        started=row.started if state is not JobState.PENDING else None,
+        submitted=row.submitted,
+        tasks=tasks,
+        running_tasks=running if state.live else None,
+    )
+
+
+def _from_books(job: Job, row: Row, kept: Kept) -> Job:
+    """Only accounting knows it. What it calls live, the controller has lost sight of."""
+    if job.state.ended:
+        return _ended(job, row, row, kept)
+    why = f"sacct says {row.word}, and squeue does not know job {row.id}"
+    return replace(job, state=JobState.UNKNOWN, reason=why, running_tasks=None)
+
+
+def _ended(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
+    """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the job."""
+    told = replace(job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended)
+    if job.state is JobState.SUCCEEDED:
+        return replace(told, exit_code=row.exit_code)
+    if job.state is JobState.FAILED:
+        return _failed(told, row, only_books=book is row)
+    if not row.node_list:
+        told, row = replace(told, started=None), replace(row, exit_code=None)  # it never ran
+        if job.state is JobState.TIMED_OUT:
+            return replace(told, state=JobState.UNSCHEDULABLE)
+    told = replace(told, exit_code=row.exit_code or None, failed_on=_failed_on(job, row))
+    return _cancelled(told, row, book, kept) if job.state is JobState.CANCELLED else told
+
+
+def _failed(job: Job, row: Row, only_books: bool) -> Job:
+    """squeue's exit code is whole; sacct's lacks 128 where it is 128 or more."""
+    if row.signal == _NOT_OPENED:
+        why = "Slurm could not open the log or the working folder on the node"
+        return replace(job, reason=why)
+    if only_books and row.exit_code is not None:
+        code, doubt = _from_sacct(row.exit_code)
+        return replace(job, exit_code=code, reason=job.reason or doubt)
+    return replace(job, exit_code=row.exit_code, signal=_signal(row))
+
+
+def _cancelled(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
+    """By whom: our own stop says so, else accounting has the user's number."""
+    number = cancelled_by(book.word) if book else None
+    if number is None and "Dependency" in row.reason:
+        return replace(job, state=JobState.UNSCHEDULABLE)
+    by = (row.tag and row.tag.by) or kept.by or (f"uid {number}" if number else None)
+    return replace(job, stopped_by=by)
+
+
+def _from_sacct(code: int) -> tuple[int, str]:
+    """
+    >>> _from_sacct(0)[0], _from_sacct(9)
+    (128, 'sacct says exit code 9, which may be 137')
+    """
+    if code == 0:
+        return 128, "sacct says exit code 0 of a job that failed"
+    return code, f"sacct says exit code {code}, which may be {code + 128}" if code >= 1 else ""
+
+
+def _signal(row: Row) -> str | None:
+    if row.signal is None or row.signal in _SLURM_OWN:
+        return None
+    try:
+        return signal.Signals(row.signal).name
+    except ValueError:
+        return f"signal {row.signal}"
+
+
+def _failed_on(job: Job, row: Row) -> tuple[str, ...]:
+    """Of several nodes Slurm does not say which one failed."""
+    alone = job.state is JobState.NODE_FAILED and row.nodes == 1 and row.node_list
+    return (row.node_list,) if alone else ()

@@ -1,0 +1,266 @@
+"""Starting and stopping a job on the box itself. It travels there, and becomes the supervisor's program.
+
+Standard library only, from Python 3.8 on. See `_ssh_look` for what lies where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from typing import Any
+
+if __name__ == "__main__":  # started on the box as the supervisor: run by its path, beside what it needs
+    sys.path.append(os.path.abspath(f"{__file__}/../../.."))
+
+from herorun.schedulers import _supervisor
+from herorun.schedulers._processes import end_all
+from herorun.schedulers._ssh_probe import facts, is_there, lives, locked, look, read, record, rest
+
+BLOCK = 1 << 20  # bytes of an archive that are read at once
+ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
+LOOK = 0.01  # seconds between two looks for the start
+_NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
+_FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")
+
+
+def submit(order: dict[str, Any]) -> dict[str, Any]:
+    """Start the instance unless it is there; the secrets, the admission and the code come by standard input."""
+    if time.time() > order["expires"]:  # held up on a link that was cut, and given up since
+        raise OSError("the order came too late")
+    private = json.loads(sys.stdin.buffer.read(order["private"]))
+    folder, name = order["folder"], order["request"]["instance"]
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    lock = _hold(os.path.join(folder, f"{name}.submit"))
+    if lock is None or is_there(os.path.join(folder, name)) or locked(os.path.join(folder, f"{name}.lock")):
+        return look(folder, [name])
+    how = ""
+    try:
+        _demand_room(folder)
+        if order["code"]:
+            _unpack(order["code"], sys.stdin.buffer, order["request"]["code"])
+        if private["admission"]:
+            _write(order["request"]["admission"], private["admission"].encode("utf-8", "surrogateescape"))
+        how = _start(order, private["secrets"])
+        _await(os.path.join(folder, name), time.monotonic() + order["within"])
+    finally:
+        os.close(lock)
+    return {**look(folder, [name]), "how": how}
+
+
+def _demand_room(folder: str) -> None:
+    """Before anything is written: a job whose records have no room would be one that nobody can judge."""
+    found = os.statvfs(folder)
+    if found.f_bavail * found.f_frsize < ROOM or (found.f_files and found.f_favail < FILES):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
+
+
+def _hold(path: str) -> int | None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _unpack(told: dict[str, Any], stream: Any, target: str) -> None:
+    """The code, whole or not at all: what came is digested before it gets its name. A former try is put away."""
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    aside = f"{target}.{os.getpid()}.new"
+    try:
+        os.mkdir(aside, 0o700)
+        _receive(stream, told, f"{aside}/tar")
+        os.mkdir(f"{aside}/code")
+        with tarfile.open(f"{aside}/tar") as tar:
+            if hasattr(tarfile, "fully_trusted_filter"):
+                tar.extraction_filter = tarfile.fully_trusted_filter
+            tar.extractall(f"{aside}/code")  # our own export, by its digest
+        shutil.rmtree(target, ignore_errors=True)  # of a submission that was cut: nothing has run in it
+        os.rename(f"{aside}/code", target)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _receive(stream: Any, told: dict[str, Any], path: str) -> None:
+    digest, left = hashlib.sha256(), told["size"]
+    with open(path, "wb") as file:
+        while left:
+            data = stream.read(min(left, BLOCK))
+            if not data:
+                raise OSError("the connection ended before the code was there")
+            file.write(data)
+            digest.update(data)
+            left -= len(data)
+    if digest.hexdigest() != told["sha256"]:
+        raise OSError("the code did not arrive as it was sent")
+
+
+def _write(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Whole or not at all."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    aside = f"{path}.{os.getpid()}.new"
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+
+
+def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
+    """Under tmux, else in a session of its own; either outlives the connection. How, comes back."""
+    folder, name = order["folder"], order["request"]["instance"]
+    base = {
+        key: value
+        for key, value in os.environ.items()
+        if key != _NOT_PASSED_ON and any(fnmatch.fnmatchcase(key, glob) for glob in order["machine"])
+    }
+    inner = {
+        "order": {
+            "request": order["request"],
+            "folder": os.path.join(folder, name),
+            "argv": order["request"]["argv"],
+            "cwd": os.path.join(order["request"]["code"], order["request"]["cwd"]),
+            "grace": order["grace"],
+        },
+        "lock": os.path.join(folder, f"{name}.lock"),
+        "environment": {**base, "PYTHONUNBUFFERED": "1", **order["environment"], **secrets},
+    }
+    private = os.path.join(folder, f".{name}.{os.getpid()}.start")
+    _write(private, json.dumps(inner).encode("ascii"))
+    try:
+        argv = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-B",
+            "-X",
+            "utf8",
+            _installed(folder, order["programs"]),
+            private,
+        ]
+        how = _under_tmux(order["tmux"], name, argv, base) if order["tmux"] else "in a session of its own"
+        if not how:
+            how = "in a session of its own, without tmux"
+        if not how.startswith("under"):
+            nothing = subprocess.DEVNULL
+            subprocess.Popen(
+                argv, stdin=nothing, stdout=nothing, stderr=nothing, cwd="/", env=base, start_new_session=True
+            )
+        _await_taken(private, os.path.join(folder, name), time.monotonic() + order["within"])
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(private)
+    return how
+
+
+def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) -> str:
+    """Empty where tmux is missing, or does not want to: a session of that name may be somebody's."""
+    tmux = shutil.which("tmux")
+    if tmux is None:
+        return ""
+    clean = {key: value for key, value in env.items() if _FOR_TMUX.fullmatch(key)}
+    command = [tmux, "-L", socket, "-f", os.devnull, "new-session", "-d", "-s", name, "--", *argv]
+    try:
+        done = subprocess.run(
+            command, cwd="/", env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=10, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return f"under tmux -L {socket}, session {name}" if done.returncode == 0 else ""
+
+
+def _installed(folder: str, programs: list[list[str]]) -> str:
+    """The supervisor and what it needs, as files: under their digest, so that no later version changes them."""
+    digest = hashlib.sha256(json.dumps(programs).encode()).hexdigest()[:16]
+    top = os.path.join(folder, "programs", digest)
+    for name, source in programs:
+        path = os.path.join(top, *name.split(".")) + ".py"
+        if record(path) != source:
+            _write(path, source.encode("utf-8"))
+    return path
+
+
+def _await_taken(private: str, folder: str, until: float) -> None:
+    """The private file is read and taken away first of all; it must not outlive this call."""
+    while os.path.exists(private) and not is_there(folder) and time.monotonic() < until:
+        time.sleep(LOOK)
+
+
+def _await(folder: str, until: float) -> None:
+    """Until it has started, or has failed to."""
+    while time.monotonic() < until:
+        if os.path.exists(f"{folder}/started.json") or os.path.exists(f"{folder}/exit.json"):
+            return
+        time.sleep(LOOK)
+
+
+def start(private: str) -> None:
+    """In the process that becomes the supervisor: take the private file, the lock and the claim, then run the job."""
+    with open(private, encoding="ascii") as file:
+        told = json.load(file)
+    os.unlink(private)
+    lock = os.open(told["lock"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return  # another one is at it
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    order = {**told["order"], "lock": lock}
+    print(
+        f"herorun stands by {order['request']['instance']}; its log is {order['folder']}/job.log", flush=True
+    )
+    try:
+        claimed = _supervisor.claim(order)
+    except OSError:  # a disk that filled up this very moment: nothing has run, so nothing was claimed
+        shutil.rmtree(order["folder"], ignore_errors=True)
+        raise
+    if claimed:
+        _supervisor.run(order)
+
+
+def stop(folder: str, name: str, by: str, grace: float) -> dict[str, Any]:
+    """Ask the supervisor; where it is gone, its part is done here."""
+    path = os.path.join(folder, name)
+    seen = facts(folder, name)
+    if not seen["there"] or "exit.json" in seen["records"]:
+        return look(folder, [name])
+    if "stop.json" not in seen["records"]:
+        text = json.dumps({"by": by, "at": _supervisor.now()}).encode("ascii") + b"\n"
+        _write(f"{path}/stop.json", text)
+    if not seen["watched"]:
+        _stop_unwatched(path, grace)
+    return look(folder, [name])
+
+
+def _stop_unwatched(path: str, grace: float) -> None:
+    request, started = read(record(f"{path}/request.json")), read(record(f"{path}/started.json"))
+    group = started["pid"] if lives(started) else -1
+
+    def stuck(left: set[Any]) -> None:
+        pids = ", ".join(str(process.pid) for process in sorted(left))
+        raise OSError(f"some processes of {os.path.basename(path)} could not be killed: {pids}")
+
+    end_all(lambda: rest(request, group), time.monotonic(), grace, lambda: False, stuck)
+
+
+if __name__ == "__main__":
+    start(sys.argv[1])

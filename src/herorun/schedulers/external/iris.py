@@ -1,0 +1,153 @@
+"""An Iris job by its canonical name `/user/job`, asked of Iris' own command line."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, ById, Origin, Place, Search, Unsure
+from herorun.core.untrusted_json import read_json
+from herorun.schedulers._iris_client import CommandLine
+from herorun.schedulers._iris_parse import (
+    Listing,
+    detail_words,
+    stop_words,
+)
+from herorun.schedulers._iris_state import gang_of, judge, root_of
+from herorun.schedulers._iris_state_names import state_of
+from herorun.schedulers._submission_record import Kept
+
+TIMEOUT = 60.0  # seconds of one question, its tunnel included
+_EVER = datetime(1970, 1, 2, tzinfo=UTC)
+_TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
+_MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
+_TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    config: str | None = Field(None, description="The cluster's configuration file.")
+    cluster: str | None = Field(None, description="Or its name, as Iris knows it.")
+    user: str | None = Field(None, description="As whom Iris knows us; none: nobody says.")
+
+
+def connect(options: Options, place: Place) -> ById:
+    return IrisById(options)
+
+
+class IrisById:
+    def __init__(self, options: Options) -> None:
+        program = ["iris"] if shutil.which("iris") else ["uv", "run", "iris"]
+        which = ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
+        self._iris = CommandLine(program, which, TIMEOUT)
+        self._user = options.user
+
+    def look(self, job: str) -> Search:
+        try:
+            told = self._list(job)
+            root = root_of(told.rows, job)
+            if root is None:
+                return Unsure(f"Iris' list is not whole: {told.partial}") if told.partial else Absent()
+            gang = gang_of(told.rows, job, None)
+            live = [row for row in gang if state_of(row.word).live]
+            if not state_of(root.word).live or not live:
+                root = self._iris.in_detail(root)
+            gang = [self._iris.in_detail(row) if row in live else row for row in gang]
+            return judge(job, root, gang, Kept(), _EVER, None)
+        except (CouldNotLook, OSError) as error:
+            return Unsure(in_words(error))
+
+    def _list(self, job: str) -> Listing:
+        user, name = job.strip("/").split("/", 1)
+        return self._iris.list(user, name, whole=True)
+
+    def tail(self, job: str, lines: int) -> str:
+        """Of the job and its children."""
+        told = self._iris.log(job, lines)
+        if told is None:
+            raise FileNotFoundError(2, "Iris has no such job", job)
+        return told
+
+    def origin(self, job: str) -> Origin:
+        """Its name begins with its user's; as whom Iris knows us, only the contract says."""
+        user = job.strip("/").split("/", 1)[0]
+        return Origin(user, user == self._user if self._user else None)
+
+    def tasks(self, job: str) -> tuple[TaskEnd, ...]:
+        answer = self._iris.ask(detail_words(self._iris.generation, job))
+        if answer.code:
+            return ()
+        return summary_tasks(answer.text) or described_tasks(answer.text)
+
+    def stop(self, job: str) -> None:
+        answer = self._iris.ask(stop_words(self._iris.generation, job))
+        if answer.code:
+            raise self._iris.trouble("job stop", answer)
+
+
+def summary_tasks(text: str) -> tuple[TaskEnd, ...]:
+    """From `job summary --json`; empty for anything else."""
+    start = text.find("{")
+    try:
+        told = read_json(text[start:]) if start >= 0 else None
+    except ValueError:
+        return ()
+    tasks = told.get("tasks") if isinstance(told, dict) else None
+    if not isinstance(told, dict) or not isinstance(tasks, list):
+        return ()
+    limit = _number(told.get("memory_limit_mb") or told.get("memory_mb"))
+    return tuple(_task(each, limit) for each in tasks if isinstance(each, dict))
+
+
+def _task(told: dict[str, Any], limit: float | None) -> TaskEnd:
+    word, code = str(told.get("state", "")), told.get("exit_code")
+    milliseconds = _number(told.get("duration_ms"))
+    return TaskEnd(
+        str(told.get("index", told.get("task_id", ""))),
+        word,
+        code if isinstance(code, int) else None,
+        milliseconds / 1000 if milliseconds else None,
+        _number(told.get("memory_peak_mb")),
+        _number(told.get("memory_limit_mb")) or limit,
+        _failed(word),
+    )
+
+
+def _number(told: Any) -> float | None:
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) and told > 0 else None
+
+
+def described_tasks(text: str) -> tuple[TaskEnd, ...]:
+    """From the table of `job describe`, whose columns begin where their headings do."""
+    lines = text.splitlines()
+    at = next((n for n, line in enumerate(lines) if _TABLE.match(line)), None)
+    if at is None:
+        return ()
+    heads = [(found[0], found.start()) for found in re.finditer(r"\S+(?: \S+)*", lines[at])]
+    found = []
+    for line in lines[at + 1 :]:
+        first = re.match(r"\s*(\d+) +(\w+) +(-?\d+|-)", line)
+        if not first:
+            continue
+        peak = _MIB.search(_cell(heads, "PEAK MEM", line))
+        size = float(peak[1]) * _TIMES[peak[2][0].lower()] if peak else None
+        code = int(first[3]) if first[3] != "-" else None
+        found.append(TaskEnd(first[1], first[2], code, peak_mb=size, failed=_failed(first[2])))
+    return tuple(found)
+
+
+def _cell(heads: Sequence[tuple[str, int]], name: str, line: str) -> str:
+    starts = [*(start for _, start in heads), len(line)]
+    return next((line[starts[n] : starts[n + 1]] for n, (head, _) in enumerate(heads) if head == name), "")
+
+
+def _failed(word: str) -> bool:
+    state = state_of(word)
+    return state.ended and state is not JobState.SUCCEEDED

@@ -1,0 +1,90 @@
+"""A launcher's run, by the file that its output goes to: its own words, and Slurm's of the job that it has submitted."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from pydantic import ConfigDict, Field
+
+from herorun.core.adhoc_jobs.launcher_log import Output, read_output
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, ById, Found, Place, Search, Unsure
+from herorun.schedulers._road import Login, road_to
+from herorun.schedulers.external import slurm
+from herorun.system.clock import now
+
+TIMEOUT = 30.0  # seconds
+QUIET = timedelta(minutes=2)  # a file that still grows has not had its last word
+_ABSENT = 44
+_READ = f'test -e "$1" || exit {_ABSENT}; stat -c %Y -- "$1"; tail -c 4194304 -- "$1"'
+
+
+class Options(Login):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
+
+
+def connect(options: Options, place: Place) -> ById:
+    return LauncherById(options)
+
+
+class LauncherById:
+    """An id is the path of the output file."""
+
+    def __init__(self, options: Options) -> None:
+        self._road, self._options = road_to(options), options
+
+    def look(self, job: str) -> Search:
+        try:
+            text, changed = self._read(job)
+        except FileNotFoundError:
+            return Absent()
+        except (CouldNotLook, OSError) as error:
+            return Unsure(in_words(error))
+        told = read_output(text)
+        found = Job(job, job, told.state, told.word, _why(told))
+        if told.state is not JobState.UNKNOWN:
+            return Found(found)
+        if told.slurm:
+            return self._as_slurm(found, told)
+        if told.failed and now() - changed > QUIET:
+            return Found(replace(found, state=JobState.FAILED, raw="FAILED", ended=changed))
+        return Found(replace(found, state=JobState.BUILDING, raw="STARTED"))
+
+    def _as_slurm(self, job: Job, told: Output) -> Search:
+        """Its output names no status yet: Slurm's own word about the newest job that it names."""
+        answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).look(told.slurm[-1])
+        if not isinstance(answer, Found):
+            return answer if isinstance(answer, Unsure) else Unsure(f"Slurm does not know {told.slurm[-1]}")
+        seen = answer.job
+        reason = "; ".join(part for part in (f"Slurm job {told.slurm[-1]}", seen.reason, job.reason) if part)
+        return Found(replace(seen, id=job.id, instance=job.instance, reason=reason))
+
+    def tail(self, job: str, lines: int) -> str:
+        return "".join(self._read(job)[0].splitlines(keepends=True)[-lines:]) if lines > 0 else ""
+
+    def events(self, job: str) -> tuple[str, ...]:
+        return read_output(self._read(job)[0]).events
+
+    def results(self, job: str) -> str:
+        told = read_output(self._read(job)[0])
+        return f"exported to {told.export}" if told.export else told.calibration and f"calibration {told.calibration}"  # fmt: skip
+
+    def stop(self, job: str) -> None:
+        told = read_output(self._read(job)[0])
+        if told.slurm:
+            slurm.SlurmById(slurm.Options(**self._options.model_dump())).stop(told.slurm[-1])
+
+    def _read(self, path: str) -> tuple[str, datetime]:
+        answer = self._road.run(["sh", "-c", _READ, "sh", path], TIMEOUT)
+        if answer.code == _ABSENT:
+            raise FileNotFoundError(2, "No such file", path)
+        stamp, _, text = answer.out.decode("utf-8", "replace").partition("\n")
+        if answer.code or not stamp.isdigit():
+            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+        return text, datetime.fromtimestamp(int(stamp), UTC)
+
+
+def _why(told: Output) -> str:
+    return told.failed if told.state in (JobState.FAILED, JobState.UNKNOWN) else ""

@@ -1,0 +1,96 @@
+"""An invocation of the NeMo evaluator launcher, or one of its tasks, by its id."""
+
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import ConfigDict, Field
+
+from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
+from herorun.schedulers._nel_jobs import NelJobs
+from herorun.schedulers._nel_options import Options as NelOptions
+from herorun.schedulers._nel_parse import Entry
+from herorun.schedulers._nel_state import judge
+from herorun.schedulers._option_types import Absolute
+from herorun.schedulers._road import Login
+from herorun.schedulers._submission_record import Kept
+from herorun.system import host
+from herorun.system.clock import now
+
+DAY = timedelta(days=1)
+
+
+class Options(Login):
+    """The login node of its Slurm jobs; none: as nel has noted it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    program: tuple[str, ...] | None = Field(None, description="How nel is called; none: by its own name.")
+    exec_db: Absolute | None = Field(None, description="Its list of jobs; none: where nel keeps it.")
+    programs: Absolute | None = Field(None, description="Folder of Slurm's programs there.")
+    slurm_conf: Absolute | None = Field(None, description="The cluster's slurm.conf.")
+
+
+def connect(options: Options, place: Place) -> ById:
+    return NelById(NelOptions(**options.model_dump(exclude_none=True)), Path(place.state) / "nel")
+
+
+class NelById(NelJobs):
+    """Judged as any nel job: what nel itself could not find out is no end."""
+
+    def look(self, job: str) -> Search:
+        try:
+            entries = self._of(job)
+            if not entries:
+                return Absent()
+            parts = self._parts(entries)
+            return Found(judge(job, job, [parts[entry.id] for entry in entries], Kept()))
+        except (CouldNotLook, OSError) as error:
+            return Unsure(in_words(error))
+
+    def _of(self, job: str) -> list[Entry]:
+        return [entry for entry in self._entries() if job in (entry.invocation, entry.id)]
+
+    def tail(self, job: str, lines: int) -> str:
+        ends = [(entry, self._end(entry, lines)) for entry in self._of(job)]
+        told = [(entry, end) for entry, end in ends if end is not None]
+        if not told:
+            raise FileNotFoundError(2, "nel has no log of it", job)
+        return told[0][1] if len(told) == 1 else "".join(f"==> {entry.id}\n{end}" for entry, end in told)
+
+    def stop(self, job: str, by: str = "") -> None:
+        found = self.look(job)
+        if isinstance(found, Found) and found.job.state.live:
+            self._kill(job)
+
+    def origin(self, job: str) -> Origin:
+        """nel lists what this user has submitted from here, and nothing else."""
+        return Origin(host.user() or "", mine=bool(self._of(job)) or None)
+
+    def tasks(self, job: str) -> tuple[TaskEnd, ...]:
+        entries = self._of(job)
+        parts = self._parts(entries)
+        return tuple(
+            TaskEnd(e.id, p.raw, p.exit_code, failed=p.state.ended and p.state != "succeeded")
+            for e in entries
+            if (p := parts[e.id])
+        )
+
+    def results(self, job: str) -> str:
+        """The scores of its tasks, as far as their files can be read."""
+        found: list[str] = []
+        for entry in self._of(job):
+            with suppress(CouldNotLook, OSError):  # one task's must not hide the others'
+                found += self._scores(entry)
+        return ", ".join(found)
+
+    def recent(self, count: int) -> tuple[tuple[str, str], ...]:
+        """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them: id, and what of it."""
+        newest: dict[str, Entry] = {}
+        for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):
+            if now() - entry.at <= DAY:
+                newest.setdefault(entry.invocation, entry)
+        found = list(newest.values())[:count]
+        return tuple((e.invocation, f"{e.at:%Y-%m-%d %H:%M} UTC, {e.executor}") for e in found)

@@ -1,0 +1,79 @@
+"""A Ray job by its submission id, asked over the Jobs API of the dashboard."""
+
+import re
+import shlex
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
+from herorun.schedulers._ray_client import Dashboard
+from herorun.schedulers._ray_log import read_log
+from herorun.schedulers._ray_snapshot import Look
+
+TIMEOUT = 20.0  # seconds of one question
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: str = Field(pattern=r"^https?://", description="The dashboard, `http://host:8265`.")
+
+
+def connect(options: Options, place: Place) -> ById:
+    return RayById(options)
+
+
+_A_SHELLS = re.compile(r"[$`|&;<>(){}*?~\\\n]")
+
+
+def _plain_words(entrypoint: str) -> tuple[str, ...]:
+    """
+    >>> _plain_words("python 'my train.py'"), _plain_words("cd x && python y")
+    (('python', 'my train.py'), ())
+    """
+    try:
+        return () if _A_SHELLS.search(entrypoint) else tuple(shlex.split(entrypoint))
+    except ValueError:
+        return ()
+
+
+class RayById:
+    def __init__(self, options: Options) -> None:
+        self._address = options.cluster.rstrip("/")
+
+    def look(self, job: str) -> Search:
+        try:
+            look = self._look()
+            record = look.record(job)
+            if record is None:
+                return Absent()
+            if record.submitted is None:
+                return Unsure(f"{job} was deleted, and Ray put a remnant back: it tells nothing")
+            return Found(look.job(record, job, None))
+        except CouldNotLook as error:
+            return Unsure(str(error))
+
+    def tail(self, job: str, lines: int) -> str:
+        look = self._look()
+        record = look.record(job)
+        if record is None:
+            raise FileNotFoundError(2, "Ray has no such job", job)
+        return read_log(look, record, lines)
+
+    def origin(self, job: str) -> Origin:
+        """Ray knows no users. Its entrypoint is a shell's words; those that a shell would change are not compared."""
+        record = self._look().record(job)
+        told = record.entrypoint if record else ""
+        return Origin(command=_plain_words(told), told=told)
+
+    def stop(self, job: str) -> None:
+        """The job alone: nothing here touches the cluster."""
+        look = self._look()
+        if look.record(job) is None:
+            raise WrongUse(f"There is no job {job} on {self._address}.")
+        look.dashboard.ask("POST", f"/api/jobs/{quote(job, safe='')}/stop")
+
+    def _look(self) -> Look:
+        return Look(Dashboard(self._address, {}, TIMEOUT, None))

@@ -1,0 +1,227 @@
+"""A Slurm job by its number: sacct decides its end, since squeue lags behind."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import ConfigDict, Field
+
+from herorun.core.adhoc_jobs.tasks import OOM_CODE, TaskEnd
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
+from herorun.schedulers._road import Login, road_to
+from herorun.schedulers._slurm_client import Programs, new_parted
+from herorun.schedulers._slurm_parse import Row, log_in, squeue_rows, squeue_words
+from herorun.schedulers._slurm_state import Books, judge
+from herorun.schedulers._slurm_state_names import state_of
+from herorun.schedulers._submission_record import Kept
+from herorun.system.clock import now
+
+LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
+TIMEOUT = 40.0  # seconds of one question
+_ABSENT = 44  # exit code of our own shell words
+_TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c 1048576 -- "$1" | tail -n "$2"'
+_ID = re.compile(r"(\d+)((?:_\d+|\+\d+)?)")
+_STEPS = "JobID State ExitCode ElapsedRaw MaxRSS ReqMem"
+_SIZE = re.compile(r"([0-9.]+)([KMGT]?)[cn]?")
+_MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+
+
+class Options(Login):
+    """Through which login node, if any."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    log: str | None = Field(None, description="Its log file, there; none: as Slurm tells.")
+    programs: str | None = Field(None, description="Folder of squeue and sacct there.")
+    slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
+
+
+def connect(options: Options, place: Place) -> ById:
+    return SlurmById(options)
+
+
+class SlurmById:
+    def __init__(self, options: Options) -> None:
+        self._options, self._road = options, road_to(options)
+        told = (options.programs, options.slurm_conf)
+        self._slurm = Programs(self._road, TIMEOUT, *told, missing="is --host missing")
+
+    def look(self, job: str) -> Search:
+        number, part = _parts(job)
+        try:
+            queue = _of(self._queue(number), number, part)
+            books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
+        except CouldNotLook as error:
+            return Unsure(str(error))
+        told = _of(books.rows, number, part)
+        if not queue and not told:
+            return Unsure(books.silent) if books.silent else _nowhere(job, books)
+        kept = Kept(asked=True, id=number)
+        answer = judge(job, queue, told, Books(told, books.silent, books.none_kept), kept)
+        return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
+
+    def _queue(self, number: str) -> Sequence[Row]:
+        parted = new_parted()
+        answer = self._slurm.ask(squeue_words(parted, ids=[number]))
+        if answer.code and b"Invalid job id" in answer.err:
+            return ()  # the controller has forgotten it
+        return squeue_rows(self._slurm.whole("squeue", answer), parted)
+
+    def tail(self, job: str, lines: int) -> str:
+        path = self._options.log or self._log_of(job)
+        if not path:
+            raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
+        answer = self._road.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], TIMEOUT)
+        if answer.code == _ABSENT:
+            raise FileNotFoundError(2, "No such file", path)
+        if answer.code:
+            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+        return answer.out.decode("utf-8", "replace")
+
+    def _log_of(self, job: str) -> str:
+        """As the controller tells while it remembers the job, else sbatch's own default in the job's folder."""
+        answer = self._slurm.ask(["scontrol", "show", "job", job])
+        if told := log_in(answer.text):
+            return told
+        books = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
+        folder = books.text.strip().partition("\n")[0]
+        return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
+
+    def origin(self, job: str) -> Origin:
+        """As the controller tells. Its `Command` is the script that was submitted, not what that runs."""
+        answer = self._slurm.ask(["scontrol", "show", "job", job])
+        if answer.code:
+            raise self._slurm.trouble("scontrol", answer)
+        us = self._road.run(["id", "-u"], TIMEOUT)
+        if us.code:
+            raise CouldNotLook(f"id -u on {self._road.where} failed: {us.complaint}")
+        return origin_in(answer.text, us.text.strip())
+
+    def results(self, job: str) -> str:
+        """State, exit code and elapsed time, as accounting has them."""
+        answer = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
+        return result_in(answer.text)
+
+    def tasks(self, job: str) -> tuple[TaskEnd, ...]:
+        """Its parts, each with the largest peak of its steps."""
+        answer = self._slurm.ask(["sacct", "-n", "-P", "-j", job, f"--format={','.join(_STEPS.split())}"])
+        return task_ends(answer.text) if answer.code == 0 else ()
+
+    def stop(self, job: str) -> None:
+        answer = self._slurm.ask(["scancel", job])
+        if answer.code:
+            raise self._slurm.trouble("scancel", answer)
+
+    def mine(self) -> tuple[tuple[str, str, str], ...]:
+        """The user's jobs that Slurm has now: id, word and name."""
+        user = ["-u", self._options.user] if self._options.user else ["--me"]
+        answer = self._slurm.ask(["squeue", "-h", *user, "-o", "%i|%T|%j"])
+        if answer.code:
+            raise self._slurm.trouble("squeue", answer)
+        rows = [line.split("|", 2) for line in answer.text.splitlines() if line.count("|") >= 2]
+        return tuple((row[0].strip(), row[1].strip(), row[2].strip()) for row in rows)
+
+
+def _parts(job: str) -> tuple[str, str]:
+    found = _ID.fullmatch(job)
+    assert found  # its form was looked at before
+    return found[1], found[2]
+
+
+def _of(rows: Sequence[Row], number: str, part: str) -> list[Row]:
+    return [row for row in rows if row.id == number and (not part or row.part == part)]
+
+
+def _nowhere(job: str, books: Books) -> Search:
+    if books.none_kept:
+        return Unsure(f"Slurm keeps no accounting there, and its controller does not know {job} any more")
+    return Absent()
+
+
+def _with_id(answer: Found, job: str) -> Job:
+    return replace(answer.job, id=job)
+
+
+def origin_in(text: str, uid: str) -> Origin:
+    """What `scontrol show job` tells of it, for whom `uid` is asked.
+
+    Its first line has the job's name, which may hold line breaks and any words. What is said twice is not known; of
+    the owner that is `CouldNotLook`.
+
+    >>> origin_in("JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n", "1000")
+    Origin(user='ada', mine=True, command=(), told='/x/a b.sh', folder='/x')
+    """
+    owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
+    if len(owners) > 1:
+        raise CouldNotLook("its name tells of an owner too, and which one is true nobody can tell")
+    user, number = owners[0] if owners else ("", "")
+    told, folder = _said_once("Command", text), _said_once("WorkDir", text)
+    return Origin(
+        user, number == uid if number else None, told="" if told == "(null)" else told, folder=folder
+    )
+
+
+def _said_once(key: str, text: str) -> str:
+    found = re.findall(rf"^ +{key}=(.*)$", text, re.MULTILINE)
+    return str(found[0]) if len(found) == 1 else ""
+
+
+def result_in(text: str) -> str:
+    """Of an array, the part that says how it went: one that did not complete.
+
+    >>> result_in("COMPLETED|0:0|00:01:00\\nFAILED|1:0|00:00:09\\n")
+    'FAILED, exit code 1:0, elapsed 00:00:09'
+    """
+    parts = [line.split("|") for line in text.splitlines() if line.count("|") == 2]
+    told = next((part for part in parts if part[0] != "COMPLETED"), parts[0] if parts else None)
+    return f"{told[0]}, exit code {told[1]}, elapsed {told[2]}" if told else ""
+
+
+def task_ends(text: str) -> tuple[TaskEnd, ...]:
+    """The parts of a job; a part's peak is the largest of its steps'.
+
+    >>> task_ends("7|FAILED|9:0|60||2000M\\n7.0|FAILED|9:0|60|1990M|\\n")[0].peak_mb
+    1990.0
+    """
+    jobs: dict[str, TaskEnd] = {}
+    peaks: dict[str, float] = {}
+    for line in text.splitlines():
+        fields = line.split("|")
+        if len(fields) != len(_STEPS.split()):
+            continue
+        ident, state, code, elapsed, rss, limit = fields
+        whole = ident.partition(".")[0]
+        if peak := _mb(rss):
+            peaks[whole] = max(peak, peaks.get(whole, 0.0))
+        if ident == whole:
+            jobs[whole] = TaskEnd(
+                whole,
+                state,
+                OOM_CODE if state == "OUT_OF_MEMORY" else _code(code),
+                float(elapsed) if elapsed.isdigit() else None,
+                limit_mb=_mb(limit),
+                failed=state_of(state) not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
+            )
+    return tuple(_with_peak(task, peaks.get(name)) for name, task in jobs.items())
+
+
+def _with_peak(task: TaskEnd, peak: float | None) -> TaskEnd:
+    """Accounting drops the 128 of a code: a 9 at the limit is a 137."""
+    told = replace(task, peak_mb=peak)
+    return replace(told, exit_code=OOM_CODE) if told.exit_code == OOM_CODE - 128 and told.near_limit else told
+
+
+def _code(told: str) -> int | None:
+    """137 where it was ended by signal 9."""
+    code, _, signal = told.partition(":")
+    if signal.isdigit() and int(signal):
+        return 128 + int(signal)
+    return int(code) if code.isdigit() else None
+
+
+def _mb(told: str) -> float | None:
+    found = _SIZE.fullmatch(told.strip())
+    return float(found[1]) * _MB[found[2]] if found and float(found[1]) else None

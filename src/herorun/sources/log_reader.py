@@ -1,0 +1,146 @@
+"""The current instance's own log, read on from where the last tick stopped: each byte is read and judged once.
+
+The cache is moved on by `keep_own_log` alone, once what a tick saw is in the journal. It can always be rebuilt.
+"""
+
+import base64
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from herorun import __version__
+from herorun.core.adhoc_jobs.log_parser import trained_in
+from herorun.core.canonical_json import canonical, digest, plain
+from herorun.core.contract import Contract
+from herorun.core.decode import read
+from herorun.core.evidence import History, Job, Nothing, Unavailable
+from herorun.core.ports import LogPart, Place, Scheduler
+from herorun.core.redaction.scrub import scrub, scrub_tree
+from herorun.core.triage.incremental import OwnLog, follow, pass_over
+from herorun.core.triage.signatures import Catalogue
+from herorun.core.untrusted_json import read_json
+from herorun.sources._signatures import catalogue_of
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+
+CACHE = "own-log.json"
+# Bytes of one look. The end of a log has the root of a failure: behind it stand only the ends of the other ranks. What
+# one look leaves out is passed over for good and said, since a log that outgrows its reader would never be caught up.
+MOST = 64 << 20
+PART = 4 << 20  # bytes in memory
+PATIENCE = 20.0  # seconds of judging in one look: where every line has to be told apart, a MiB takes some
+LAST = 1 << 20  # bytes at the end that are read all the same
+TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
+NEWEST = 64 << 10  # bytes of what is new, in which the newest step stands
+_read: dict[str, tuple[OwnLog, str]] = {}  # by state folder, what was read last, and the cache's version
+
+
+def read_own_log(
+    scheduler: Scheduler, job: Job | Nothing | Unavailable, history: History, contract: Contract, place: Place
+) -> OwnLog | Nothing:
+    """What it said up to now. The job is looked at first, so that an ended one has written all that it will."""
+    current = history.current
+    if current is None:
+        return Nothing("no instance was launched yet")
+    known = catalogue_of(contract, place)
+    version = digest([__version__, known.digest])
+    try:
+        log = _caught_up(scheduler, known, _cached(place, version, current.name))
+    except FileNotFoundError:
+        return Nothing(f"{current.name} has no log yet")
+    _read[place.state] = log, version
+    return log
+
+
+def keep_own_log(place: Place, seen: object) -> None:
+    """What was read and `seen` need not be read again. Without this nothing is lost but time."""
+    log, version = _read.get(place.state, (None, ""))
+    if log is not None and log is seen:
+        begun = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        form = scrub_tree(plain(replace(log, scan=replace(log.scan, carry=b""), skipped=0)))
+        kept = {"version": version, "carry": base64.b64encode(begun).decode(), "log": form}
+        write_whole(Path(place.state) / CACHE, (canonical(kept) + "\n").encode(), spare=True)
+
+
+def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
+    before = log
+    for part in _parts(scheduler, log):
+        if part.restarted:
+            log = OwnLog(log.instance)
+        begin = part.offset - len(part.data)
+        if begin > log.offset:
+            log = pass_over(log, begin)
+        log = replace(
+            follow(known, log, part.data), offset=part.offset, mark=part.mark, changed_at=part.changed_at
+        )
+        log = _stepped(log, before, part)
+    return log.dated(log.changed_at or now(), before)
+
+
+def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
+    """The newest step that it tells of. One that the last look knew, in a log that is read anew, was seen then."""
+    progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))
+    if progress is None or progress.step == log.step:
+        return log
+    if progress.step == before.step:
+        return replace(log, step=before.step, stepped_at=before.stepped_at)
+    return replace(log, step=progress.step, stepped_at=part.changed_at or now())
+
+
+def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
+    """What is new, at most the last `MOST` bytes of it. Here alone it is decided how a scheduler is asked."""
+    ask = getattr(scheduler, "read_log", None)
+    if ask is None:
+        yield _end(scheduler, log.instance)
+        return
+    part: LogPart = ask(log.instance, log.offset, 0, log.mark)
+    restarted, size = part.restarted, part.size
+    at = max(part.offset, size - MOST)
+    if restarted:
+        yield part
+    mark, judging = part.mark if at == part.offset else "", 0.0
+    while at < size:
+        part = ask(log.instance, at, min(PART, size - at), mark)
+        if part.restarted or not part.data:  # replaced just now: the next look begins anew
+            return
+        began = time.monotonic()
+        yield part
+        judging += time.monotonic() - began
+        at, mark = part.offset, part.mark
+        if judging > PATIENCE and at < size - LAST:
+            at, mark = size - LAST, ""
+    if at == log.offset and not restarted:
+        yield part
+
+
+def _end(scheduler: Scheduler, instance: str) -> LogPart:
+    """The log's end, as if it were all there is and new."""
+    data = scheduler.tail(instance, TAIL).encode("utf-8", "surrogateescape")
+    return LogPart(
+        data, len(data), len(data), "", restarted=True, changed_at=_changed_at(scheduler, instance)
+    )
+
+
+def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
+    """Of a log on this machine, which its scheduler names."""
+    where = getattr(scheduler, "log", None)
+    if where is None:
+        return None
+    try:
+        return datetime.fromtimestamp(Path(where(instance)).stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
+
+
+def _cached(place: Place, version: str, instance: str) -> OwnLog:
+    """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it is read again."""
+    try:
+        found = read_json((Path(place.state) / CACHE).read_bytes())
+        log = read(OwnLog, found["log"])
+        if found["version"] != version or log.instance != instance:
+            return OwnLog(instance)
+        return replace(log, scan=replace(log.scan, carry=base64.b64decode(found["carry"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return OwnLog(instance)

@@ -1,0 +1,77 @@
+"""Whether the installed packages still hold the words that the user's log patterns wait for."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Installed, Nothing, PrintedPatterns
+from herorun.core.ports import Place
+from herorun.core.triage.prefilter import EDGE
+from herorun.sources._signatures import catalogue_of
+from herorun.system.process import run
+
+ASKING = 20.0  # seconds
+PART = 8 << 20  # bytes in memory
+_ASK = """\
+import importlib.metadata as m, json, sys
+print(json.dumps([str(f.locate()) for f in m.files(sys.argv[1]) or ()]))
+"""
+
+
+def read_printed_patterns(
+    contract: Contract, place: Place, installed: Installed | Nothing
+) -> PrintedPatterns | Nothing:
+    """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does: without regard to case."""
+    if contract.babysit.catalogue is None:
+        return Nothing("the contract adds no rows to the catalogue")
+    rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
+    if not rows:
+        return Nothing("no row of the catalogue says which package prints it")
+    if isinstance(installed, Nothing):
+        return installed
+    found, lost = {}, {}
+    for row in rows:
+        package = re.sub("[-_.]+", "-", row.printed_by).lower()
+        version = installed.packages.get(package)
+        if version is None:
+            lost[row.id] = f"{row.printed_by} is not installed"
+        elif _holds(_files(installed.interpreter, package), [k.strip(EDGE) for k in row.keywords]):
+            found[row.id] = f"{row.printed_by} {version}"
+        else:
+            words = ", ".join(f"{keyword.strip(EDGE)!r}" for keyword in row.keywords)
+            lost[row.id] = f"{row.printed_by} {version} holds none of {words}"
+    return PrintedPatterns(found, lost)
+
+
+def _files(interpreter: str, package: str) -> list[Path]:
+    answer = run((interpreter, "-c", _ASK, package), ASKING, cwd="/", env=dict(os.environ))
+    if answer.code:
+        raise CouldNotLook(f"{interpreter} could not say which files {package} has: {answer.complaint}")
+    try:
+        return [Path(name) for name in json.loads(answer.out)]
+    except (ValueError, TypeError):
+        raise CouldNotLook(f"{interpreter} gave no answer about the files of {package}.") from None
+
+
+def _holds(files: Iterable[Path], words: list[str]) -> bool:
+    wanted = [word.encode() for word in words]
+    longest = max(map(len, wanted))
+    return any(
+        any(word in part for word in wanted)
+        for file in files
+        if file.is_file()
+        for part in _parts(file, longest)
+    )
+
+
+def _parts(file: Path, overlap: int) -> Iterator[bytes]:
+    """Its bytes in lower case, each part with the end of the one before."""
+    before = b""
+    with file.open("rb") as opened:
+        while data := opened.read(PART):
+            yield (whole := before + data.lower())
+            before = whole[-overlap:]

@@ -1,0 +1,53 @@
+"""The rules of a Cloud Storage bucket, from its own description."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from herorun.core.durations import say_duration
+from herorun.core.ports import Rule
+from herorun.stores._lifecycle import expiry
+
+_HARMLESS = {"age", "matchesPrefix", "isLive"}  # any further condition leaves some objects alone
+
+
+def rules_of(bucket: Mapping[str, Any], root: str) -> tuple[Rule, ...]:
+    """What deletes or locks objects under a root, `a/b/`, now or by age."""
+    return (*_lifecycle(bucket, root), *_locks(bucket))
+
+
+def _lifecycle(bucket: Mapping[str, Any], root: str) -> Iterator[Rule]:
+    for rule in bucket.get("lifecycle", {}).get("rule", ()):
+        condition = rule.get("condition", {})
+        if rule.get("action", {}).get("type") != "Delete" or not _live(condition):
+            continue
+        further = sorted(condition.keys() - _HARMLESS)
+        only = f"(where also {', '.join(further)} hold)" if further else ""
+        prefixes = tuple(condition.get("matchesPrefix", ()))
+        if "age" in condition:
+            yield from expiry(prefixes, root, int(condition["age"]), only)
+        elif expiry(prefixes, root, 0):
+            yield Rule(f"the bucket deletes objects {only}".strip())
+
+
+def _live(condition: Mapping[str, Any]) -> bool:
+    """Whether it is about what is there, and not about replaced versions of it."""
+    return condition.get("isLive") is not False and "numNewerVersions" not in condition
+
+
+def _locks(bucket: Mapping[str, Any]) -> Iterator[Rule]:
+    seconds = int(bucket.get("retentionPolicy", {}).get("retentionPeriod", 0))
+    if seconds:
+        span = say_duration(timedelta(seconds=seconds))
+        yield Rule(f"the bucket's retention policy forbids to replace or delete an object for {span}")
+    if bucket.get("defaultEventBasedHold"):
+        yield Rule(
+            "the bucket holds every new object: nobody may replace or delete it until the hold is taken off"
+        )
+    soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
+    if soft:
+        yield Rule(
+            f"what is deleted is kept, and paid for, {say_duration(timedelta(seconds=soft))} longer (soft delete)"
+        )
+    if bucket.get("versioning", {}).get("enabled"):
+        yield Rule("what is replaced or deleted stays as an old version (versioning)")

@@ -1,0 +1,69 @@
+"""The rules of an S3 bucket: lifecycle, object lock, versioning. Each is asked for apart."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from herorun.core.durations import say_duration
+from herorun.core.ports import Rule
+from herorun.stores._fsspec import Malformed
+from herorun.stores._lifecycle import covers, expiry
+from herorun.stores._objects import At
+from herorun.stores._s3_client import ask, error_code
+
+ABSENT = {"NoSuchLifecycleConfiguration", "ObjectLockConfigurationNotFoundError"}
+
+
+async def rules_of(fs: Any, at: At) -> tuple[Rule, ...]:
+    """What deletes or locks objects under a root, now or by age."""
+    lifecycle = await _told(fs, "get_bucket_lifecycle_configuration", at, "Rules")
+    lock = await _told(fs, "get_object_lock_configuration", at, "ObjectLockConfiguration")
+    versioning = await ask(fs, "get_bucket_versioning", Bucket=at.bucket)
+    return (*_lifecycle(lifecycle, at.prefix), *_lock(lock), *_versions(versioning))
+
+
+async def _told(fs: Any, method: str, at: At, part: str) -> Mapping[str, Any]:
+    """None at all is an error of its own there: an answer without its part is no answer."""
+    try:
+        told: Mapping[str, Any] = await ask(fs, method, Bucket=at.bucket)
+    except Exception as error:
+        if error_code(error) in ABSENT:
+            return {}
+        raise
+    if part not in told:
+        raise Malformed("an answer that tells no rules")
+    return told
+
+
+def _lifecycle(told: Mapping[str, Any], root: str) -> Iterator[Rule]:
+    for rule in told.get("Rules", ()):
+        expiration = rule.get("Expiration", {})
+        if rule.get("Status") != "Enabled" or not expiration.keys() & {"Days", "Date"}:
+            continue
+        prefixes, only = _filter(rule)
+        if "Days" in expiration:
+            yield from expiry(prefixes, root, int(expiration["Days"]), only)
+        elif covers(prefixes, root)[0]:
+            yield Rule(f"the bucket deletes objects at {expiration['Date']:%Y-%m-%dT%H:%MZ} {only}".strip())
+
+
+def _filter(rule: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    """The prefixes that a rule is for, and in words what else must hold of an object."""
+    told = rule.get("Filter", {})
+    told = {**told, **told.get("And", {})}
+    prefix = told.get("Prefix") or rule.get("Prefix") or ""
+    further = sorted(told.keys() - {"And", "Prefix"})
+    return ((prefix,) if prefix else ()), f"(where also {', '.join(further)} hold)" if further else ""
+
+
+def _lock(told: Mapping[str, Any]) -> Iterator[Rule]:
+    kept = told.get("ObjectLockConfiguration", {}).get("Rule", {}).get("DefaultRetention", {})
+    days = kept.get("Days", 0) or 365 * kept.get("Years", 0)
+    if days:
+        span = say_duration(timedelta(days=days))
+        yield Rule(f"the bucket's object lock forbids to delete what was written for {span}")
+
+
+def _versions(told: Mapping[str, Any]) -> Iterator[Rule]:
+    if told.get("Status") == "Enabled":
+        yield Rule("what is replaced or deleted stays as an old version (versioning)")

@@ -1,0 +1,131 @@
+"""Files on paths of the box where the job runs, by the road of its scheduler: one round trip a question.
+
+A box that is out of reach raises an OSError with its reason: what lies on it is then unknown, and never "not there".
+"""
+
+import base64
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.ports import Entry, FileDigest, Rule
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import Reach
+from herorun.stores import _ssh_remote
+from herorun.stores._reading import as_digests, stamps
+from herorun.system import _file_digests, _remote_agent
+from herorun.system.remote_python import Program, far_to, own_file, readable
+
+T = TypeVar("T")
+THERE = Program((own_file(_remote_agent), own_file(_ssh_remote)))
+DIGESTING = Program((own_file(_remote_agent), own_file(_file_digests)))
+SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that its disk hangs
+
+
+class OverSsh:
+    """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._far = far_to(reach)
+        self._within = reach.look
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        return self._ask("entries", path, _entries)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return tuple(entry.name for entry in self.entries(path))
+
+    def read(self, path: str) -> bytes:
+        return self._ask("read", path, base64.b64decode)
+
+    def end(self, path: str, count: int) -> bytes:
+        return self._ask("end", path, base64.b64decode, count=count)
+
+    def modified(self, path: str) -> datetime:
+        return self._ask("modified", path, _moment)
+
+    def generation(self, path: str) -> str:
+        return self._ask("generation", path, str)
+
+    def digests(
+        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+    ) -> Iterator[int | FileDigest]:
+        """The box reads its own files: digests travel, and content does not."""
+        _of_the_box(folder)
+        given = {"folder": folder, "names": list(names), "known": stamps(known)}
+        try:
+            with readable(self._far.road.where):
+                yield from as_digests(self._far.stream(DIGESTING, "digests", SILENT, **given))
+        except CouldNotLook as error:
+            raise ConnectionError(str(error)) from None
+
+    def region(self, root: str) -> None:
+        """A path lies where the box lies, and nobody can be asked where that is."""
+        _of_the_box(root)
+
+    def rules(self, root: str) -> tuple[Rule, ...]:
+        _of_the_box(root)
+        return ()
+
+    def create(self, path: str, data: bytes) -> None:
+        self._ask("create", path, bool, data=_remote_agent.packed(data))
+
+    def swap(self, path: str, before: bytes, after: bytes) -> bool:
+        told = {"before": _remote_agent.packed(before), "after": _remote_agent.packed(after)}
+        return self._ask("swap", path, bool, **told)
+
+    def delete(self, path: str) -> None:
+        self._ask("delete", path, bool)
+
+    def delete_folder(self, path: str) -> None:
+        self._ask("delete_folder", path, bool)
+
+    def probe(self, root: str) -> None:
+        """Under the box's own user and from the box itself, as the job will write."""
+        _of_the_box(root)
+        self._asked("probe", bool, root=root)
+
+    def room(self, path: str) -> tuple[int, int, int | None]:
+        """Free and all bytes of the disk, and the names that it still has room for (None: it does not count them)."""
+        return self._ask("room", path, _room)
+
+    def _ask(self, question: str, path: str, form: Callable[[Any], T], **given: Any) -> T:
+        _of_the_box(path)
+        return self._asked(question, form, path=path, **given)
+
+    def _asked(self, question: str, form: Callable[[Any], T], **given: Any) -> T:
+        try:
+            told = self._far.ask(THERE, question, self._within, **given)
+            with readable(self._far.road.where):
+                return form(told)
+        except CouldNotLook as error:
+            raise ConnectionError(str(error)) from None
+
+
+def _entries(told: Any) -> tuple[Entry, ...]:
+    found = [
+        Entry(_text(name), _moment(time), None if size is None else int(size), bool(link))
+        for name, time, size, link in told
+    ]
+    return tuple(sorted(found, key=lambda entry: entry.name))
+
+
+def _text(told: Any) -> str:
+    if not isinstance(told, str):
+        raise TypeError
+    return told
+
+
+def _room(told: Any) -> tuple[int, int, int | None]:
+    free, size, names = told
+    return int(free), int(size), None if names is None else int(names)
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _of_the_box(path: str) -> None:
+    if not path or "\0" in path or "://" in path:
+        raise WrongUse(f"{scrub(path)!r} is no path, and on the box there are only paths.")

@@ -1,0 +1,36 @@
+"""Where a tracker's file lies: on this machine, or on the box where the job runs."""
+
+import os
+from pathlib import Path
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import Reach
+from herorun.system.remote_file import open_far
+from herorun.trackers._tail_reader import Opener, open_here
+
+
+def opener(reach: Reach | None) -> Opener:
+    """How a growing file is opened there."""
+    return (lambda path, offset: open_far(reach, str(path), offset)) if reach else open_here
+
+
+def file_path(kind: str, told: str, place: Place) -> Path:
+    """`[tracker] path`: absolute, or relative to the output root; `WrongUse` where that is no file's."""
+    path = os.path.join(place.output_root, told)
+    if "://" in path or "\0" in path:
+        raise WrongUse(
+            f"The tracker {kind} reads files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
+        )
+    return Path(path)
+
+
+def local_path(kind: str, told: str, place: Place) -> Path:
+    """The same on this machine: another machine's path would be taken for its own."""
+    if place.reach:
+        raise WrongUse(
+            f"The tracker {kind} reads files of this machine, and the job's lie on {place.reach.login.host}: "
+            "use the tracker jsonl, which reads them there, or one with a server, as wandb."
+        )
+    return file_path(kind, told, place)

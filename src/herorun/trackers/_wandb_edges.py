@@ -1,0 +1,126 @@
+"""What a run's logs say of it, by a look at the beginning and the end of each, however long they are."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from herorun.core.evidence import TrackerState
+from herorun.trackers._leveldb_log import BLOCK, records
+from herorun.trackers._protobuf_wire import Malformed
+from herorun.trackers._tail_reader import open_regular
+from herorun.trackers._wandb_records import CONFIG, EXIT, HISTORY, RUN, kind_of, row_of
+from herorun.trackers._wandb_run import RunRecord, config_items, exit_code_of, run_of
+
+_BEGINNING = 4 << 20  # bytes; W&B writes what configures a run before its first row
+_END = 8 * BLOCK
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A run as its newest log tells it."""
+
+    state: TrackerState
+    id: str
+    display_name: str
+    last_step: int | None
+    heartbeat: str  # when the newest log last changed
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Beginning:
+    id: str = ""
+    display_name: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class End:
+    exit_code: int | None = None
+    last_step: int | None = None
+
+
+def glance_of(logs: Sequence[Path]) -> Glance:
+    """The newest log's word; an older one's only for the last step, where the newest has no row yet."""
+    newest = logs[-1]
+    begun, ended = beginning_of(newest), end_of(newest)
+    steps = (end_of(log).last_step for log in reversed(logs))
+    changed = datetime.fromtimestamp(os.stat(newest).st_mtime, UTC)
+    return Glance(
+        _state(ended.exit_code),
+        begun.id,
+        begun.display_name,
+        next((step for step in steps if step is not None), None),
+        changed.isoformat(),
+        begun.config,
+    )
+
+
+def _state(exit_code: int | None) -> TrackerState:
+    if exit_code is None:
+        return TrackerState.RUNNING
+    return TrackerState.FAILED if exit_code else TrackerState.FINISHED
+
+
+def beginning_of(log: Path) -> Beginning:
+    """Who the run is and how it is configured, as far as that was written before its first rows."""
+    run = RunRecord()
+    config: dict[str, Any] = {}
+    for end, kind, content in _records(log, 0):
+        if kind == RUN:
+            run = run_of(content)
+            _set(config, run.config)
+        elif kind == CONFIG:
+            _set(config, content)
+        if end > _BEGINNING or kind == HISTORY:
+            break
+    config.pop("_wandb", None)  # W&B's own
+    return Beginning(run.id, run.display_name, config)
+
+
+def end_of(log: Path) -> End:
+    """How the process ended, if it did, and the last step that it logged: looked for from the end."""
+    size, back = log.stat().st_size, _END
+    while True:
+        begin = max(size - back, 0) // BLOCK * BLOCK
+        found = _end_from(log, begin)
+        if found.last_step is not None or not begin:
+            return found
+        back *= 8
+
+
+def _end_from(log: Path, begin: int) -> End:
+    """From a block's first byte on; what began in an earlier block is passed over there."""
+    exit_code, history = None, b""
+    for _, kind, content in _records(log, begin):
+        if kind == EXIT:
+            exit_code = exit_code_of(content)
+        elif kind == HISTORY:
+            history = content
+    row = row_of(history, "") if history else None
+    return End(exit_code, row.step if row else None)
+
+
+def _records(log: Path, offset: int) -> Iterator[tuple[int, int, bytes]]:
+    with open_regular(log) as file:
+        for end, record in records(file, offset):
+            try:
+                yield end, *kind_of(record or b"")
+            except Malformed:
+                continue
+
+
+def _set(config: dict[str, Any], content: bytes) -> None:
+    """Enter what a ConfigRecord sets; a value that is no JSON is left out."""
+    for path, raw in config_items(content):
+        table: Any = config
+        for key in path[:-1]:
+            table = table.setdefault(key, {}) if isinstance(table, dict) else None
+        if path and isinstance(table, dict):
+            with suppress(ValueError, RecursionError):
+                table[path[-1]] = json.loads(raw)

@@ -1,0 +1,73 @@
+"""What comes of a job on another machine: its results are read there, over the same road as its state."""
+
+import getpass
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from herorun.core.evidence import JobState
+from herorun.core.ports import Found
+from herorun.operations.jobs.watch import result_of
+from herorun.schedulers._nel_options import Options as NelOptions
+from herorun.schedulers.external import slurm
+from herorun.schedulers.external.nel import NelById
+from schedulers.external.test_real_nel import RESULTS
+from services.boxes import Box
+from services.slurm import Cluster
+from stories import eventually
+
+pytestmark = pytest.mark.back_end
+
+WORDS = "mkdir -p logs artifacts; echo 'step 7/20' > logs/client.log; mv results.yml artifacts; exit 0"
+
+
+@pytest.fixture
+def number(cluster: Cluster, tmp_path: Path) -> str:
+    """A job that has ended, and has left what nel's jobs leave."""
+    (tmp_path / "results.yml").write_text(RESULTS)
+    (tmp_path / "job.sh").write_text(f"#!/bin/sh\n{WORDS}\n")
+    told = cluster.ask("sbatch", "--parsable", f"--chdir={tmp_path}", str(tmp_path / "job.sh"))
+    words = "sacct", "-X", "-n", "-P", "-j", told, "--format=State"
+    eventually(lambda: cluster.ask(*words, check=False) == "COMPLETED", within=60)
+    eventually(lambda: cluster.ask("squeue", "-h", "-j", told, check=False) == "", within=60)
+    return told
+
+
+def test_slurms_exit_code_and_elapsed_time_come_through_the_login_node(
+    number: str, cluster: Cluster, login_node: Box
+) -> None:
+    road = {"host": login_node.name, "user": getpass.getuser(), "ssh_config": str(login_node.config)}
+    adapter = slurm.SlurmById(slurm.Options(**road, slurm_conf=cluster.conf))
+    found = adapter.look(number)
+    assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
+    assert result_of(adapter, found.job).startswith("COMPLETED, exit code 0:0, elapsed 00:00:")
+
+
+def test_nels_scores_come_through_the_login_node(
+    number: str, cluster: Cluster, login_node: Box, tmp_path: Path
+) -> None:
+    """Of two tasks, one left no results there."""
+    data = {"slurm_job_id": number, "hostname": "elsewhere"}
+    told = {"invocation_id": "15be12f8", "executor": "slurm", "timestamp": time.time(), "config": {}}
+    rows = [
+        {**told, "job_id": f"15be12f8.{n}", "data": {**data, "remote_rundir_path": str(folder)}}
+        for n, folder in enumerate((tmp_path, tmp_path / "none"))
+    ]
+    (tmp_path / "exec.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = [{"invocation": "15be12f8", "job_id": row["job_id"], "status": "success"} for row in rows]
+    (tmp_path / "nel").write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\n")
+    (tmp_path / "nel").chmod(0o755)
+    options = NelOptions(
+        host=login_node.name,
+        user=getpass.getuser(),
+        ssh_config=str(login_node.config),
+        slurm_conf=cluster.conf,
+        program=[str(tmp_path / "nel")],
+        exec_db=str(tmp_path / "exec.jsonl"),
+    )
+    adapter = NelById(options, tmp_path / "kept")
+    found = adapter.look("15be12f8")
+    assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED, found
+    assert result_of(adapter, found.job) == "ifeval: 42.3%"

@@ -1,0 +1,249 @@
+"""Jobs looked at by the ids that their back ends gave them: what each source's words mean."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from herorun import discover
+from herorun.core.adhoc_jobs.tasks import summary
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.schedulers._nel_results import scores, scores_in
+from herorun.schedulers.external import iris, launcher, slurm
+from schedulers.test_slurm_answers import AS_ASKED
+
+STAND_IN = Path(__file__).parents[2] / "services" / "iris_stand_in.py"
+RECORDED = Path(__file__).parents[2] / "recordings"
+
+
+def connect(kind: str, tmp_path: Path, **options: str) -> object:
+    return discover.connect("schedulers.external", kind, options, Place("job", *[str(tmp_path)] * 3))
+
+
+@pytest.fixture(params=["A", "B", "C"])
+def marin(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the stand-in, whose program is the `iris` of the path."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    program = tmp_path / "bin" / "iris"
+    program.parent.mkdir()
+    flags = '[ "$1" = --config ] && shift 2'
+    program.write_text(
+        f'#!/bin/sh\n{flags}\nexec {sys.executable} -I -S {STAND_IN} {request.param} {folder} "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return folder
+
+
+def row(name: str, word: str, **told: object) -> dict[str, object]:
+    at = str(int((time.time() - 300) * 1000))
+    return {"job_id": f"/ada/{name}", "state": f"JOB_STATE_{word}", "submitted_at": {"epoch_ms": at}, **told}
+
+
+def test_an_iris_job_is_found_by_its_whole_name(marin: Path, tmp_path: Path) -> None:
+    import json
+
+    rows = [
+        row("loose", "RUNNING", task_state_counts={"running": 1}),
+        row("loose-2", "FAILED", exit_code=137),
+    ]
+    (marin / "others.json").write_text(json.dumps(rows))
+    adapter = iris.connect(iris.Options(config="c.yaml"), Place("job", *[str(tmp_path)] * 3))
+    one, two = adapter.look("/ada/loose"), adapter.look("/ada/loose-2")
+    assert isinstance(one, Found) and isinstance(two, Found)
+    assert (one.job.state, two.job.state, two.job.exit_code) == (JobState.RUNNING, JobState.FAILED, 137)
+    assert isinstance(adapter.look("/ada/loos"), Absent)
+
+
+def test_the_log_of_an_iris_job_holds_its_childrens_lines_however_long_ago_they_were_written(
+    marin: Path, tmp_path: Path
+) -> None:
+    """What it said before it fell silent is what a job that hangs is known by."""
+    for name, line in (("loose", "coordinator"), ("loose%train_lm", "OwnerDiedError"), ("loose-2", "other")):
+        log = marin / "jobs" / f"ada%{name}" / "log"
+        log.parent.mkdir(parents=True)
+        log.write_text(f"{line}\n")
+    adapter = iris.connect(iris.Options(config="c.yaml"), Place("job", *[str(tmp_path)] * 3))
+    assert adapter.tail("/ada/loose", 100) == "0: coordinator\ntrain_lm/0: OwnerDiedError\n"
+    assert "--since" not in (marin / "asked").read_text()
+
+
+def test_an_iris_that_cannot_be_asked_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert isinstance(iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unsure)
+
+
+def test_the_tasks_of_each_generation_are_summed_up() -> None:
+    recorded = RECORDED / "iris"
+    told = iris.summary_tasks((recorded / "summary-A.json").read_text())
+    assert summary(told) == "1 of 2 tasks ended with 3, after 0.12s at the earliest"
+    told = iris.described_tasks((recorded / "describe-C.txt").read_text())
+    assert [(task.exit_code, task.failed) for task in told] == [(None, False), (3, True)]
+    assert iris.summary_tasks("{}") == iris.summary_tasks("no") == iris.described_tasks("") == ()
+
+
+def test_a_peak_in_a_table_is_read_from_its_own_column() -> None:
+    table = (
+        "  TASK  STATE      EXIT  DURATION    PEAK MEM    CUR MEM    ERROR\n"
+        "     0  failed     137   11 seconds  15.9 GB     -          OOM\n"
+    )
+    (task,) = iris.described_tasks(table)
+    assert task.peak_mb == pytest.approx(15.9 * 1024)
+
+
+SLURM = f"""\
+#!/bin/sh
+case "$0" in
+  *squeue) cat "$(dirname "$0")/queue" ;;
+  *sacct) case "$*" in *Elapsed*) echo 'TIMEOUT|0:0|01:00:00' ;; *) cat "$(dirname "$0")/books" ;; esac ;;
+esac | {{
+{AS_ASKED}}}
+"""
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    for name in ("squeue", "sacct"):
+        (tmp_path / name).write_text(SLURM)
+        (tmp_path / name).chmod(0o755)
+    return tmp_path
+
+
+def books(word: str) -> str:
+    fields = [
+        "4711",
+        "ptq",
+        "ada",
+        word,
+        "0:0",
+        "1760000000",
+        "1760000010",
+        "1760003610",
+        "1",
+        "node1",
+        "None",
+        "",
+        "",
+    ]
+    return "\x1f".join(fields) + "\n"
+
+
+def queued(word: str) -> str:
+    fields = [
+        "4711",
+        "ptq",
+        "ada",
+        word,
+        "0",
+        "0",
+        "1760000000",
+        "1760000010",
+        "1760003610",
+        "1",
+        "node1",
+        "",
+        "None",
+    ]
+    return "".join(f"{field}\x1f" for field in fields) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("queue", "book", "state"),
+    [
+        ("RUNNING", "RUNNING", JobState.RUNNING),
+        ("COMPLETING", "COMPLETED", JobState.RUNNING),
+        (None, "COMPLETED", JobState.SUCCEEDED),
+        (None, "OUT_OF_MEMORY", JobState.OUT_OF_MEMORY),
+        (None, "PREEMPTED", JobState.PREEMPTED),
+        (None, "TIMEOUT", JobState.TIMED_OUT),
+        (None, "CANCELLED by 1000", JobState.CANCELLED),
+        ("COMPLETED", "COMPLETED", JobState.SUCCEEDED),
+        (None, "RUNNING", JobState.UNKNOWN),
+    ],
+)
+def test_sacct_decides_a_slurm_jobs_end(told: Path, queue: str | None, book: str, state: JobState) -> None:
+    (told / "queue").write_text(queued(queue) if queue else "")
+    (told / "books").write_text(books(book))
+    adapter = slurm.connect(slurm.Options(programs=str(told)), Place("j", "/", "/", "/"))
+    found = adapter.look("4711")
+    assert isinstance(found, Found)
+    assert (found.job.state, found.job.id) == (state, "4711")
+    assert adapter.results("4711") == "TIMEOUT, exit code 0:0, elapsed 01:00:00"
+
+
+def test_a_slurm_job_that_neither_knows_is_absent(told: Path) -> None:
+    (told / "queue").write_text("")
+    (told / "books").write_text("")
+    adapter = slurm.connect(slurm.Options(programs=str(told)), Place("j", "/", "/", "/"))
+    assert isinstance(adapter.look("4711"), Absent)
+
+
+def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
+    text = "7_0|OUT_OF_MEMORY|0:125|60||2000M\n7_0.batch|OUT_OF_MEMORY|0:125|60|1990M|\n7_1|COMPLETED|0:0|60||2000M\n"
+    told = slurm.task_ends(text)
+    assert [(task.name, task.peak_mb, task.failed) for task in told] == [
+        ("7_0", 1990.0, True),
+        ("7_1", None, False),
+    ]
+    assert summary(told) == "1 of 2 tasks peaked near the container limit and ended with 137: raise memory"
+    dropped = slurm.task_ends(
+        "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
+    )
+    assert [task.exit_code for task in dropped] == [137, 9]  # accounting drops the 128
+
+
+def test_of_an_array_the_part_that_failed_says_how_it_went() -> None:
+    assert (
+        slurm.result_in("COMPLETED|0:0|00:01:00\nFAILED|1:0|00:00:09\n")
+        == "FAILED, exit code 1:0, elapsed 00:00:09"
+    )
+    assert slurm.result_in("COMPLETED|0:0|00:01:00\n").startswith("COMPLETED")
+    assert slurm.result_in("sacct: error: nobody is there\n") == ""
+
+
+def test_a_launchers_own_status_counts_and_before_it_a_young_file_is_no_end(tmp_path: Path) -> None:
+    output = tmp_path / "out.log"
+    adapter = launcher.connect(launcher.Options(), Place("j", "/", "/", "/"))
+    assert isinstance(adapter.look(str(output)), Absent)
+
+    def state() -> JobState:
+        found = adapter.look(str(output))
+        assert isinstance(found, Found)
+        return found.job.state
+
+    output.write_text("Traceback (most recent call last):\nValueError: no\n")
+    assert state() is JobState.BUILDING
+    os.utime(output, (time.time() - 600, time.time() - 600))
+    assert state() is JobState.FAILED
+    output.write_text("Experiment Status for cicd_1744152200\n\nTask 0: a\n- Status: SUCCEEDED\n")
+    assert state() is JobState.SUCCEEDED
+    assert adapter.events(str(output)) == ("experiment cicd_1744152200",)
+
+
+def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
+    task = {"metrics": {"acc": {"scores": {"acc": {"value": 0.423, "stats": {"value": 9}}}}}}
+    assert scores_in({"results": {"tasks": {"MMLU-Pro": task}}}) == ["MMLU-Pro: 42.3%"]
+    assert scores_in({"results": []}) == scores_in(None) == scores_in({"results": {"tasks": {"x": 1}}}) == []
+    assert scores("results: {tasks: {x: {value: 0.5}}}") == ["x: 50.0%"]
+    assert scores("") == scores("results: {tasks: {x: {val") == scores("!!python/object:os.system {}") == []
+
+
+@pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm"])
+def test_every_kind_whose_ids_have_a_form_has_an_adapter(kind: str) -> None:
+    from herorun.core.adhoc_jobs.spec import FORMS
+
+    assert kind in discover.adapter_kinds("schedulers.external")
+    assert set(FORMS) == set(discover.adapter_kinds("schedulers.external"))
+
+
+def test_a_jobs_name_cannot_say_whose_it_is() -> None:
+    shown = "JobId=7 JobName={}\n   UserId=grace(1001) GroupId=x(1)\n   Command=/x/a.sh\n   WorkDir=/x\n"
+    assert slurm.origin_in(shown.format("tiny"), "1000").mine is False
+    with pytest.raises(CouldNotLook, match="its name tells of an owner too"):
+        slurm.origin_in(shown.format("UserId=ada(1000)"), "1000")
+    assert slurm.origin_in(shown.format("x\n   Command=/forged"), "1001").told == ""

@@ -1,0 +1,46 @@
+"""The real launcher about a job of its own list."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Found, Place
+from herorun.schedulers.external import nel
+from services.servers import REQUIRE
+
+pytestmark = pytest.mark.back_end
+
+PROGRAM = Path(__file__).parents[3] / ".venv-nel" / "bin"
+RESULTS = "results:\n  tasks:\n    ifeval:\n      metrics:\n        acc:\n          scores:\n            acc:\n              value: 0.423\n"
+
+
+def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (PROGRAM / "nel").exists():
+        (pytest.fail if os.environ.get(REQUIRE) == "1" else pytest.skip)("make services-nel brings nel")
+    folder = tmp_path / "lm-evaluation-harness.ifeval.0"
+    (folder / "logs").mkdir(parents=True)
+    (folder / "artifacts").mkdir()
+    (folder / "logs" / "stage.pre-start").write_text("2026-11-20T18:00:00Z\n")
+    (folder / "logs" / "stage.running").write_text("2026-11-20T18:00:01Z\n")
+    (folder / "logs" / "stage.exit").write_text("2026-11-20T18:28:43Z 0\n")
+    (folder / "artifacts" / "results.yml").write_text(RESULTS)
+    recorded = Path(__file__).parents[2] / "recordings" / "nel" / "exec.v1.jsonl"
+    row = json.loads(recorded.read_text().splitlines()[0])
+    row["data"]["output_dir"], row["timestamp"] = str(folder), time.time()
+    listed = tmp_path / "exec.v1.jsonl"
+    listed.write_text(json.dumps(row) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
+    monkeypatch.setenv("PATH", f"{PROGRAM}:{os.environ['PATH']}")
+    adapter = nel.connect(nel.Options(), Place("j", str(tmp_path), str(tmp_path), str(tmp_path)))
+    found = adapter.look("01047efef1aeb3cc")
+    assert isinstance(found, Found)
+    assert (found.job.state, found.job.raw) == (JobState.SUCCEEDED, "success")
+    assert adapter.results("01047efef1aeb3cc") == "ifeval: 42.3%"
+    assert [job for job, _ in adapter.recent(5)] == ["01047efef1aeb3cc"]
+    assert isinstance(adapter.look("deadbeef"), Absent)

@@ -1,0 +1,147 @@
+"""What a second look makes of a job that nel has lost: each test states one difference from a job that nothing backs."""
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from herorun.core.evidence import Job, JobState
+from herorun.schedulers._nel_confirmation import AGAIN, QUIET, Behind, Doubts, changed, settled
+from herorun.schedulers._nel_jobs import NelJobs
+from herorun.schedulers._nel_options import Options
+from herorun.schedulers._nel_parse import Entry, Stages
+from herorun.schedulers._nel_state import Nowhere, Part, local_part, slurm_part
+
+AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
+LATER = AT + AGAIN
+EMPTY = Behind()  # no folder, no stage file
+
+
+def part(word: str, told: Stages | None = None) -> Part:
+    return local_part(Entry("0a1b", "0a1b.0", "local", "/out/tiny-1", AT), word, told or Stages())
+
+
+def on_slurm(word: str, answer: Job | str) -> Part:
+    return slurm_part(Entry("0a1b", "0a1b.0", "slurm", "/out/tiny-1", AT), word, answer)
+
+
+@pytest.mark.parametrize("word", ["not_found", "error", "failed", "NOT FOUND", "ERROR"])
+def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor_well(word: str) -> None:
+    first = part(word)
+    assert settled(first, EMPTY, AT, AT).state is JobState.UNKNOWN
+    assert settled(first, EMPTY, AT, LATER - timedelta(seconds=1)).state is JobState.UNKNOWN
+    second = settled(first, EMPTY, AT, LATER)
+    assert (second.state, second.state.ended, second.state.in_doubt) == (JobState.GONE, True, True)
+    assert (
+        second.raw == word
+        and "since 2026-11-21 23:21 UTC" in second.reason
+        and "nobody can tell" in second.reason
+    )
+
+
+@pytest.mark.parametrize("word", ["unknown", "", "COMPLETED", "done"])
+def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
+    assert settled(part(word), EMPTY, AT, AT + timedelta(days=9)).state is JobState.UNKNOWN
+
+
+@pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
+def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
+    told = Stages(AT, AT, code)
+    found = settled(part("error", told), Behind(told, over=True, written=AT), AT, LATER)
+    assert (found.state, found.exit_code, found.ended) == (state, code, AT)
+    assert f"exit code {code}" in found.reason
+
+
+def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
+    told = Stages(AT, AT, 0)
+    assert (
+        settled(part("failed", told), Behind(told, over=True, written=AT), AT, LATER).state is JobState.GONE
+    )
+
+
+def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
+    found = settled(part("failed"), Behind(over=True, written=LATER), AT, LATER)
+    assert found.state is JobState.GONE and "and not how" in found.reason
+
+
+def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> None:
+    first = part("error", Stages(AT))
+    busy = Behind(Stages(AT), written=AT)
+    assert settled(first, busy, AT, AT + QUIET - timedelta(seconds=1)).state is JobState.UNKNOWN
+    assert settled(first, busy, AT, AT + QUIET).state is JobState.GONE
+
+
+def test_a_job_that_is_known_is_left_as_it_is() -> None:
+    for known in (part("running", Stages(AT)), part("success", Stages(AT, AT, 0)), part("killed")):
+        assert settled(known, EMPTY, AT, LATER) == known
+
+
+def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> None:
+    answer = Nowhere("Slurm does not know job 71")
+    found = settled(on_slurm("failed", answer), Behind(slurm=answer), AT, LATER)
+    assert found.state is JobState.GONE and "Slurm does not know job 71" in found.reason
+    silent = "the login node gave no whole answer"
+    assert (
+        settled(on_slurm("failed", silent), Behind(slurm=silent), AT, AT + timedelta(days=9)).state
+        is JobState.UNKNOWN
+    )
+    waits = on_slurm("pending", answer)
+    assert settled(waits, Behind(slurm=answer), AT, AT + timedelta(days=9)).state is JobState.PENDING
+
+
+# --- what is kept between the two -----------------------------------------------------------------------
+
+
+def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_path: Path) -> None:
+    lost = part("error")
+    assert Doubts(tmp_path / "kept").since(lost, AT) == AT
+    assert Doubts(tmp_path / "kept").since(lost, LATER) == AT
+    assert Doubts(tmp_path / "kept").since(replace(lost, raw="not_found"), LATER) == LATER
+    Doubts(tmp_path / "kept").over(lost)
+    assert Doubts(tmp_path / "kept").since(lost, LATER) == LATER
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"word": "error", "since": "noon"}', '{"word": "error"}'])
+def test_a_damaged_note_makes_this_look_the_first(tmp_path: Path, text: str) -> None:
+    (tmp_path / "0a1b.0.doubt.json").write_text(text)
+    assert Doubts(tmp_path).since(part("error"), AT) == AT
+    assert Doubts(tmp_path).since(part("error"), LATER) == AT
+
+
+def test_where_nothing_can_be_kept_no_look_is_the_second(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    kept = Doubts(tmp_path / "file" / "kept")
+    assert kept.since(part("error"), AT) == AT
+    assert kept.since(part("error"), LATER) == LATER
+
+
+def test_the_newest_change_in_a_folder(tmp_path: Path) -> None:
+    assert changed(tmp_path / "none") is None
+    log = tmp_path / "logs" / "client_stdout.log"
+    log.parent.mkdir()
+    log.touch()
+    os.utime(log, (AT.timestamp(), AT.timestamp()))
+    for folder in (log.parent, tmp_path):
+        os.utime(folder, (0, 0))
+    assert changed(tmp_path) == AT
+
+
+def test_a_file_that_goes_away_meanwhile_does_not_hide_the_others_of_its_folder(tmp_path: Path) -> None:
+    """A job at work makes and moves files: it must not look as if nothing of it stirred."""
+    (tmp_path / "being-moved").symlink_to("nowhere")
+    (tmp_path / "client_stdout.log").touch()
+    os.utime(tmp_path / "client_stdout.log", (AT.timestamp(), AT.timestamp()))
+    os.utime(tmp_path, (0, 0))
+    assert changed(tmp_path) == AT
+
+
+def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_path: Path) -> None:
+    (tmp_path / "out").touch()  # a file in its place stands for a mount that does not answer
+    with pytest.raises(NotADirectoryError):
+        changed(tmp_path / "out")
+    jobs = NelJobs(Options(), tmp_path / "kept")
+    jobs._doubts.since(part("error"), datetime.now(UTC) - AGAIN)
+    found = jobs._settled(part("error"), lambda: Behind(written=changed(tmp_path / "out")))
+    assert found.state is JobState.UNKNOWN and "Not a directory" in found.reason

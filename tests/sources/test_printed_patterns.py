@@ -1,0 +1,61 @@
+"""What the catalogue waits for, looked up in packages that are really installed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from builders import a_contract
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Installed, Nothing, PrintedPatterns
+from herorun.core.ports import Place
+from herorun.sources import printed_patterns
+from herorun.sources.printed_patterns import read_printed_patterns
+
+ROW = """[[signature]]
+id = "{id}"
+class = "node-failure"
+role = "root"
+keywords = ["{keyword}"]
+pattern = "{keyword}"
+advice = "Look at it."
+printed_by = "{package}"
+"""
+HERE = Installed(sys.executable, {"pytest": pytest.__version__})
+
+
+def read(top: Path, rows: str, installed: Installed | Nothing = HERE) -> PrintedPatterns | Nothing:
+    (top / "rows.toml").write_text(rows)
+    contract = a_contract(babysit={"catalogue": "rows.toml"})
+    return read_printed_patterns(contract, Place("tiny", str(top), "/data", str(top)), installed)
+
+
+def test_words_that_the_package_holds_are_found_and_others_are_lost(tmp_path: Path) -> None:
+    rows = ROW.format(id="there", keyword="internalerror>", package="pytest")
+    rows += ROW.format(id="gone", keyword="never printed by it", package="pytest")
+    rows += ROW.format(id="absent", keyword="whatever else", package="no-such-package")
+    found = read(tmp_path, rows)
+    assert isinstance(found, PrintedPatterns)
+    assert dict(found.found) == {"there": f"pytest {pytest.__version__}"}
+    assert dict(found.lost) == {
+        "gone": f"pytest {pytest.__version__} holds none of 'never printed by it'",
+        "absent": "no-such-package is not installed",
+    }
+
+
+def test_a_word_across_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printed_patterns, "PART", 7)
+    found = read(tmp_path, ROW.format(id="there", keyword="internalerror>", package="pytest"))
+    assert isinstance(found, PrintedPatterns) and "there" in found.found
+
+
+def test_without_such_rows_or_without_an_interpreter_there_is_nothing(tmp_path: Path) -> None:
+    rows = ROW.format(id="x", keyword="internalerror>", package="pytest")
+    assert isinstance(read(tmp_path, rows.replace('printed_by = "pytest"', "")), Nothing)
+    assert isinstance(read(tmp_path, rows, Nothing("the job runs elsewhere")), Nothing)
+
+
+def test_an_interpreter_that_does_not_answer_is_no_answer(tmp_path: Path) -> None:
+    rows = ROW.format(id="x", keyword="internalerror>", package="pytest")
+    with pytest.raises(CouldNotLook):
+        read(tmp_path, rows, Installed("/bin/false", {"pytest": "9"}))
