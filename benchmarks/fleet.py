@@ -23,7 +23,7 @@ from herorun.core.plan import Sources, make_plan
 from herorun.core.stop_condition import Until
 from herorun.discover import connect
 from herorun.operations.babysit.fleet import watch_all
-from herorun.operations.babysit.tick import Turn
+from herorun.operations.babysit.tick import TickOutcome
 from herorun.runs import Run, open_run
 from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers.slurm import Slurm
@@ -106,11 +106,11 @@ def ticked(home: Path) -> Row:
     return Row(what, seconds, BESIDE, in_turns({"loop": looping(home)}, 1)["loop"])
 
 
-def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[Turn]:
+def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[TickOutcome]:
     """As `herorun babysit --all` goes about it; a run's loop ends at its second tick, which sees what it logged since."""
-    turns: list[Turn] = []
+    turns: list[TickOutcome] = []
 
-    def seen(run: Run, turn: Turn) -> None:
+    def seen(run: Run, turn: TickOutcome) -> None:
         turns.append(turn)
         if turn.step == LOGGED:
             log(home, run.slug, LOGGED, NEW)
@@ -121,7 +121,7 @@ def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[Turn]:
     return turns
 
 
-def is_well(turn: Turn) -> bool:
+def is_well(turn: TickOutcome) -> bool:
     return turn.tick is not None and turn.tick.run == "healthy" and not turn.doubts
 
 

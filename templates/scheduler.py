@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.system.clock import now
 from herorun.system.process import run
 
@@ -62,11 +62,11 @@ class JobQueue:
         try:
             job = self._jobs().get(instance)
         except CouldNotLook as error:
-            return Unsure(str(error))
+            return Unknown(str(error))
         if job:
             return Found(job)
         early = now() - intended_at <= self._options.settle
-        return Unsure(f"too early to tell whether {instance} was submitted") if early else Absent()
+        return Unknown(f"too early to tell whether {instance} was submitted") if early else Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
         ours = re.compile(rf"{re.escape(slug)}-[0-9]+")

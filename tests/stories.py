@@ -25,7 +25,7 @@ import tomli_w
 from builders import NOON
 from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.event import Noted, Sealed
 from herorun.core.journal import Line
 from herorun.core.seal.parse import statement_of
@@ -267,7 +267,7 @@ class Story:
             os.kill(json.loads(_text(self.state / "heartbeat.json"))["pid"], signal.SIGKILL)
             eventually(lambda: not is_locked(watching))
         for path in self.jobs.glob("*/started.json"):
-            started = read(Started, json.loads(path.read_text()))
+            started = decode(Started, json.loads(path.read_text()))
             if started.lives:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(started.pid, signal.SIGKILL)

@@ -12,7 +12,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.event import Adopted, Launching
 from herorun.core.evidence import Job, JobState
 from herorun.core.journal import Memory
-from herorun.core.ports import Absent, Found, Place, Search, Unsure
+from herorun.core.ports import Absent, Found, Place, Search, Unknown
 
 ADOPTS = Launching(NOON, "tiny-1", 1, {}, "", "", "runs/tiny.toml", adopts=Adopted("4711"))
 MEMORY = Memory(instances=(an_instance(1, job="4711"),), launchings={"tiny-1": ADOPTS})
@@ -88,7 +88,7 @@ def test_an_ended_one_does_not_count() -> None:
 
 def test_where_it_cannot_be_seen_nobody_says_that_nothing_is_live() -> None:
     with pytest.raises(CouldNotLook, match="no answer"):
-        scheduler(Unsure("no answer")).live("tiny")
+        scheduler(Unknown("no answer")).live("tiny")
 
 
 def test_a_job_that_is_about_to_be_adopted_does_not_live_beside_itself() -> None:

@@ -15,7 +15,7 @@ from builders import NOON
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.ports import Post
-from herorun.core.remote_target import Login, Reach
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.notifiers import _github_calls
 from herorun.notifiers.github import GitHubIssue
@@ -28,7 +28,7 @@ from herorun.system.process import Answer, Lines
 from herorun.trackers import wandb
 from test_fuzz import JSON, fuzz
 
-REACH = Reach(Login(host="box"))
+REACH = RemoteTarget(SshLogin(host="box"))
 SEEN = {"there": True, "submitting": False, "locked": False, "watched": False, "lives": False, "records": {}}
 
 
@@ -56,9 +56,9 @@ class Raw(Box):
 
 def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that is asked of a box."""
-    end = remote_python.Far(box)
+    end = remote_python.RemotePython(box)
     for module in (ssh, _ssh, remote_file):
-        monkeypatch.setattr(module, "far_to", lambda reach: end)
+        monkeypatch.setattr(module, "remote_to", lambda reach: end)
     job = ssh.Ssh(ssh.Options(host="box", folder="/jobs"))
     files = _ssh.OverSsh(REACH)
     asked = [
@@ -107,7 +107,7 @@ BOXES = JSON | st.fixed_dictionaries(
 )
 def test_any_answer_of_a_box_is_answered(told: Any) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(remote_python, "GATHERING", 0.0)
+        monkeypatch.setattr(remote_python, "BATCH_WINDOW", 0.0)
         ask_box(Box(told), monkeypatch)
         ask_box(Raw(told), monkeypatch)
         ask_box(Raw([told]), monkeypatch)
@@ -115,8 +115,8 @@ def test_any_answer_of_a_box_is_answered(told: Any) -> None:
 
 def test_a_few_bytes_of_a_box_do_not_unpack_to_many(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = base64.b64encode(zlib.compress(b"0" * (64 << 20))).decode()
-    end = remote_python.Far(Box({"size": 9, "changed": 0.0, "pieces": [bomb]}))
-    monkeypatch.setattr(remote_file, "far_to", lambda reach: end)
+    end = remote_python.RemotePython(Box({"size": 9, "changed": 0.0, "pieces": [bomb]}))
+    monkeypatch.setattr(remote_file, "remote_to", lambda reach: end)
     with pytest.raises(ConnectionError, match="cannot be read"):
         remote_file.FarFile(REACH, "/a", [[0, 9]])
 

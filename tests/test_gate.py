@@ -3,7 +3,7 @@
 from herorun.core.check import Gate, GateVerdict
 from herorun.core.finding import Finding, failed, unknown
 from herorun.discover import checks
-from herorun.gate import Report
+from herorun.gate import GateReport
 
 OUT_OF_REACH = unknown("gs://kept/tiny: 403 Forbidden")
 
@@ -16,7 +16,7 @@ def test_one_reason_of_many_findings_is_said_once() -> None:
         Finding("dirty-tree", failed("1 file was edited", subject="train.py")),
     ]
     by_name = {check.name: check for check in checks(Gate.LAUNCH)}
-    said = Report(Gate.LAUNCH, GateVerdict.BLOCKED, found, by_name, {}).summary
+    said = GateReport(Gate.LAUNCH, GateVerdict.BLOCKED, found, by_name, {}).summary
     assert said == (
         "dirty-tree: 1 file was edited; output-root-in-use, wrong-lineage: gs://kept/tiny: 403 Forbidden"
     )

@@ -11,7 +11,7 @@ from herorun.core.contract import Scheduler as SchedulerTable
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.journal import Memory
-from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unsure
+from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unknown
 
 _ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
 
@@ -55,7 +55,7 @@ class WithAdopted:
         if newest not in adopted:
             return found
         match self._look(newest, adopted[newest]):
-            case Unsure(why):
+            case Unknown(why):
                 raise CouldNotLook(why)
             case Found(job) if not job.state.ended:
                 return (*found, job)

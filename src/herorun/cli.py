@@ -195,7 +195,7 @@ def _tell(words: str, code: int, as_json: bool) -> int:
 def _take_the_bar_away() -> None:
     """Whatever ended the command: a bar that stays hides the cursor, and what is said after it."""
     if voice := sys.modules.get("herorun.system.progress"):
-        voice.over()
+        voice.finish()
 
 
 def _unread() -> int:

@@ -31,7 +31,7 @@ from herorun.core.ports import (
     Tracker,
     missing_members,
 )
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 
 _KIND = re.compile(KIND)
 ADAPTERS = {  # where the contract names the kind of a port
@@ -173,14 +173,14 @@ def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) ->
     return tuple(items(table, module.Options.model_construct(**known)))
 
 
-def reach(kind: str, options: Mapping[str, Any]) -> Reach | None:
+def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
     """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has no files for us.
 
     A scheduler elsewhere tells it by a function `reach(options)` beside its `connect`.
     """
     module = _adapter("schedulers", kind)
     tell = getattr(module, "reach", None)
-    told: Reach | None = tell(_validated("schedulers", kind, module, options)) if tell else None
+    told: RemoteTarget | None = tell(_validated("schedulers", kind, module, options)) if tell else None
     return told
 
 

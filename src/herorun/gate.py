@@ -34,7 +34,7 @@ DEADLINE = 180.0  # seconds for all reads of a gate together
 
 
 @dataclass(frozen=True)
-class Report:
+class GateReport:
     """What a gate answered. `verdict` is what acts; `would_be` is the same without a lenient `[policy] mode`."""
 
     gate: Gate
@@ -83,19 +83,21 @@ class Report:
         return findings_json(self.findings, self.checks, told.slug if isinstance(told, Contract) else "")
 
 
-def ask(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
+def run_gate(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> GateReport:
     """Every check of the gate; `wanted` is evidence that the caller needs beside them."""
     mode = run.mode if gate is Gate.LAUNCH else Mode.ENFORCE
     return _ask(run, gate, discover.checks(gate), wanted, given or {}, mode)
 
 
-def ask_seal(run: Run, sealing: Sealing, wanted: Sequence[Any] = (), given: Evidence | None = None) -> Report:
+def run_seal_gate(
+    run: Run, sealing: Sealing, wanted: Sequence[Any] = (), given: Evidence | None = None
+) -> GateReport:
     """The seal gate, with those of its checks that hold for the kind of seal."""
     asked = [check for check in discover.checks(Gate.SEAL) if holds(check.name, sealing.kind)]
     return _ask(run, Gate.SEAL, asked, wanted, {**(given or {}), Sealing: sealing})
 
 
-def ask_relaunch(run: Run, given: Evidence, deadline: float = DEADLINE) -> Report:
+def run_relaunch_gate(run: Run, given: Evidence, deadline: float = DEADLINE) -> GateReport:
     """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked.
 
     It is enforced in every `[policy] mode`: nobody reads what an unattended launch would only print.
@@ -108,7 +110,7 @@ def ask_relaunch(run: Run, given: Evidence, deadline: float = DEADLINE) -> Repor
         for finding in report.findings
         if not (finding.check in forgiven and finding.verdict.outcome is Outcome.UNKNOWN)
     ]
-    return Report(
+    return GateReport(
         Gate.LAUNCH, verdict_of(counted, report.checks), report.findings, report.checks, report.evidence
     )
 
@@ -121,14 +123,14 @@ def _ask(
     given: Evidence,
     mode: Mode = Mode.ENFORCE,
     deadline: float = DEADLINE,
-) -> Report:
+) -> GateReport:
     at = now()
     needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *wanted]
     known = {**run.given(run.record.memory()), Now: Now(at), **given}
     evidence = gather(needs, discover.sources(), known, deadline)
     findings = _judge(run, gate, checks, evidence, at)
     by_name = {check.name: check for check in checks}
-    return Report(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
+    return GateReport(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
 
 
 def _judge(

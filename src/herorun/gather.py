@@ -126,7 +126,7 @@ def _read(
     except Exception as error:
         value = Unavailable(scrub(in_words(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
-    progress.report(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
+    progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
     _reading.pop(key, None)  # before it is told: whoever hears of it may ask anew
     answers.put((kind, value))
 

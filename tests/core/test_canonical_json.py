@@ -7,7 +7,7 @@ import pytest
 
 from builders import NOON
 from herorun.core.canonical_json import canonical, digest, plain, timestamp
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.evidence import Excursion, Sourced
 
 
@@ -78,18 +78,18 @@ def test_the_digest_is_the_texts():
 
 @pytest.mark.parametrize("value", [Thing(1, ("x", "y")), Thing(-1, ())])
 def test_a_value_can_be_read_back(value):
-    assert read(Thing, plain(value)) == value
+    assert decode(Thing, plain(value)) == value
 
 
 def test_reading_back_names_the_field_that_does_not_fit():
     with pytest.raises(ValueError, match="b"):
-        read(Thing, {"b": "x", "a": []})
+        decode(Thing, {"b": "x", "a": []})
 
 
 def test_non_finite_numbers_survive():
     spike = Excursion("loss", 1, 2, 2, math.inf, 2.0, True)
 
-    assert read(Excursion, plain(spike)) == spike
+    assert decode(Excursion, plain(spike)) == spike
 
 
 def test_sourced_says_where_a_value_is_from():

@@ -6,11 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 from herorun import cli
-from herorun.core.escalation import Way, command_of
+from herorun.core.escalation import Option, command_of
 
 
-@pytest.mark.parametrize("way", list(Way))
-def test_every_choice_is_a_command_that_there_is(way: Way) -> None:
+@pytest.mark.parametrize("way", list(Option))
+def test_every_choice_is_a_command_that_there_is(way: Option) -> None:
     words = shlex.split(command_of(way, "tiny", "stalled-steps[tiny-1]", 100))
     told = CliRunner().invoke(cli.herorun, [words[1], "--help"])
     assert told.exit_code == 0
@@ -18,5 +18,5 @@ def test_every_choice_is_a_command_that_there_is(way: Way) -> None:
 
 
 def test_an_odd_subject_cannot_leave_its_word() -> None:
-    command = command_of(Way.ACK, "tiny", "full-disk[$(reboot) '; `x`]")
+    command = command_of(Option.ACK, "tiny", "full-disk[$(reboot) '; `x`]")
     assert shlex.split(command) == ["herorun", "ack", "tiny", "full-disk[$(reboot) '; `x`]"]

@@ -27,7 +27,7 @@ from herorun.core.evidence import (
     TrackerIdentity,
     Unavailable,
 )
-from herorun.core.evidence_log import KINDS, Lost, digests, keep, unkeep
+from herorun.core.evidence_log import KINDS, Lost, decode_evidence, digests, encode_evidence
 from herorun.discover import checks, sources
 
 TEXTS = st.text(st.characters(min_codepoint=1, max_codepoint=0x1F9FF), max_size=8)
@@ -47,8 +47,8 @@ st.register_type_strategy(RecordedLaunch, st.builds(RecordedLaunch, plan=TABLES)
 
 def back(evidence: dict[Any, Any]) -> Any:
     """Through the text that is written, and the digests that are journalled."""
-    kept = json.loads(canonical(keep(evidence)))
-    return unkeep(kept, digests(kept))
+    kept = json.loads(canonical(encode_evidence(evidence)))
+    return decode_evidence(kept, digests(kept))
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_every_kind_of_evidence_comes_back(kind: type[Any]) -> None:
     @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.builds(kind, **ANYTHING.get(kind, {})))
     def holds(value: Any) -> None:
-        known = keep({kind: value})
+        known = encode_evidence({kind: value})
         (found,) = back({kind: value}).values()
-        assert canonical(keep({kind: found})) == canonical(known)
+        assert canonical(encode_evidence({kind: found})) == canonical(known)
         if "nan" not in canonical(known) and "scrubbed" not in canonical(known):
             assert found == value and type(found) is type(value)
 
@@ -88,13 +88,13 @@ def test_the_contract_comes_back_as_it_was_signed() -> None:
     found = back({Contract: contract})[Contract]
     assert (found.babysit.cadence, found.waiver) == (contract.babysit.cadence, contract.waiver)
     assert found.babysit.thresholds["loss-spike"]["sigmas"] == "inf"  # which the check's own limits read
-    assert keep({Contract: found}) == keep({Contract: contract})
+    assert encode_evidence({Contract: found}) == encode_evidence({Contract: contract})
 
 
 def test_all_that_a_health_check_asks_for_is_kept() -> None:
     asked = {need for check in checks(Gate.HEALTH) for need in check.needs}
     assert {name_of(need) for need in asked} <= KINDS.keys()
-    assert {name_of(kind) for kind in healthy(Gate.HEALTH) if kind in asked} == keep(
+    assert {name_of(kind) for kind in healthy(Gate.HEALTH) if kind in asked} == encode_evidence(
         healthy(Gate.HEALTH)
     ).keys() & {name_of(need) for need in asked}
 
@@ -106,19 +106,19 @@ def test_every_evidence_that_a_source_reads_has_a_name_of_its_own() -> None:
 
 
 def test_adapters_are_no_evidence() -> None:
-    assert keep({object: object(), Job: a_job()}).keys() == {"Job"}
+    assert encode_evidence({object: object(), Job: a_job()}).keys() == {"Job"}
 
 
 def test_a_secret_is_kept_nowhere_and_the_digest_is_of_what_is_kept() -> None:
     job = a_job(JobState.FAILED, reason="token=s3cr3tvalue99 was refused")
-    kept = keep({Job: job, OwnSecrets: OwnSecrets(frozenset({"WANDB_API_KEY"}))})
+    kept = encode_evidence({Job: job, OwnSecrets: OwnSecrets(frozenset({"WANDB_API_KEY"}))})
     assert "s3cr3tvalue99" not in canonical(kept)
-    assert unkeep(kept, digests(kept))[Job].reason == "token=[scrubbed] was refused"
+    assert decode_evidence(kept, digests(kept))[Job].reason == "token=[scrubbed] was refused"
 
 
 @pytest.mark.parametrize("change", ["changed", "removed", "added"])
 def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
-    kept = keep({Job: a_job(), Metrics: some_metrics()})
+    kept = encode_evidence({Job: a_job(), Metrics: some_metrics()})
     told = digests(kept)
     if change == "changed":
         kept["Job"]["value"]["id"] = "another"
@@ -127,12 +127,12 @@ def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
     else:
         del told["Job"]
     with pytest.raises(Lost, match="evidence of Job"):
-        unkeep(kept, told)
+        decode_evidence(kept, told)
 
 
 def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:
     kept = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
     with pytest.raises(Lost, match="Job cannot be read"):
-        unkeep(kept, digests(kept))
+        decode_evidence(kept, digests(kept))
     strange = {"Moon": {"value": {"phase": "full"}}}
-    assert unkeep(strange, digests(strange)) == {}
+    assert decode_evidence(strange, digests(strange)) == {}

@@ -10,7 +10,7 @@ import pytest
 from herorun.core.contract import Contract, contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.job_chain import BUSY, GAVE_UP, install_and_start, script_of, transfer
-from herorun.core.remote_target import Login
+from herorun.core.remote_target import SshLogin
 
 
 def a_contract(folder: Path, stages: dict[str, str], log: str | None = None, **chain: Any) -> Contract:
@@ -139,7 +139,7 @@ def test_stages_that_could_not_have_a_marker_of_their_own(tmp_path: Path, names:
 
 def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: Path) -> None:
     contract = a_contract(Path("/data/chain"), {"eval": "true"})
-    told = install_and_start(contract, "/home/dri/work tree", Login(host="box1", user="dri", port=2222))
+    told = install_and_start(contract, "/home/dri/work tree", SshLogin(host="box1", user="dri", port=2222))
     assert told.startswith("herorun -C '/home/dri/work tree' chain tiny | ssh -o ConnectTimeout=15 ")
     assert " -p 2222 -l dri box1 " in told
     local = install_and_start(a_contract(tmp_path, {"eval": "true"}), "/work", None)
@@ -147,7 +147,7 @@ def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: 
 
 
 def test_a_transfer_goes_on_where_it_ended() -> None:
-    told = transfer("/home/dri/data", "/data/tiny", Login(host="box1"))
+    told = transfer("/home/dri/data", "/data/tiny", SshLogin(host="box1"))
     assert told.startswith("rsync -a --partial -e 'ssh ") and told.endswith(
         " /home/dri/data/ box1:/data/tiny/"
     )

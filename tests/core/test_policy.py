@@ -8,7 +8,7 @@ from builders import EVERY, MINUTE, NOON
 from herorun.core.alert import Alert, State
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Recovery
-from herorun.core.escalation import Reason, Way
+from herorun.core.escalation import EscalationReason, Option
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.policy import Case, Escalate, Relaunch, Stop, Tell, back_off, decide
@@ -283,19 +283,19 @@ def asked(*alerts, **told):
 
 
 def test_an_escalation_says_why_a_person_decides():
-    assert asked(alert("spike")).reason is Reason.JUDGEMENT
-    assert make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is Reason.UNVERIFIED
-    assert make("moved", Response.ESCALATE, asks=Reason.LINEAGE).reason is Reason.LINEAGE
+    assert asked(alert("spike")).reason is EscalationReason.JUDGEMENT
+    assert make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is EscalationReason.UNVERIFIED
+    assert make("moved", Response.ESCALATE, asks=EscalationReason.LINEAGE).reason is EscalationReason.LINEAGE
 
 
 def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
     spike = alert("spike", subject="loss")
     live = asked(spike, case=Case(live=True))
-    assert live.ways == (Way.ACK, Way.STOP, Way.STOP_AND_RELAUNCH)
+    assert live.ways == (Option.ACK, Option.STOP, Option.STOP_AND_RELAUNCH)
     assert live.about == "spike[loss]"
     assert asked(spike).ways == live.ways  # it was not seen to end
     ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
-    assert asked(spike, case=Case(ending=ended)).ways == (Way.ACK, Way.RELAUNCH)
+    assert asked(spike, case=Case(ending=ended)).ways == (Option.ACK, Option.RELAUNCH)
 
 
 @pytest.mark.parametrize("topic", [Topic.METRIC, Topic.NUMERIC])
@@ -303,26 +303,34 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
     checks = {"nan": make("nan", Response.ESCALATE, topic=topic, vetoes_relaunch=True)}
     ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
     for case, ways in (
-        (Case(live=True), (Way.STOP, Way.STOP_AND_ROLLBACK, Way.FORK)),
-        (Case(ending=ended), (Way.ROLLBACK, Way.FORK)),
+        (Case(live=True), (Option.STOP, Option.STOP_AND_ROLLBACK, Option.FORK)),
+        (Case(ending=ended), (Option.ROLLBACK, Option.FORK)),
     ):
         told = decide(
             {alert("nan").id: alert("nan")}, checks, Policy(), Ledger(instance="tiny-1"), NOON, case
         )
-        assert [each.ways for each in told if isinstance(each, Escalate)] == [(Way.ACK, *ways)]
+        assert [each.ways for each in told if isinstance(each, Escalate)] == [(Option.ACK, *ways)]
 
 
 @pytest.mark.parametrize(
     ("told", "reason", "ways"),
     [
-        ({"policy": Policy(recovery=Recovery.ASK)}, Reason.JUDGEMENT, (Way.APPROVE, Way.DENY)),
-        ({"policy": Policy(recovery=Recovery.OBSERVE)}, Reason.JUDGEMENT, (Way.RELAUNCH, Way.DENY)),
-        ({"policy": Policy(relaunches=0)}, Reason.SPEND, (Way.APPROVE, Way.DENY)),
-        ({"policy": Policy(accelerator_hours=1.0)}, Reason.SPEND, (Way.APPROVE, Way.DENY)),
+        (
+            {"policy": Policy(recovery=Recovery.ASK)},
+            EscalationReason.JUDGEMENT,
+            (Option.APPROVE, Option.DENY),
+        ),
+        (
+            {"policy": Policy(recovery=Recovery.OBSERVE)},
+            EscalationReason.JUDGEMENT,
+            (Option.RELAUNCH, Option.DENY),
+        ),
+        ({"policy": Policy(relaunches=0)}, EscalationReason.SPEND, (Option.APPROVE, Option.DENY)),
+        ({"policy": Policy(accelerator_hours=1.0)}, EscalationReason.SPEND, (Option.APPROVE, Option.DENY)),
         (
             {"failed": {"relaunch/tiny-1": Tries(MOST_TRIES, NOON - HOUR, "no room")}},
-            Reason.CLUSTER,
-            (Way.APPROVE, Way.DENY),
+            EscalationReason.CLUSTER,
+            (Option.APPROVE, Option.DENY),
         ),
     ],
 )
@@ -333,7 +341,7 @@ def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(told, re
 
 def test_a_veto_is_final_and_asks_what_the_vetoing_check_asks():
     *_, question = (a for a in act(alert("crashed"), alert("spike")) if isinstance(a, Escalate))
-    assert (question.reason, question.ways) == (Reason.JUDGEMENT, (Way.LAUNCH, Way.DENY))
+    assert (question.reason, question.ways) == (EscalationReason.JUDGEMENT, (Option.LAUNCH, Option.DENY))
 
 
 def test_what_is_muted_is_not_said_again():

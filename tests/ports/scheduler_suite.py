@@ -19,7 +19,7 @@ import pytest
 
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Scheduler, Submission, Unsure, missing_members
+from herorun.core.ports import Absent, Found, LogPart, Scheduler, Submission, Unknown, missing_members
 
 WEIRD = "a b\n'\"$(echo no);*é"
 SECRET = "correct-horse-battery-9f2c"
@@ -126,7 +126,7 @@ class SchedulerSuite:
         assert rig.connect().find("tiny-2", rig.settled()) == Absent()
 
     def test_an_unknown_instance_is_unsure_right_after_the_intent(self, rig: Rig) -> None:
-        assert isinstance(rig.connect().find("tiny-1", datetime.now(UTC)), Unsure)
+        assert isinstance(rig.connect().find("tiny-1", datetime.now(UTC)), Unknown)
 
     def test_names_are_matched_whole(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30", number=11))
@@ -200,7 +200,7 @@ class SchedulerSuite:
 
     def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
         scheduler, began = rig.blind(), time.monotonic()
-        assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+        assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
         for look in (
             lambda: scheduler.live("tiny"),
             lambda: scheduler.tail("tiny-1", 5),

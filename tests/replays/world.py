@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.event import Launched, Launching, Ordered
 from herorun.core.evidence import Job, TrackerIdentity, TrackerState
-from herorun.core.ports import Absent, Entry, Found, Row, Rows, Rule, Search, Unsure
+from herorun.core.ports import Absent, Entry, Found, Row, Rows, Rule, Search, Unknown
 
 HERE = Path(__file__).parent
 
@@ -86,7 +86,7 @@ def launches(line: dict[str, Any], contract: str) -> list[Any]:
 
 
 def order(line: dict[str, Any]) -> Ordered:
-    return read(Ordered, {"at": line["at"], **line["ordered"]})
+    return decode(Ordered, {"at": line["at"], **line["ordered"]})
 
 
 # --- ports ------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Scheduler:
         if instance not in jobs:
             return Absent()
         job = jobs[instance]
-        return Unsure(job) if isinstance(job, str) else Found(job)
+        return Unknown(job) if isinstance(job, str) else Found(job)
 
     def live(self, slug: str) -> tuple[Job, ...]:
         return tuple(job for job in self._jobs().values() if isinstance(job, Job) and not job.state.ended)
@@ -116,7 +116,7 @@ class Scheduler:
         for line in self.incident.until(self.clock.now, "job"):
             told = line["job"]
             name = told["instance"]
-            jobs[name] = told.get("unsure") or read(Job, {"id": f"job-{name}", **told})
+            jobs[name] = told.get("unsure") or decode(Job, {"id": f"job-{name}", **told})
         return jobs
 
     def log(self, instance: str) -> Path:
@@ -159,7 +159,7 @@ class KnowingTracker(Tracker):
     def identify(self) -> TrackerIdentity:
         said = self.incident.until(self.clock.now, "tracker")
         told = {"state": TrackerState.ABSENT, **(said[-1]["tracker"] if said else {})}
-        return read(TrackerIdentity, told)
+        return decode(TrackerIdentity, told)
 
 
 def tracker_of(incident: Incident, clock: Clock) -> Tracker:

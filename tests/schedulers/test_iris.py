@@ -15,7 +15,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.core.ports import Absent, Found, Place, Unknown
 from herorun.schedulers import _iris_client, iris
 from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite, SharesLooks, long_ago
 
@@ -166,7 +166,7 @@ def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) ->
     rig.run(rig.job("exit 0"))
     for spec in cluster.folder.glob("jobs/*/log"):
         spec.unlink()
-    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unsure)
+    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook, match="submitted from here"):
         rig.submit(rig.job("exit 0"))
     assert len(cluster.asked("job run --no-wait")) == 1
@@ -174,7 +174,7 @@ def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) ->
 
 def test_what_iris_may_have_forgotten_is_not_absent(rig: Rig) -> None:
     answer = rig.connect().find("tiny-1", datetime.now(UTC) - timedelta(days=2))
-    assert isinstance(answer, Unsure) and "forgotten" in answer.why
+    assert isinstance(answer, Unknown) and "forgotten" in answer.why
 
 
 @pytest.mark.thorough
@@ -213,7 +213,7 @@ def test_a_refusal_is_for_good_and_anything_else_in_doubt(
 )
 def test_a_query_that_failed_is_never_an_absence(rig: Rig, cluster: Cluster, told: dict[str, object]) -> None:
     cluster.write("fails.json", {"job list": told})
-    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unsure)
+    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook):
         rig.submit(rig.job("true"))
     assert not cluster.asked("job run")

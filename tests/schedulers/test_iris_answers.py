@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Found, Submission, Unsure
+from herorun.core.ports import Found, Submission, Unknown
 from herorun.schedulers._iris_options import OURS, TYPED, Options
 from herorun.schedulers._iris_parse import (
     LIMIT,
@@ -26,13 +26,13 @@ from herorun.schedulers._iris_parse import (
 from herorun.schedulers._iris_state import gang_of, judge, root_of
 from herorun.schedulers._iris_state_names import STATES, state_of
 from herorun.schedulers._iris_submit import run_words, unknown_flags
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "iris"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 AT = datetime(2026, 9, 1, 12, tzinfo=UTC)
 A, B, C = Generation
-NOTHING = Kept()
+NOTHING = SubmissionRecord()
 JOB = Submission("tiny-1", ("python", "train.py"), "src", {"SEED": "7"}, ("TOKEN",))
 
 
@@ -40,7 +40,9 @@ def recorded(name: str) -> str:
     return (RECORDINGS / name).read_text()
 
 
-def of(rows: tuple[Row, ...], instance: str, gang: str | None = None, kept: Kept = NOTHING) -> Job:
+def of(
+    rows: tuple[Row, ...], instance: str, gang: str | None = None, kept: SubmissionRecord = NOTHING
+) -> Job:
     job = f"/ada/{instance}"
     root = root_of(rows, job)
     assert root
@@ -167,7 +169,10 @@ def test_a_job_that_no_cluster_has_taken_says_so() -> None:
 
 
 def test_a_job_that_was_killed_by_us_names_who_asked() -> None:
-    assert of(family("killed"), "tiny-1", kept=Kept(True, "/ada/tiny-1", "ada@box")).stopped_by == "ada@box"
+    assert (
+        of(family("killed"), "tiny-1", kept=SubmissionRecord(True, "/ada/tiny-1", "ada@box")).stopped_by
+        == "ada@box"
+    )
     assert of(family("killed"), "tiny-1").stopped_by is None
 
 
@@ -181,14 +186,14 @@ def test_a_lost_worker_is_a_lost_node() -> None:
 
 def test_an_older_job_of_the_name_is_another_job() -> None:
     (root,) = family("succeeded")
-    answer = judge("tiny-1", root, [], Kept(), AT + timedelta(hours=1), None)
-    assert isinstance(answer, Unsure) and "another job of that name" in answer.why
+    answer = judge("tiny-1", root, [], SubmissionRecord(), AT + timedelta(hours=1), None)
+    assert isinstance(answer, Unknown) and "another job of that name" in answer.why
 
 
 def test_a_time_without_a_zone_is_never_compared() -> None:
     (first, second) = listing(C, recorded("list-C.txt"), "").rows
     assert first.submitted is None and second.submitted == datetime(2026, 9, 3, 23, 13, 13, tzinfo=UTC)
-    answer = judge("tiny-1", first, [], Kept(), AT + timedelta(days=99), None)
+    answer = judge("tiny-1", first, [], SubmissionRecord(), AT + timedelta(days=99), None)
     assert isinstance(answer, Found)
 
 

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, Place, Unsure
+from herorun.core.ports import Absent, Place, Unknown
 from herorun.schedulers import _processes, _supervisor, local
-from herorun.schedulers._instance import NEVER_RAN, NO_RECORD, End, Folder, Sight, Started, judge
+from herorun.schedulers._instance import NEVER_RAN, NO_RECORD, End, Folder, InstanceSnapshot, Started, judge
 from herorun.system.files import is_locked
 from ports.scheduler_suite import WEIRD, ReadsLogsOn, Rig, SchedulerSuite, long_ago
 
@@ -217,7 +217,7 @@ def test_a_job_that_had_ended_when_the_request_came_is_not_cancelled(rig: Rig, j
 def test_what_is_left_in_the_process_group_does_not_outlive_the_grace(rig: Rig) -> None:
     job = rig.run(rig.job("sleep 30 & echo $!; exit 3"))
     assert (job.state, job.exit_code, job.reason) == (JobState.FAILED, 3, "")
-    eventually(lambda: not _processes.birth(int(rig.tail("tiny-1").split()[0])))
+    eventually(lambda: not _processes.start_time(int(rig.tail("tiny-1").split()[0])))
 
 
 # Starts a worker as torch elastic does: in a session of its own, with no descriptor of ours.
@@ -238,7 +238,7 @@ def workers() -> Iterator[list[tuple[int, str]]]:
     told: list[tuple[int, str]] = []
     yield told
     for pid, born in told:
-        if _processes.birth(pid) == born:
+        if _processes.start_time(pid) == born:
             os.kill(pid, signal.SIGKILL)
 
 
@@ -252,7 +252,7 @@ def launched(rig: Rig, workers: list[tuple[int, str]]) -> Callable[..., int]:
         scheduler.submit(rig.job("", argv=argv), str(rig.code), rig.admission)
         eventually(lambda: rig.tail("tiny-1", 1).endswith("\n"))
         pid = int(rig.tail("tiny-1").split()[0])
-        workers.append((pid, _processes.birth(pid)))
+        workers.append((pid, _processes.start_time(pid)))
         return pid
 
     return launch
@@ -263,20 +263,20 @@ def test_workers_in_a_session_of_their_own_are_ended_before_the_job_is(rig: Rig,
     assert rig.now("tiny-1").state is JobState.RUNNING
     job = rig.ended("tiny-1")
     assert (job.state, job.signal) == (JobState.FAILED, "SIGKILL")
-    assert not _processes.birth(worker), "two trainers after a relaunch"
+    assert not _processes.start_time(worker), "two trainers after a relaunch"
     assert (rig.code / "told").exists()
 
 
 def test_workers_that_ignore_sigterm_are_killed(rig: Rig, launched) -> None:
     worker = launched(WORKER % "")
     assert rig.ended("tiny-1").signal == "SIGKILL"
-    assert not _processes.birth(worker)
+    assert not _processes.start_time(worker)
 
 
 def test_a_worker_without_its_environment_is_still_the_jobs(rig: Rig, launched) -> None:
     worker = launched(WORKER % "exit 0", signal.SIGKILL, "env", "-i", f"PATH={os.environ['PATH']}")
     rig.ended("tiny-1")
-    assert not _processes.birth(worker)
+    assert not _processes.start_time(worker)
 
 
 def test_workers_that_end_by_themselves_are_waited_for_and_not_signalled(rig: Rig, launched) -> None:
@@ -305,7 +305,7 @@ def test_workers_without_supervisor_and_launcher_are_a_live_job_that_can_be_stop
     assert [job.instance for job in rig.connect().live("tiny")] == ["tiny-1"]
     rig.connect().stop("tiny-1", "ada@box")
     assert rig.now("tiny-1").state is JobState.CANCELLED
-    assert not _processes.birth(worker)
+    assert not _processes.start_time(worker)
 
 
 @pytest.mark.parametrize("other", ["HERORUN_INSTANCE", "HERORUN_ADMISSION"])
@@ -330,7 +330,7 @@ def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(monkeypatch, 
     _supervisor._end_the_rest(-1, order, time.monotonic())
     told = json.loads((tmp_path / "stuck.json").read_text())["reason"]
     assert "4711" in told
-    job = judge("tiny-1", Sight(True, True, BEGUN, stuck=told))
+    job = judge("tiny-1", InstanceSnapshot(True, True, BEGUN, stuck=told))
     assert (job.state, job.reason) == (JobState.RUNNING, told)
 
 
@@ -550,11 +550,11 @@ def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Pat
 def test_a_dead_process_that_nobody_has_reaped_is_dead() -> None:
     pid = in_a_process(lambda: None)  # it leads a process group of its own
     try:
-        eventually(lambda: not _processes.birth(pid))
+        eventually(lambda: not _processes.start_time(pid))
         assert not _processes.processes_of(frozenset(), group=pid)
     finally:
         os.waitpid(pid, 0)
-    assert _processes.birth(os.getpid()) == _processes.birth(os.getpid()) != ""
+    assert _processes.start_time(os.getpid()) == _processes.start_time(os.getpid()) != ""
 
 
 def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path, tmp_path: Path) -> None:
@@ -692,7 +692,7 @@ def test_a_damaged_record_is_not_an_answer(rig: Rig, jobs: Path, name: str, cont
     (jobs / "tiny-1" / name).write_text(content, errors="surrogateescape")
     scheduler = rig.connect()
     found = scheduler.find("tiny-1", long_ago())
-    assert isinstance(found, Unsure) and name in found.why
+    assert isinstance(found, Unknown) and name in found.why
     for look in (lambda: scheduler.live("tiny"), lambda: scheduler.stop("tiny-1", "ada@box")):
         with pytest.raises(CouldNotLook, match=name):
             look()
@@ -702,7 +702,7 @@ def test_a_submission_that_is_under_way_is_live_but_not_yet_found(rig: Rig, jobs
     jobs.mkdir(parents=True)
     with (jobs / "tiny-1.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert isinstance(rig.connect().find("tiny-1", long_ago()), Unsure)
+        assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
         assert [job.state for job in rig.connect().live("tiny")] == [JobState.PENDING]
         with pytest.raises(CouldNotLook, match="again"):
             rig.connect().stop("tiny-1", "ada@box")
@@ -724,7 +724,7 @@ def test_a_job_of_another_machine_without_a_record_is_not_judged_here(rig: Rig, 
     request = json.loads((jobs / "tiny-1" / "request.json").read_text())
     (jobs / "tiny-1" / "request.json").write_text(json.dumps({**request, "host": "login2"}))
     found = rig.connect().find("tiny-1", long_ago())
-    assert isinstance(found, Unsure) and "login2" in found.why
+    assert isinstance(found, Unknown) and "login2" in found.why
     told = found.why[found.why.index("{") : found.why.index("}") + 1]
     (jobs / "tiny-1" / "exit.json").write_text(told)
     assert rig.now("tiny-1").crashed
@@ -768,19 +768,19 @@ BEGUN = Started(4711, "boot 1", AT)
 @pytest.mark.parametrize(
     ("sight", "state", "raw"),
     [
-        (Sight(True, True), JobState.PENDING, "starting"),
-        (Sight(True, True, BEGUN), JobState.RUNNING, "running"),
-        (Sight(True, True, BEGUN, end=End(AT, exit_code=0)), JobState.SUCCEEDED, "exit 0"),
-        (Sight(False, False, BEGUN, end=End(AT, exit_code=143)), JobState.FAILED, "exit 143"),
-        (Sight(False, False, BEGUN, end=End(AT, signal="SIGKILL")), JobState.FAILED, "SIGKILL"),
+        (InstanceSnapshot(True, True), JobState.PENDING, "starting"),
+        (InstanceSnapshot(True, True, BEGUN), JobState.RUNNING, "running"),
+        (InstanceSnapshot(True, True, BEGUN, end=End(AT, exit_code=0)), JobState.SUCCEEDED, "exit 0"),
+        (InstanceSnapshot(False, False, BEGUN, end=End(AT, exit_code=143)), JobState.FAILED, "exit 143"),
+        (InstanceSnapshot(False, False, BEGUN, end=End(AT, signal="SIGKILL")), JobState.FAILED, "SIGKILL"),
         (
-            Sight(False, False, BEGUN, end=End(AT, signal="SIGKILL", stopped_by="x")),
+            InstanceSnapshot(False, False, BEGUN, end=End(AT, signal="SIGKILL", stopped_by="x")),
             JobState.CANCELLED,
             "SIGKILL",
         ),
-        (Sight(False, False, BEGUN), JobState.FAILED, "no record"),
+        (InstanceSnapshot(False, False, BEGUN), JobState.FAILED, "no record"),
     ],
 )
-def test_a_look_is_judged(sight: Sight, state: JobState, raw: str) -> None:
+def test_a_look_is_judged(sight: InstanceSnapshot, state: JobState, raw: str) -> None:
     job = judge("tiny-1", sight)
     assert (job.state, job.raw) == (state, raw)

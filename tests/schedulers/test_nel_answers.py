@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import _nel_slurm, nel
 from herorun.schedulers._nel_options import config_and_overrides
 from herorun.schedulers._nel_parse import (
@@ -22,7 +22,7 @@ from herorun.schedulers._nel_parse import (
     statuses,
 )
 from herorun.schedulers._nel_state import judge, local_part, slurm_part
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_slurm_answers import AS_ASKED
 
@@ -133,7 +133,7 @@ def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:
 
 def of(*told: tuple[str, Stages]) -> Job:
     parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(told)]
-    return judge("tiny-1", "0a1b", parts, Kept(True, "0a1b", "ada@box"))
+    return judge("tiny-1", "0a1b", parts, SubmissionRecord(True, "0a1b", "ada@box"))
 
 
 def test_an_invocation_lives_while_a_task_does() -> None:
@@ -188,7 +188,7 @@ def test_the_request_is_what_is_sent_and_holds_no_secret(
 def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) -> None:
     recorded(tmp_path)
     scheduler = adapter(tmp_path, script, timeout="1s")
-    assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+    assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook):
         scheduler.live("tiny")
 
@@ -209,14 +209,14 @@ def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
     recorded(tmp_path)
     scheduler = adapter(tmp_path, "exit 1")
     assert scheduler.find("tiny-2", long_ago()) == Absent()
-    assert isinstance(scheduler.find("tiny-2", datetime.now(UTC)), Unsure)
+    assert isinstance(scheduler.find("tiny-2", datetime.now(UTC)), Unknown)
     assert scheduler.live("tin") == () and not (tmp_path / "asked").exists()
 
 
 def test_a_missing_launcher_is_told_with_what_to_do(tmp_path: Path) -> None:
     recorded(tmp_path)
     found = adapter(tmp_path, "", program=["no-such-nel"]).find("tiny-1", long_ago())
-    assert isinstance(found, Unsure) and "pip install nemo-evaluator-launcher" in found.why
+    assert isinstance(found, Unknown) and "pip install nemo-evaluator-launcher" in found.why
 
 
 def test_an_end_that_nothing_backs_stays_unknown_until_something_does(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path
     assert isinstance(here, Found) and isinstance(there, Found)
     assert (here.job.state, there.job.state) == (JobState.RUNNING, JobState.CANCELLED)
     assert seen["/out"].find("never-1", long_ago()) == Absent()
-    assert isinstance(seen["/out"].find("never-1", datetime.now(UTC)), Unsure)
+    assert isinstance(seen["/out"].find("never-1", datetime.now(UTC)), Unknown)
     assert [job.instance for job in seen["/out"].live("tiny")] == ["tiny-1"]
     assert (tmp_path / "asked").read_text().splitlines() == ["status --json 0a 1a 2a"]
     lm = seen["/out"].find("lm-1", long_ago())  # it was not looked for: asked anew
@@ -275,7 +275,7 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(tm
     scheduler = adapter(tmp_path, f"echo '{answer}'")
     seen = scheduler.by(scheduler.look({"odd-1": long_ago(), "tiny-1": long_ago()}))
     odd, fine = seen.find("odd-1", long_ago()), seen.find("tiny-1", long_ago())
-    assert isinstance(odd, Unsure) and "executor lepton" in odd.why
+    assert isinstance(odd, Unknown) and "executor lepton" in odd.why
     assert isinstance(fine, Found) and fine.job.state is JobState.RUNNING
 
 

@@ -9,7 +9,7 @@ import pytest
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found
 from herorun.schedulers import _nel_slurm, nel
-from herorun.schedulers._road import Login, Ssh
+from herorun.schedulers._road import SshLogin, SshTransport
 from ports.scheduler_suite import long_ago
 from schedulers.test_nel_answers import RECORDINGS, adapter
 from services.boxes import Box
@@ -41,13 +41,13 @@ def scheduler(
     (tmp_path / "exec.jsonl").write_text(json.dumps({**row, "executor": "slurm", "data": there}) + "\n")
     answer = [{"invocation": row["invocation_id"], "job_id": row["job_id"], "status": "failed", "data": {}}]
     road = {"host": login_node.name, "ssh_config": str(login_node.config), "slurm_conf": cluster.conf}
-    monkeypatch.setattr(_nel_slurm, "road_to", lambda told: Ssh(_login(told), connect=2))
+    monkeypatch.setattr(_nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2))
     yield adapter(tmp_path, f"echo '{json.dumps(answer)}'", timeout="10s", **road)
     login_node.mend()
 
 
-def _login(told: nel.Options) -> Login:
-    return Login(**told.model_dump(include=set(Login.model_fields)))
+def _login(told: nel.Options) -> SshLogin:
+    return SshLogin(**told.model_dump(include=set(SshLogin.model_fields)))
 
 
 def job_of(scheduler: nel.Nel) -> Job:

@@ -17,7 +17,7 @@ import pytest
 from builders import a_contract, a_plan
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
-from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import ray
 from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from services.ray_service import Head, own_head
@@ -201,9 +201,9 @@ def test_a_head_that_is_started_anew_has_forgotten_and_is_not_believed(
         adapter = an_adapter(head.url, tmp_path / "state")
         assert adapter.submit(submission, str(tmp_path / "code"), "").state is JobState.PENDING
     down = adapter.find("tiny-1", long_ago())
-    assert isinstance(down, Unsure) and "cannot be reached" in down.why
+    assert isinstance(down, Unknown) and "cannot be reached" in down.why
     with own_head(folder, port=int(head.url.rpartition(":")[2])):
         anew, elsewhere = adapter.find("tiny-1", long_ago()), an_adapter(head.url, tmp_path / "other")
-        assert isinstance(anew, Unsure) and "has forgotten what ran before" in anew.why
-        assert isinstance(elsewhere.find("tiny-1", long_ago()), Unsure)
+        assert isinstance(anew, Unknown) and "has forgotten what ran before" in anew.why
+        assert isinstance(elsewhere.find("tiny-1", long_ago()), Unknown)
         assert elsewhere.find("tiny-2", just_now()) == Absent()

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
-from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import ray
 from herorun.schedulers._ray_local_state import Notes, Sent
 from herorun.schedulers.external import ray as by_id
@@ -87,7 +87,7 @@ def adapter(stand: Stand, tmp_path: Path) -> Callable[..., ray.Ray]:
 
 
 def why(found: object) -> str:
-    assert isinstance(found, Unsure), found
+    assert isinstance(found, Unknown), found
     assert "\n" not in found.why and "Traceback" not in found.why
     return found.why
 

@@ -10,8 +10,8 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, Found, Place, Unsure
-from herorun.operations.health.shared_polls import Looks
+from herorun.core.ports import Absent, Found, Place, Unknown
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import ray
 from schedulers.test_ray_bad_answers import LONG_AGO, RECORDED, VERSION, Stand, nodes
 
@@ -47,7 +47,7 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
     stand.answers["/api/cluster_status"] = {"data": {"clusterStatus": {"loadMetricsReport": WAITS}}}
     names = [*(each["submission_id"] for each in waiting + ended), *(f"never{n}-1" for n in range(20))]
     runs = {name: run_on(stand, tmp_path / name) for name in names}
-    looks = Looks()
+    looks = SharedPolls()
     for name, scheduler in runs.items():
         looks.take_down(name, scheduler, (name, LONG_AGO))
     for _ in range(2):
@@ -66,11 +66,11 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
 
 def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_path: Path) -> None:
     stand.answers["/api/jobs/"] = (500, "the agent is down")
-    looks, runs = Looks(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
+    looks, runs = SharedPolls(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
     for name, scheduler in runs.items():
         seen = looks.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
         answer = seen.find(f"{name}-1", LONG_AGO)
-        assert isinstance(answer, Unsure) and "the agent is down" in answer.why
+        assert isinstance(answer, Unknown) and "the agent is down" in answer.why
         with pytest.raises(CouldNotLook, match="the agent is down"):
             seen.live(name)
     assert stand.asked == ["GET /api/jobs/"]
@@ -84,14 +84,14 @@ def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_
     seen = scheduler.by(scheduler.look({"one-1": LONG_AGO, "two-1": LONG_AGO}))
     found, missing = seen.find("one-1", LONG_AGO), seen.find("two-1", LONG_AGO)
     assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
-    assert isinstance(missing, Unsure) and "HTTP 500" in missing.why
+    assert isinstance(missing, Unknown) and "HTTP 500" in missing.why
 
 
 def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(stand: Stand, tmp_path: Path) -> None:
     scheduler = run_on(stand, tmp_path)
     seen = scheduler.by(scheduler.look({}))
     answer = seen.find("tiny-1", datetime.now(UTC))
-    assert isinstance(answer, Unsure) and "too early" in answer.why
+    assert isinstance(answer, Unknown) and "too early" in answer.why
 
 
 @pytest.mark.parametrize(

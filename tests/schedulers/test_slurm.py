@@ -13,10 +13,10 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, Found, Place, Submission, Unsure
-from herorun.operations.health.shared_polls import Looks
+from herorun.core.ports import Absent, Found, Place, Submission, Unknown
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import slurm
-from herorun.schedulers._road import Here, Ssh
+from herorun.schedulers._road import LocalTransport, SshTransport
 from herorun.system.process import Answer
 from ports.scheduler_suite import (
     SECRET,
@@ -133,7 +133,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
     wanted = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
     asked.write_text("")
-    looks = Looks()
+    looks = SharedPolls()
     for name, instance in wanted.items():
         looks.take_down(name, runs[name], (instance, long_ago()))
     seen = {
@@ -168,7 +168,7 @@ def test_a_submission_without_an_answer_is_looked_for(rig: Rig, cluster: Cluster
     assert [live.id for live in rig.connect().live("tiny")] == [job.id]
 
 
-class Lossy(Here):
+class Lossy(LocalTransport):
     def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
         answer = super().run(argv, timeout, stdin)
         if stdin:
@@ -276,7 +276,7 @@ def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm
     """From a laptop; a link that is cut is given up after two seconds."""
     told = {"host": node.name, "ssh_config": str(node.config), "folder": str(state / "there"), **changes}
     scheduler = adapter(cluster, state, **{"timeout": "10s", **told})
-    scheduler._slurm.road = Ssh(slurm.login_of(scheduler._options), connect=2)
+    scheduler._slurm.road = SshTransport(slurm.login_of(scheduler._options), connect=2)
     scheduler._files._road = scheduler._slurm.road
     return scheduler
 
@@ -303,7 +303,7 @@ def test_a_job_runs_behind_a_login_node(
     node.cut()
     timeout, scheduler._slurm.timeout = scheduler._slurm.timeout, 1.0
     answer = scheduler.find("tiny-1", long_ago())
-    assert isinstance(answer, Unsure) and node.name in answer.why and "\n" not in answer.why
+    assert isinstance(answer, Unknown) and node.name in answer.why and "\n" not in answer.why
     with pytest.raises(CouldNotLook, match=node.name) as blind:
         scheduler.live("tiny")
     assert blind.value.exit_code == 3

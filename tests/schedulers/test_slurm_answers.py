@@ -7,18 +7,18 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers import _slurm_parse
 from herorun.schedulers._slurm_client import new_parted
 from herorun.schedulers._slurm_parse import PARTED, Row, Tag, log_in, tag_in
 from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_state_names import STATES, state_of
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "slurm"
 RUN, OTHER = "a" * 16, "c" * 16
 AT = datetime(2026, 11, 21, 22, tzinfo=UTC)
-NOTHING = Kept()
+NOTHING = SubmissionRecord()
 # What a stand-in pipes such lines through: the columns parted as they were asked for.
 AS_ASKED = """\
 for word; do case $word in Job*ID:*) p=${word#*:} p=${p%%,*} ;; --delimiter=*) p=${word#*=} ;; esac; done
@@ -59,7 +59,7 @@ def sacct_rows(text: str) -> tuple[Row, ...]:
 def told(
     queue: list[str],
     books: list[str] | Books,
-    kept: Kept = NOTHING,
+    kept: SubmissionRecord = NOTHING,
     since: datetime | None = AT,
     name: str = "tiny-1",
 ) -> Search:
@@ -68,7 +68,7 @@ def told(
     return judge(name, rows, ours(answered.rows, name, RUN, kept, since), answered, kept)
 
 
-def job(queue: list[str], books: list[str] | Books, kept: Kept = NOTHING) -> Job:
+def job(queue: list[str], books: list[str] | Books, kept: SubmissionRecord = NOTHING) -> Job:
     found = told(queue, books, kept)
     assert isinstance(found, Found), found
     return found.job
@@ -174,14 +174,14 @@ def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
 
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert told([], []) == Absent()
-    assert isinstance(told([], [], Kept(True, "71")), Unsure)
-    assert isinstance(told([], Books(silent="sacct failed: down")), Unsure)
+    assert isinstance(told([], [], SubmissionRecord(True, "71")), Unknown)
+    assert isinstance(told([], Books(silent="sacct failed: down")), Unknown)
 
 
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> None:
-    gone = job([], Books(none_kept=True), Kept(True, "71"))
+    gone = job([], Books(none_kept=True), SubmissionRecord(True, "71"))
     assert gone.state is JobState.GONE and "keeps no accounting" in gone.reason
-    assert isinstance(told([], Books(none_kept=True), Kept(True)), Unsure)
+    assert isinstance(told([], Books(none_kept=True), SubmissionRecord(True)), Unknown)
 
 
 # --- words ---------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_our_own_stop_is_told_from_the_comment_or_from_what_was_kept() -> None:
         job([squeue("CANCELLED", comment=stopped)], [sacct("CANCELLED by 0")]).stopped_by
         == "ada lovelace@box"
     )
-    assert job([], [sacct("CANCELLED by 0")], Kept(True, "71", "ada@box")).stopped_by == "ada@box"
+    assert job([], [sacct("CANCELLED by 0")], SubmissionRecord(True, "71", "ada@box")).stopped_by == "ada@box"
 
 
 @pytest.mark.parametrize(("code", "told_as"), [("0:0", 128), ("9:0", 9), ("78:0", 78)])
@@ -252,7 +252,7 @@ def test_names_are_matched_whole_and_another_run_of_the_name_is_not_ours() -> No
 def test_a_job_without_our_comment_is_ours_only_by_the_number_that_was_kept() -> None:
     lines = [squeue("RUNNING", comment="(null)")]
     assert told(lines, []) == Absent()
-    assert job(lines, [], Kept(True, "71")).id == "71"
+    assert job(lines, [], SubmissionRecord(True, "71")).id == "71"
 
 
 def test_what_slurm_kept_of_a_submission_that_it_refused_is_no_job() -> None:
@@ -269,7 +269,7 @@ def test_a_number_that_came_round_again_is_another_job() -> None:
 def test_of_two_jobs_of_one_name_the_live_one_counts_and_two_live_ones_are_a_question() -> None:
     assert job([squeue("RUNNING", "70"), squeue("CANCELLED", "71")], []).id == "70"
     found = told([squeue("RUNNING", "70"), squeue("PENDING", "71")], [])
-    assert isinstance(found, Unsure) and "70" in found.why and "71" in found.why
+    assert isinstance(found, Unknown) and "70" in found.why and "71" in found.why
 
 
 def test_accounting_is_asked_only_of_what_does_not_live() -> None:
@@ -332,4 +332,6 @@ def test_what_gave_way_to_a_submission_at_the_same_time_is_not_how_the_instance_
     queue = [squeue("COMPLETED"), squeue("CANCELLED", "72")]
     books = [sacct("COMPLETED"), sacct("CANCELLED by 0", "72")]
     assert (job(queue, books).id, job(queue, books).state) == ("71", JobState.SUCCEEDED)
-    assert job(queue, books, Kept(True, "72")).state is JobState.CANCELLED  # as this machine knows
+    assert (
+        job(queue, books, SubmissionRecord(True, "72")).state is JobState.CANCELLED
+    )  # as this machine knows

@@ -9,7 +9,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, Found, Place, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import slurm
 from herorun.schedulers._slurm_parse import Tag
 from schedulers.test_slurm_answers import AS_ASKED, sacct, squeue
@@ -125,7 +125,7 @@ DISABLED = "Slurm accounting storage is disabled\n"
 def test_an_answer_that_failed_is_never_an_absence(stand_in: Slurm, fails: Callable[[Slurm], object]) -> None:
     fails(stand_in)
     answer = stand_in.adapter(timeout="1s").find("tiny-1", LONG_AGO)
-    assert isinstance(answer, Unsure) and answer.why
+    assert isinstance(answer, Unknown) and answer.why
     with pytest.raises(CouldNotLook):
         stand_in.adapter(timeout="1s").submit(JOB, str(stand_in.folder / "code"), "/admission.json")
     assert stand_in.asked("sbatch") == 0
@@ -133,7 +133,7 @@ def test_an_answer_that_failed_is_never_an_absence(stand_in: Slurm, fails: Calla
 
 def test_a_missing_program_is_told_with_what_to_do(stand_in: Slurm) -> None:
     answer = stand_in.adapter(programs=str(stand_in.folder / "none")).find("tiny-1", LONG_AGO)
-    assert isinstance(answer, Unsure) and "must [scheduler] programs name its folder?" in answer.why
+    assert isinstance(answer, Unknown) and "must [scheduler] programs name its folder?" in answer.why
 
 
 def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
@@ -268,7 +268,7 @@ def test_a_login_node_out_of_reach_is_no_empty_cluster(login: Slurm) -> None:
     )
     scheduler = login.adapter(host="alpha")
     answer = scheduler.find("tiny-1", LONG_AGO)
-    assert isinstance(answer, Unsure) and "alpha" in answer.why and "refused" in answer.why
+    assert isinstance(answer, Unknown) and "alpha" in answer.why and "refused" in answer.why
     for look in (lambda: scheduler.live("tiny"), lambda: scheduler.tail("tiny-1", 5)):
         with pytest.raises(CouldNotLook, match="refused"):
             look()

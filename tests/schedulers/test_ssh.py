@@ -13,10 +13,10 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Unsure
-from herorun.core.remote_target import Login
+from herorun.core.ports import Absent, Found, Place, Unknown
+from herorun.core.remote_target import SshLogin
 from herorun.schedulers import ssh
-from herorun.system.transport import Ssh
+from herorun.system.transport import SshTransport
 from ports.scheduler_suite import SECRET, ReadsLogsOn, Rig, SchedulerSuite, SharesLooks, long_ago
 from services.boxes import Box
 from services.fixtures import skip_or_fail
@@ -255,7 +255,7 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
 
 def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(rig: Rig, plain: Box, tmp_path: Path) -> None:
     """By BusyBox' own `timeout`, whose exit code is another one."""
-    hangs = Ssh(Login(host=plain.name, ssh_config=str(plain.config)), connect=5)
+    hangs = SshTransport(SshLogin(host=plain.name, ssh_config=str(plain.config)), connect=5)
     began = time.monotonic()
     with pytest.raises(CouldNotLook, match="gave no answer there within 1s"):
         hangs.run(["sleep", "31"], 1)
@@ -289,7 +289,7 @@ def test_a_damaged_record_is_named_and_nothing_is_guessed(rig: Rig, box: Box, fo
     rig.run(rig.job("exit 0"))
     box.ssh(f"echo '{{' > {shlex.quote(folder)}/tiny-1/exit.json")
     answer = rig.connect().find("tiny-1", long_ago())
-    assert isinstance(answer, Unsure) and "exit.json of tiny-1" in answer.why
+    assert isinstance(answer, Unknown) and "exit.json of tiny-1" in answer.why
 
 
 def test_all_instances_are_found_by_one_connection(rig: Rig, box: Box, folder: str) -> None:

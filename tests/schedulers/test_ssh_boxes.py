@@ -11,7 +11,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Submission, Unsure
+from herorun.core.ports import Absent, Found, Submission, Unknown
 from herorun.schedulers import ssh
 from ports.scheduler_suite import long_ago
 from schedulers.test_ssh import adapter, eventually
@@ -53,7 +53,7 @@ def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(own_box: Box, sch
     own_box.cut()
     began = time.monotonic()
     for answer in scheduler.find_all({"tiny-1": long_ago(), "tiny-2": long_ago()}).values():
-        assert isinstance(answer, Unsure) and "Try again" in answer.why
+        assert isinstance(answer, Unknown) and "Try again" in answer.why
     for look in (
         lambda: scheduler.live("tiny"),
         lambda: scheduler.tail("tiny-1", 5),
@@ -74,7 +74,7 @@ def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(own_box: Box, s
         started(scheduler, "echo ran >> ran; pwd")
     cutting.join()
     own_box.mend()
-    eventually(lambda: not isinstance(scheduler.find("tiny-1", long_ago()), Unsure), 30)
+    eventually(lambda: not isinstance(scheduler.find("tiny-1", long_ago()), Unknown), 30)
     assert started(scheduler, "echo ran >> ran; pwd").state is not JobState.PENDING
     assert ended(scheduler).state is JobState.SUCCEEDED
     assert own_box.ssh("cat /root/ran; rm /root/ran").stdout == "ran\n"
@@ -140,7 +140,7 @@ def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_i
     scheduler.stop("tiny-3", "ada@box")
     ended(scheduler, "tiny-3")
     own_box.off()
-    assert isinstance(scheduler.find("tiny-1", long_ago()), Unsure)
+    assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
     own_box.mend()
     own_box.on()
     job = found(scheduler)

@@ -7,7 +7,7 @@ from builders import NOON, a_contract
 from herorun.core.canonical_json import canonical
 from herorun.core.evidence import Disk, Disks
 from herorun.core.ports import Place
-from herorun.core.remote_target import Login, Reach
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.sources.disks import read_disks
 
 
@@ -18,7 +18,7 @@ class Far:
         return 5, 9, None
 
 
-def read(home: Path, kind: str = "local", root: str = "", reach: Reach | None = None) -> Disks:
+def read(home: Path, kind: str = "local", root: str = "", reach: RemoteTarget | None = None) -> Disks:
     told = {"root": root or str(home / "not" / "there"), "temporary_root": None}
     contract = a_contract(output=told, scheduler={"kind": kind})
     return read_disks(Place("tiny", str(home / "state"), "", "", reach), contract, Far())
@@ -38,7 +38,7 @@ def test_roots_elsewhere_are_not_this_machines_disks(tmp_path: Path) -> None:
 
 
 def test_roots_on_a_box_are_measured_there(tmp_path: Path) -> None:
-    found = read(tmp_path, kind="ssh", root="/data/tiny", reach=Reach(Login(host="box1")))
+    found = read(tmp_path, kind="ssh", root="/data/tiny", reach=RemoteTarget(SshLogin(host="box1")))
     assert found.now["/data/tiny"] == Disk(5, 9, None)
     assert set(found.now) == {str(tmp_path / "state"), "/data/tiny"}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.ports import Place, Store
-from herorun.core.remote_target import Login, Reach
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.store_router import RoutedStore
 from herorun.stores import local
 from ports.store_suite import StoreBench, StoreSuite
@@ -22,8 +22,8 @@ from services.boxes import Box
 pytestmark = pytest.mark.back_end
 
 
-def reach_of(box: Box) -> Reach:
-    return Reach(Login(host=box.name, ssh_config=str(box.config)), connect=2, look=10)
+def reach_of(box: Box) -> RemoteTarget:
+    return RemoteTarget(SshLogin(host=box.name, ssh_config=str(box.config)), connect=2, look=10)
 
 
 class Bench:
@@ -52,7 +52,7 @@ class Wireless(Bench):
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.place = Place("tiny", "state", root, ".", Reach(Login(), sys.executable))
+        self.place = Place("tiny", "state", root, ".", RemoteTarget(SshLogin(), sys.executable))
 
     def cut_off(self, path: str) -> None:
         os.symlink(os.path.basename(path), path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import Login
+from herorun.core.remote_target import SshLogin
 from herorun.system import process, transport
 from herorun.system.process import Answer, TooMuch, run, run_lines
 from herorun.trackers.wandb import ask_client
@@ -48,7 +48,7 @@ def test_many_lines_may_amount_to_more_since_each_is_let_go(small: None) -> None
 def test_a_box_that_writes_without_end_is_named(small: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "ssh_argv", lambda *_: _endless(1))
     with pytest.raises(CouldNotLook, match=r"box wrote more than \d+ MiB"):
-        transport.Ssh(Login(host="box")).run(["uname"], 30)
+        transport.SshTransport(SshLogin(host="box")).run(["uname"], 30)
 
 
 def test_input_that_is_larger_than_a_pipe_meets_output_that_is_too() -> None:

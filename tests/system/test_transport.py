@@ -11,10 +11,17 @@ import pytest
 from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import Login
+from herorun.core.remote_target import SshLogin
 from herorun.system import transport
 from herorun.system.process import Answer
-from herorun.system.transport import Ssh, remote_command, road_to, ssh_argv, whole, why
+from herorun.system.transport import (
+    SshTransport,
+    connection_error,
+    remote_command,
+    ssh_argv,
+    transport_to,
+    unframe,
+)
 from services.boxes import Box
 from services.fixtures import skip_or_fail
 from services.relay import free_port
@@ -22,8 +29,8 @@ from services.relay import free_port
 ODD = ["a b", "it's", '"$HOME"', "!x", "back\\slash", "new\nline", "ünï", "*", "%s", "-n", ""]
 
 
-def to(box: Box, connect: float = 3, **changes: object) -> transport.Road:
-    return road_to(Login(**{"host": box.name, "ssh_config": str(box.config), **changes}), connect)
+def to(box: Box, connect: float = 3, **changes: object) -> transport.Transport:
+    return transport_to(SshLogin(**{"host": box.name, "ssh_config": str(box.config), **changes}), connect)
 
 
 # --- what is sent ----------------------------------------------------------------------------------
@@ -35,7 +42,7 @@ def test_every_login_shell_reads_the_command_alike(shell: str) -> None:
         skip_or_fail(f"{shell} is not installed: `.ci/install` installs it")
     command = remote_command(["printf", "%s|", *ODD], "MARK", 5)
     done = subprocess.run([shell, "-c", command], capture_output=True, check=True)
-    told = whole(Answer(0, done.stdout, b""), "MARK")
+    told = unframe(Answer(0, done.stdout, b""), "MARK")
     assert told is not None and (told.code, told.text) == (0, "|".join([*ODD, ""]))
 
 
@@ -46,7 +53,7 @@ def test_what_the_login_shell_sees_is_harmless_text() -> None:
 
 
 def test_nothing_is_asked_or_shared_or_forwarded() -> None:
-    argv = ssh_argv(Login(host="box1", user="ada", port=2222, ssh_config="/c"), 7)
+    argv = ssh_argv(SshLogin(host="box1", user="ada", port=2222, ssh_config="/c"), 7)
     assert argv[:8] == ["ssh", "-T", "-F", "/c", "-p", "2222", "-l", "ada"]
     assert argv[-2:] == ["--", "box1"]
     for option in (
@@ -62,10 +69,10 @@ def test_nothing_is_asked_or_shared_or_forwarded() -> None:
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "", "a b", "a;b"])
 def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
     with pytest.raises(CouldNotLook, match="is no host"):
-        Ssh(Login.model_construct(host=host))
+        SshTransport(SshLogin.model_construct(host=host))
     for name in ("host", "user"):
         with pytest.raises(ValidationError, match="must be a name that ssh could be given"):
-            Login.model_validate({name: host})
+            SshLogin.model_validate({name: host})
 
 
 # --- what comes back -------------------------------------------------------------------------------
@@ -84,7 +91,7 @@ def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
     ],
 )
 def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, bytes] | None) -> None:
-    found = whole(Answer(255, out, b""), "M")
+    found = unframe(Answer(255, out, b""), "M")
     assert (found and (found.code, found.out)) == told
 
 
@@ -109,7 +116,7 @@ def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, byte
     ],
 )
 def test_each_of_sshs_own_failures_is_one_sentence(said: str, words: str) -> None:
-    told = why(Answer(255, b"", said.encode()))
+    told = connection_error(Answer(255, b"", said.encode()))
     assert words in told and "\n" not in told
 
 
@@ -211,7 +218,7 @@ def test_a_busy_server_is_asked_again_before_it_is_told(monkeypatch: pytest.Monk
         return Answer(0, f"\n{mark[0]}\nhello\n{mark[0]} 0\n".encode(), b"")
 
     monkeypatch.setattr(transport, "run", answer)
-    assert Ssh(Login(host="busy1")).run(["echo", "hello"], 5).out == b"hello"
+    assert SshTransport(SshLogin(host="busy1")).run(["echo", "hello"], 5).out == b"hello"
     assert len(asked) == 3
 
 

@@ -11,7 +11,7 @@ import pytest
 from herorun import discover
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Tracker
-from herorun.core.remote_target import Login, Reach
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.system import remote_file
 from herorun.trackers import jsonl
 from ports.tracker_suite import TrackerBench, TrackerSuite, drain
@@ -26,7 +26,7 @@ class Bench(HereBench):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.place = Place("tiny", "state", str(folder), ".", Reach(Login(), sys.executable))
+        self.place = Place("tiny", "state", str(folder), ".", RemoteTarget(SshLogin(), sys.executable))
 
 
 class TestJsonlOverSsh(TrackerSuite):
@@ -82,7 +82,11 @@ def root(box: Box, tmp_path: Path) -> Iterator[str]:
 
 def test_a_cut_link_is_no_missing_file_and_no_row_is_lost_over_it(box: Box, root: str) -> None:
     place = Place(
-        "tiny", "state", root, ".", Reach(Login(host=box.name, ssh_config=str(box.config)), connect=2)
+        "tiny",
+        "state",
+        root,
+        ".",
+        RemoteTarget(SshLogin(host=box.name, ssh_config=str(box.config)), connect=2),
     )
     tracker: Tracker = jsonl.connect(jsonl.Options(), place)
     with pytest.raises(FileNotFoundError):
@@ -99,6 +103,6 @@ def test_a_cut_link_is_no_missing_file_and_no_row_is_lost_over_it(box: Box, root
 
 @pytest.mark.parametrize("kind", ["levanter_log", "tensorboard", "trackio", "wandb_offline"])
 def test_a_tracker_of_local_files_does_not_take_the_boxs_path_for_its_own(kind: str, tmp_path: Path) -> None:
-    place = Place("tiny", "state", os.fspath(tmp_path), ".", Reach(Login(host="box1")))
+    place = Place("tiny", "state", os.fspath(tmp_path), ".", RemoteTarget(SshLogin(host="box1")))
     with pytest.raises(WrongUse, match=f"The tracker {kind} reads files of this machine, .* lie on box1"):
         discover.connect("trackers", kind, {}, place)

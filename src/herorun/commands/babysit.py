@@ -94,7 +94,7 @@ def _one(name: str, start: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.babysit.loop import tick_once
-    from herorun.operations.babysit.tick import turn_code
+    from herorun.operations.babysit.tick import tick_exit_code
     from herorun.operations.report.status import turn_json
     from herorun.output.status import show_turn
 
@@ -103,7 +103,7 @@ def _one(name: str, start: str, as_json: bool) -> int:
         output.show_json(turn_json(turn))
     else:
         show_turn(run.slug, turn)
-    return turn_code(turn)
+    return tick_exit_code(turn)
 
 
 def _several(names: list[str], start: str, as_json: bool) -> int:
@@ -112,14 +112,14 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import tick_each
-    from herorun.operations.babysit.tick import turn_code
+    from herorun.operations.babysit.tick import tick_exit_code
     from herorun.operations.report.status import turn_json
     from herorun.output.status import show_turn
 
     codes, documents = [], []
     for answer in tick_each(names, Path(start)):
         turn = answer.value
-        codes.append(turn_code(turn) if turn else answer.code)
+        codes.append(tick_exit_code(turn) if turn else answer.code)
         documents.append({"slug": answer.slug, **turn_json(turn)} if turn else answer.as_json())
         if turn is None:
             output.say(answer.slug, answer.error)
@@ -138,7 +138,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch
-    from herorun.operations.babysit.tick import Turn
+    from herorun.operations.babysit.tick import TickOutcome
     from herorun.operations.report.status import turn_json
     from herorun.output.status import show_summary, show_turn
     from herorun.runs import Run, watched_run
@@ -146,7 +146,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
 
     end = parse_until(until, now()) if until else Until()
 
-    def report(run: Run, turn: Turn) -> None:
+    def report(run: Run, turn: TickOutcome) -> None:
         if as_json:
             output.show_json_line({"slug": run.slug, **turn_json(turn)})
         else:

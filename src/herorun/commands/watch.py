@@ -133,9 +133,9 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     from herorun import output
     from herorun.commands._keyboard import keys
     from herorun.core.run_summary import worst_first
-    from herorun.operations.health.shared_polls import Looks
+    from herorun.operations.health.shared_polls import SharedPolls
 
-    out, looks = output.console(), Looks()
+    out, looks = output.console(), SharedPolls()
     with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
         while True:
             began = monotonic()

@@ -10,7 +10,7 @@ from functools import cached_property
 from inspect import getdoc, getmodule
 from typing import Any
 
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, not_applicable, unknown
 
@@ -110,7 +110,7 @@ class Check:
     limits: type[Any] | None
     ask: Callable[..., Verdict | Sequence[Verdict]]
     always: bool = False  # in every `[policy] mode`: to go on would do harm that nobody can undo
-    asks: Reason | None = None  # what of a person, where it escalates
+    asks: EscalationReason | None = None  # what of a person, where it escalates
 
     @property
     def about_numbers(self) -> bool:
@@ -125,9 +125,11 @@ class Check:
         return SEVERITY.get(self.response, Severity.CRITICAL)
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> EscalationReason:
         """Why a person decides about it: what could not be seen well is unverified, all else needs judgement."""
-        return self.asks or (Reason.UNVERIFIED if self.topic is Topic.MONITOR else Reason.JUDGEMENT)
+        return self.asks or (
+            EscalationReason.UNVERIFIED if self.topic is Topic.MONITOR else EscalationReason.JUDGEMENT
+        )
 
     @cached_property
     def doc(self) -> str:
@@ -169,7 +171,7 @@ def check(
     vetoes_relaunch: bool = False,
     at_relaunch: AtRelaunch = AtRelaunch.SKIP,
     always: bool = False,
-    asks: Reason | None = None,
+    asks: EscalationReason | None = None,
 ) -> Callable[[Callable[..., Verdict | Sequence[Verdict]]], Check]:
     """Make a function a check; its annotations say which evidence it needs.
 

@@ -10,7 +10,7 @@ T = TypeVar("T")
 _adapters: dict[Any, TypeAdapter[Any]] = {}  # building one is slow, and there are few kinds
 
 
-def read(kind: type[T], value: Any) -> T:
+def decode(kind: type[T], value: Any) -> T:
     """Rebuild a value of `kind` from its plain form; a ValueError names the field that does not fit."""
     if kind not in _adapters:
         _adapters[kind] = TypeAdapter(kind)

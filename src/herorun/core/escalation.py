@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Reason(StrEnum):
+class EscalationReason(StrEnum):
     """Why a person decides and no machine."""
 
     JUDGEMENT = "judgement"
@@ -15,7 +15,7 @@ class Reason(StrEnum):
     UNVERIFIED = "unverified state"
 
 
-class Way(StrEnum):
+class Option(StrEnum):
     """One thing that a person can do about it."""
 
     APPROVE = "approve"
@@ -32,14 +32,14 @@ class Way(StrEnum):
     TAKE = "handoff --take"
 
 
-QUESTION_WAYS = (Way.APPROVE, Way.DENY)
+QUESTION_WAYS = (Option.APPROVE, Option.DENY)
 _EFFECTS = {
-    Way.APPROVE: "yes: it goes on at the next tick",
-    Way.DENY: "no: it stays as it is",
-    Way.ACK: "it is known: do not say it again",
-    Way.STOP: "stop the job",
-    Way.PREFLIGHT: "see what stands in the way of a launch with the code and the checkpoint of your choice",
-    Way.TAKE: "watch it from this machine",
+    Option.APPROVE: "yes: it goes on at the next tick",
+    Option.DENY: "no: it stays as it is",
+    Option.ACK: "it is known: do not say it again",
+    Option.STOP: "stop the job",
+    Option.PREFLIGHT: "see what stands in the way of a launch with the code and the checkpoint of your choice",
+    Option.TAKE: "watch it from this machine",
 }
 
 
@@ -51,12 +51,12 @@ class Proposal:
     effect: str
 
 
-def proposal(way: Way, slug: str, about: str = "") -> Proposal:
+def proposal(way: Option, slug: str, about: str = "") -> Proposal:
     """Of a way whose command needs no checkpoint."""
     return Proposal(command_of(way, slug, about), _EFFECTS[way])
 
 
-def command_of(way: Way, slug: str, about: str = "", step: int | None = None) -> str:
+def command_of(way: Option, slug: str, about: str = "", step: int | None = None) -> str:
     """What to type. `about` names the alert that is acknowledged, or the new run of a fork.
 
     >>> command_of(Way.ACK, "grug", "stalled-steps[grug-1]")
@@ -65,5 +65,5 @@ def command_of(way: Way, slug: str, about: str = "", step: int | None = None) ->
     'herorun rollback grug --to 100 --stop-first'
     """
     verb, *flags = way.value.split()
-    named = [about] if about and way in (Way.FORK, Way.ACK) else []
+    named = [about] if about and way in (Option.FORK, Option.ACK) else []
     return shlex.join(["herorun", verb, slug, *named, *(str(step) if f == "STEP" else f for f in flags)])

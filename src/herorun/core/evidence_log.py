@@ -11,7 +11,7 @@ from herorun.core import evidence as types
 from herorun.core.canonical_json import canonical, digest, plain
 from herorun.core.check import name_of
 from herorun.core.contract import Contract, contract_from
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.redaction.scrub import scrub_tree
 
@@ -30,7 +30,7 @@ class Lost(ValueError):
     """What is kept cannot be what the tick saw: says why."""
 
 
-def keep(evidence: Evidence) -> dict[str, Any]:
+def encode_evidence(evidence: Evidence) -> dict[str, Any]:
     """Every fact in plain form: `{"value": ...}`, or the reason as `{"nothing": ...}` or `{"unavailable": ...}`."""
     kept = {name_of(kind): _form(value) for kind, value in evidence.items() if name_of(kind) in KINDS}
     form: dict[str, Any] = scrub_tree(plain({name: form for name, form in kept.items() if form is not None}))
@@ -54,7 +54,7 @@ def digests(kept: Mapping[str, Any]) -> dict[str, str]:
     return {name: digest(form) for name, form in kept.items()}
 
 
-def unkeep(kept: Mapping[str, Any], told: Mapping[str, str]) -> Evidence:
+def decode_evidence(kept: Mapping[str, Any], told: Mapping[str, str]) -> Evidence:
     """The evidence again, if it has the digests that the journal has `told`; else `Lost`.
 
     A fact that this version does not know is left out: no check asks for it.
@@ -73,7 +73,7 @@ def _value(name: str, form: Mapping[str, Any]) -> Any:
         if "unavailable" in form:
             return Unavailable(str(form["unavailable"]))
         kind, told = KINDS[name], form["value"]
-        return contract_from(told, "the contract then") if kind is Contract else read(kind, told)
+        return contract_from(told, "the contract then") if kind is Contract else decode(kind, told)
     except Exception as error:  # WrongUse, a missing key, a field that this version reads otherwise
         raise Lost(f"the evidence of {name} cannot be read: {str(error).splitlines()[0]}") from None
 

@@ -10,7 +10,7 @@ import shlex
 from herorun.core.contract import Chain, Contract
 from herorun.core.errors import WrongUse
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import Login
+from herorun.core.remote_target import SshLogin
 
 PUSHING = 60  # seconds that telling somebody may take
 BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
@@ -136,7 +136,7 @@ def start_there(chain: Chain) -> str:
     return f"setsid -f bash {folder}/chain.sh >> {folder}/chain.log 2>&1 < /dev/null"
 
 
-def install_and_start(contract: Contract, top: str, login: Login | None) -> str:
+def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> str:
     """The one command, from here, that brings the script there whole and starts it."""
     chain = must_have_stages(contract)
     folder = shlex.quote(chain.folder or "")
@@ -145,7 +145,7 @@ def install_and_start(contract: Contract, top: str, login: Login | None) -> str:
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
-def behind_a_job(contract: Contract, top: str, login: Login | None, job: str) -> str:
+def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str) -> str:
     """The same where Slurm keeps nobody's processes on its login node: a job of its own, once that one has ended well."""
     folder = shlex.quote(must_have_stages(contract).folder or "")
     told = contract.scheduler.options
@@ -159,7 +159,7 @@ def behind_a_job(contract: Contract, top: str, login: Login | None, job: str) ->
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
-def ssh_words(login: Login) -> list[str]:
+def ssh_words(login: SshLogin) -> list[str]:
     """ssh for people to type: bounded, and by the same login."""
     words = ["ssh", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     words += ["-F", login.ssh_config] if login.ssh_config else []
@@ -168,7 +168,7 @@ def ssh_words(login: Login) -> list[str]:
     return [*words, login.host] if login.host else words
 
 
-def transfer(source: str, path: str, login: Login | None) -> str:
+def transfer(source: str, path: str, login: SshLogin | None) -> str:
     """Goes on where a killed transfer ended; what is there whole is not sent again."""
     ends = [f"{source.rstrip('/')}/", f"{path}/"]
     if login is None or not login.host:

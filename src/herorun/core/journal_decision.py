@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.canonical_json import digest
-from herorun.core.escalation import Reason, Way
+from herorun.core.escalation import EscalationReason, Option
 from herorun.core.event import CheckedIn, Decided
 from herorun.core.evidence import Evidence, Hands, Job, Receipt
 from herorun.core.journal import Memory
@@ -29,7 +29,9 @@ def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
     if hands.lost:
         key = f"escalate/lease/{digest(hands.lease)[7:19]}"
         kept.append(
-            Escalate(key, "the lease is lost", hands.lease, reason=Reason.UNVERIFIED, ways=(Way.TAKE,))
+            Escalate(
+                key, "the lease is lost", hands.lease, reason=EscalationReason.UNVERIFIED, ways=(Option.TAKE,)
+            )
         )
     return kept
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from herorun.core.canonical_json import canonical, digest, plain
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.journal import Memory
 from herorun.core.taint import Health
 from herorun.core.untrusted_json import read_json
@@ -78,9 +78,9 @@ def from_bytes(data: bytes, version: str) -> Remembered | None:
             return None
         told = body["memory"]
         alerts, taints = told.pop("alerts"), told["health"].pop("open")
-        kept = read(Remembered, body)
-        by_id = {alert.id: alert for alert in read(Memory, {"alerts": _keyed(alerts)}).alerts.values()}
-        still = read(Health, {"open": _keyed([taint for _, taint in taints])}).open.values()
+        kept = decode(Remembered, body)
+        by_id = {alert.id: alert for alert in decode(Memory, {"alerts": _keyed(alerts)}).alerts.values()}
+        still = decode(Health, {"open": _keyed([taint for _, taint in taints])}).open.values()
         ids = [(str(check), str(subject)) for (check, subject), _ in taints]
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

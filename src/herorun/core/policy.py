@@ -11,7 +11,7 @@ from typing import TypeAlias
 from herorun.core.alert import Alert, AlertId, State
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
-from herorun.core.escalation import Reason, Way
+from herorun.core.escalation import EscalationReason, Option
 from herorun.core.recovery.bad_node import steps_in_words
 from herorun.core.recovery.classify import BAD_ACCELERATOR, Ending
 from herorun.core.recovery.decision import (
@@ -43,8 +43,8 @@ class Escalate:
     title: str
     why: str
     edits: str = ""  # as in `Tell`
-    reason: Reason = Reason.JUDGEMENT
-    ways: tuple[Way, ...] = (Way.ACK,)
+    reason: EscalationReason = EscalationReason.JUDGEMENT
+    ways: tuple[Option, ...] = (Option.ACK,)
     about: str = ""  # the alert that can be taken note of
     before: int | None = None  # the first step of the trouble, where the data names one
 
@@ -185,13 +185,18 @@ def _asked(
     """
     name = _alert_name(alert)
     if check.response is Response.RELAUNCH:
-        reason, ways = (found.reason, found.ways) if found else (check.reason, (Way.RELAUNCH,))
+        reason, ways = (found.reason, found.ways) if found else (check.reason, (Option.RELAUNCH,))
     elif case.live or case.ending is None:
-        again = (Way.STOP_AND_ROLLBACK, Way.FORK) if check.about_numbers else (Way.STOP_AND_RELAUNCH,)
-        reason, ways = check.reason, (Way.STOP, *again)
+        again = (
+            (Option.STOP_AND_ROLLBACK, Option.FORK) if check.about_numbers else (Option.STOP_AND_RELAUNCH,)
+        )
+        reason, ways = check.reason, (Option.STOP, *again)
     else:
-        reason, ways = check.reason, (Way.ROLLBACK, Way.FORK) if check.about_numbers else (Way.RELAUNCH,)
-    return Escalate(key, title, why, edits, reason, (Way.ACK, *ways), name, alert.steps and alert.steps[0])
+        reason, ways = (
+            check.reason,
+            (Option.ROLLBACK, Option.FORK) if check.about_numbers else (Option.RELAUNCH,),
+        )
+    return Escalate(key, title, why, edits, reason, (Option.ACK, *ways), name, alert.steps and alert.steps[0])
 
 
 def trains_on(alert: Alert, check: Check, policy: Policy, case: Case) -> str:

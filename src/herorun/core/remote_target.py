@@ -22,7 +22,7 @@ def _name(told: str) -> str:
 Name = Annotated[str, AfterValidator(_name)]
 
 
-class Login(BaseModel):
+class SshLogin(BaseModel):
     """Where to log in. All of the user's own ssh configuration counts; nothing is ever asked at a prompt."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -39,10 +39,10 @@ class Login(BaseModel):
 
 
 @dataclass(frozen=True)
-class Reach:
+class RemoteTarget:
     """The machine where the job runs and bare paths lie, where that is not this one."""
 
-    login: Login
+    login: SshLogin
     python: str = "python3"  # there
     connect: float = 15.0  # seconds for a new connection
     look: float = 20.0  # seconds for a look, once connected

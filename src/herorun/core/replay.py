@@ -14,7 +14,7 @@ from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
 from herorun.core.evidence import Evidence, Hands
-from herorun.core.evidence_log import Lost, unkeep
+from herorun.core.evidence_log import Lost, decode_evidence
 from herorun.core.journal import Line, Memory, fold
 from herorun.core.journal_decision import INTERVENTIONS, allowed, decided, interventions, reason_of, to_intend
 from herorun.core.policy import Action
@@ -109,7 +109,7 @@ def _evidence(past: Past, kept: Mapping[str, Any] | None, lost: str) -> Evidence
         raise Lost("what it remembered cannot be told: another machine's lines came among those that it knew")
     if kept is None:
         raise Lost(lost)
-    return unkeep(kept, past.observed.evidence)
+    return decode_evidence(kept, past.observed.evidence)
 
 
 def _differences(

@@ -9,7 +9,7 @@ from typing import Any
 from herorun import __version__, discover
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
@@ -18,7 +18,7 @@ from herorun.record import RunRecord
 from herorun.store_router import RoutedStore
 
 
-class Watched(ABC):
+class MonitoredRun(ABC):
     """All that the engine asks of what it watches. `Run` and `JobRun` are the two."""
 
     contract: Contract
@@ -104,7 +104,7 @@ class Watched(ABC):
         """Start the next instance of a job without a contract; a run with one goes through the launch gate."""
         raise NotImplementedError
 
-    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+    def answers(self, ways: Sequence[Option], about: str = "") -> str:
         """What a person may decide about a job without a contract, as Markdown; a run with one asks its gate."""
         raise NotImplementedError
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.environment import of_plan
 from herorun.core.errors import Blocked
 from herorun.core.event import Launching
@@ -49,7 +49,7 @@ def plan_again(repository: Repository, slug: str, launching: Launching, remote: 
         bundle=_admitted_bundle(plan.bundle, launching),
     )
     start = launching.plan["start"]
-    point = read(StartPoint, start["value"]) if start["value"] else None
+    point = decode(StartPoint, start["value"]) if start["value"] else None
     plan = replace(plan, start=Sourced(point, str(start["source"])))
     if plan.digest != launching.plan_digest:
         raise MovedPlan(
@@ -85,7 +85,7 @@ def snapshot_again(
     told = plan.get("patch", {}).get("value")
     if not told:
         return CLEAN
-    patch = read(Patch, told)
+    patch = decode(Patch, told)
     ref = snapshot_ref(slug, patch.tree)
     here = repository.resolve(ref) or _fetched(repository, remote, ref)
     if here is None:

@@ -29,7 +29,7 @@ from herorun.core.journal import Memory
 from herorun.core.paging import is_the_dri
 from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
-from herorun.runs.base import Watched
+from herorun.runs.base import MonitoredRun
 from herorun.runs.launch_history import final_step, prior_launch, source_run
 from herorun.runs.templates import template
 from herorun.runs.trusting import untrusted_words
@@ -44,7 +44,7 @@ UNPROVEN = Nothing("the record was held against no published commit")
 
 
 @dataclass
-class Run(Watched):
+class Run(MonitoredRun):
     """One run in one repository: its contract, its record and its adapters."""
 
     repository: Repository

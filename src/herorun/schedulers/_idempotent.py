@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from herorun.core.errors import CouldNotLook, HerorunError, sentence
 from herorun.core.evidence import Job
-from herorun.core.ports import Found, Search, Unsure
+from herorun.core.ports import Found, Search, Unknown
 from herorun.schedulers import _submission_record as keeping
 
 Find: TypeAlias = Callable[[str, datetime], Search]
@@ -16,7 +16,7 @@ Find: TypeAlias = Callable[[str, datetime], Search]
 def known_job(find: Find, instance: str, since: datetime) -> Job | None:
     """The job of the name, whoever submitted it since; `CouldNotLook` where that cannot be told."""
     found = find(instance, since)
-    if isinstance(found, Unsure):
+    if isinstance(found, Unknown):
         raise CouldNotLook(sentence(found.why))
     return found.job if isinstance(found, Found) else None
 

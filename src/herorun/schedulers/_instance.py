@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._processes import Process, birth, end_all, marks_of, processes_of
+from herorun.schedulers._processes import Process, env_markers, processes_of, start_time, terminate_all
 from herorun.system.files import is_locked
 
 BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")  # what people send; crashes and the kernel send others
@@ -43,7 +43,7 @@ class Started:
     @property
     def lives(self) -> bool:
         """Whether that very process still runs; False also where the system does not say."""
-        return bool(self.birth) and birth(self.pid) == self.birth
+        return bool(self.birth) and start_time(self.pid) == self.birth
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Stuck:
 
 
 @dataclass(frozen=True)
-class Sight:
+class InstanceSnapshot:
     """What was seen of an instance in one look."""
 
     alive: bool  # the supervisor, the job, or something that the job started
@@ -113,7 +113,7 @@ class Folder:
             )
         return judge(self.name, sight)
 
-    def look(self) -> Sight:
+    def look(self) -> InstanceSnapshot:
         locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
         started = self._read("started.json", Started)
         request = self._read("request.json", Request)
@@ -121,7 +121,7 @@ class Folder:
         alive = locked or watched or bool(started and started.lives)
         rest = set() if watched or end or not started or started.lives else self.rest()
         left = stuck.reason if stuck and watched else _left_over(rest)
-        return Sight(
+        return InstanceSnapshot(
             alive=alive or bool(rest),
             watched=watched,
             started=started,
@@ -136,7 +136,7 @@ class Folder:
         request = self._read("request.json", Request)
         if request is None or not request.instance or request.host != socket.gethostname():
             return set()
-        return processes_of(marks_of(request.instance, request.admission), group)
+        return processes_of(env_markers(request.instance, request.admission), group)
 
     def end_rest(self, group: int, grace: float) -> None:
         """SIGTERM to each, and SIGKILL after the grace; CouldNotLook where not even that helps."""
@@ -145,12 +145,12 @@ class Folder:
             pids = ", ".join(str(process.pid) for process in sorted(rest))
             raise CouldNotLook(f"Some processes of {self.name} could not be killed: {pids}.")
 
-        end_all(lambda: self.rest(group), time.monotonic(), grace, lambda: False, stuck)
+        terminate_all(lambda: self.rest(group), time.monotonic(), grace, lambda: False, stuck)
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.path / name
         try:
-            return read(kind, read_json(path.read_bytes()))
+            return decode(kind, read_json(path.read_bytes()))
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -161,7 +161,7 @@ class Folder:
             ) from None
 
 
-def judge(name: str, sight: Sight) -> Job:
+def judge(name: str, sight: InstanceSnapshot) -> Job:
     """What a look says about the job."""
     started = sight.started.at if sight.started else None
     if sight.end:

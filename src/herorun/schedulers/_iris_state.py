@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Found, Search, Unsure
+from herorun.core.ports import Found, Search, Unknown
 from herorun.schedulers._iris_parse import Row
 from herorun.schedulers._iris_state_names import plain, refined, state_of, waits
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
 
@@ -29,18 +29,23 @@ def gang_of(rows: Sequence[Row], job: str, gang: str | None) -> list[Row]:
 
 
 def judge(
-    instance: str, root: Row, gang: Sequence[Row], kept: Kept, intended_at: datetime, named: str | None
+    instance: str,
+    root: Row,
+    gang: Sequence[Row],
+    kept: SubmissionRecord,
+    intended_at: datetime,
+    named: str | None,
 ) -> Search:
     """`named` is the gang that the contract names."""
     if root.submitted and root.submitted < intended_at - SKEW:
-        return Unsure(
+        return Unknown(
             f"{root.id} was submitted at {root.submitted:%Y-%m-%d %H:%M:%SZ}, before {instance} was meant to be: "
             "it is another job of that name"
         )
     return Found(_job(instance, root, gang, kept, named))
 
 
-def _job(instance: str, root: Row, gang: Sequence[Row], kept: Kept, named: str | None) -> Job:
+def _job(instance: str, root: Row, gang: Sequence[Row], kept: SubmissionRecord, named: str | None) -> Job:
     state = state_of(root.word)
     live = [row for row in gang if state_of(row.word).live]
     job = Job(
@@ -90,7 +95,7 @@ def _still_alive(job: Job, root: Row, live: Sequence[Row]) -> Job:
     return replace(told, reason=f"{why}; {root.reason}" if root.reason else why)
 
 
-def _ended(job: Job, root: Row, gang: Sequence[Row], kept: Kept) -> Job:
+def _ended(job: Job, root: Row, gang: Sequence[Row], kept: SubmissionRecord) -> Job:
     if job.state.live:
         return job
     state = refined(job.state, root.reason)

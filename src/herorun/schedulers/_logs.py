@@ -7,7 +7,7 @@ from typing import Any
 from herorun.core.ports import LogPart
 from herorun.schedulers import _log_part
 from herorun.system import _remote_agent
-from herorun.system.remote_python import Far, Program, own_file, readable
+from herorun.system.remote_python import Program, RemotePython, own_file, readable
 
 READING = Program((own_file(_remote_agent), own_file(_log_part)))
 
@@ -17,7 +17,7 @@ def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
     return _as_told(data, told)
 
 
-def part_there(far: Far, path: str, offset: int, limit: int, mark: str, within: float) -> LogPart:
+def part_there(far: RemotePython, path: str, offset: int, limit: int, mark: str, within: float) -> LogPart:
     """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""
     given = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     told = far.ask(READING, "part", within, **given)

@@ -11,7 +11,7 @@ from herorun.core.contract import Duration
 from herorun.core.errors import WrongUse
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
-from herorun.schedulers._road import Login
+from herorun.schedulers._road import SshLogin
 
 OUTPUT = "execution.output_dir"
 _CONFIG = re.compile(r"[^\0\n=]+\.ya?ml")
@@ -19,7 +19,7 @@ _OVERRIDE = re.compile(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTA
 _PLAIN = re.compile(r"[\w./@-]+")
 
 
-class Options(Login):
+class Options(SshLogin):
     """How nel is called, where it writes, and through which login node Slurm is asked about its jobs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

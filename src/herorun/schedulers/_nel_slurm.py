@@ -5,15 +5,15 @@ from datetime import timedelta
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
-from herorun.core.ports import Found, Unsure
+from herorun.core.ports import Found, Unknown
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import Entry, last_ids
 from herorun.schedulers._nel_state import Nowhere
-from herorun.schedulers._road import Road, road_to
+from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import Row, sacct_rows, sacct_words
 from herorun.schedulers._slurm_state import Books, judge
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 _ABSENT = 44
 _NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
@@ -105,12 +105,12 @@ class SlurmJobs:
             raise CouldNotLook(f"{name} of {job.id} on {road.where} could not be read: {answer.complaint}")
         return answer.text
 
-    def _road(self, job: Entry) -> Road:
+    def _road(self, job: Entry) -> Transport:
         told = self._options
         if told.host:
-            return road_to(told)
+            return transport_to(told)
         host, user = _login(job)
-        return road_to(told.model_copy(update={"host": host or None, "user": told.user or user or None}))
+        return transport_to(told.model_copy(update={"host": host or None, "user": told.user or user or None}))
 
 
 def _login(job: Entry) -> tuple[str, str]:
@@ -120,7 +120,7 @@ def _login(job: Entry) -> tuple[str, str]:
 def _of(number: str, queue: Sequence[Row], books: Sequence[Row]) -> Job | str:
     here = [row for row in queue if row.id == number]
     there = [row for row in books if row.id == number]
-    answer = judge(number, here, there, Books(there), Kept(asked=True, id=number))
+    answer = judge(number, here, there, Books(there), SubmissionRecord(asked=True, id=number))
     if isinstance(answer, Found):
         return answer.job
-    return answer.why if isinstance(answer, Unsure) else Nowhere(f"Slurm does not know job {number}")
+    return answer.why if isinstance(answer, Unknown) else Nowhere(f"Slurm does not know job {number}")

@@ -10,7 +10,7 @@ from herorun.schedulers._nel_parse import Entry
 
 
 @dataclass(frozen=True)
-class Sight:
+class NelSnapshot:
     """The launcher's list, and what it and Slurm say of some of its jobs."""
 
     at: datetime  # when it began

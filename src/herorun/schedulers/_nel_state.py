@@ -11,7 +11,7 @@ from datetime import datetime
 
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._nel_parse import Entry, Stages, state_of
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 
 class Nowhere(str):
@@ -63,7 +63,7 @@ def slurm_part(entry: Entry, word: str, slurm: Job | str) -> Part:
     return part
 
 
-def judge(instance: str, invocation: str, parts: Sequence[Part], kept: Kept) -> Job:
+def judge(instance: str, invocation: str, parts: Sequence[Part], kept: SubmissionRecord) -> Job:
     """One job of all its tasks: it lives while one does, and has succeeded when all have."""
     deciding = _deciding(parts)
     state = deciding.state

@@ -26,7 +26,7 @@ class Process(NamedTuple):
     born: int  # clock ticks after the start of the machine: with the pid, this is its identity
 
 
-def adopt_orphans() -> bool:
+def become_subreaper() -> bool:
     """Become the parent of every descendant that loses its own; False where the system knows no such thing."""
     try:
         import ctypes
@@ -36,7 +36,7 @@ def adopt_orphans() -> bool:
         return False
 
 
-def bury_orphans(but: int) -> None:
+def reap_children(but: int) -> None:
     """Reap adopted children that have ended; `but` is reaped by whoever started it."""
     with contextlib.suppress(ChildProcessError, AttributeError):  # none left; no such call on this system
         while dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
@@ -45,7 +45,7 @@ def bury_orphans(but: int) -> None:
             os.waitpid(dead.si_pid, 0)
 
 
-def marks_of(instance: str, admission: str) -> frozenset[bytes]:
+def env_markers(instance: str, admission: str) -> frozenset[bytes]:
     """What stands in the environment of each process of an instance; nothing where that would not be its alone."""
     if not instance or not admission:
         return frozenset()
@@ -68,7 +68,7 @@ def processes_of(marks: frozenset[bytes], group: int = -1, top: int = -1) -> set
     }
 
 
-def end_all(
+def terminate_all(
     left: Callable[[], set[Process]],
     quiet: float,
     grace: float,
@@ -121,7 +121,7 @@ def _send(process: Process, number: int) -> bool:
     return True
 
 
-def birth(pid: int) -> str:
+def start_time(pid: int) -> str:
     """What tells a process from a later one with its number; empty if it has ended or the system does not say."""
     stat, booted = _stat(str(pid)), boot()
     return f"{booted} {_born(stat)}" if booted and stat and stat[0] not in _DEAD else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from herorun.core.canonical_json import canonical
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray_parse import Stop
@@ -50,7 +50,7 @@ class Notes:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.folder / name
         try:
-            return read(kind, read_json(path.read_bytes()))
+            return decode(kind, read_json(path.read_bytes()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

@@ -1,6 +1,21 @@
 """The road to a back end, for the schedulers: see `herorun.system.transport`, which the stores and trackers use as well."""
 
-from herorun.core.remote_target import Login
-from herorun.system.transport import Here, Road, Ssh, remote_command, road_to, ssh_argv
+from herorun.core.remote_target import SshLogin
+from herorun.system.transport import (
+    LocalTransport,
+    SshTransport,
+    Transport,
+    remote_command,
+    ssh_argv,
+    transport_to,
+)
 
-__all__ = ["Here", "Login", "Road", "Ssh", "remote_command", "road_to", "ssh_argv"]
+__all__ = [
+    "LocalTransport",
+    "SshLogin",
+    "SshTransport",
+    "Transport",
+    "remote_command",
+    "ssh_argv",
+    "transport_to",
+]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
-from herorun.schedulers._road import Road
+from herorun.schedulers._road import Transport
 from herorun.schedulers._slurm_parse import (
     NO_ACCOUNTING,
     PARTED,
@@ -37,7 +37,7 @@ class Programs:
     """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty list."""
 
     def __init__(
-        self, road: Road, timeout: float, folder: str | None, conf: str | None, missing: str = MISSING
+        self, road: Transport, timeout: float, folder: str | None, conf: str | None, missing: str = MISSING
     ) -> None:
         """`missing` is what a person may have left out where a program is not found."""
         self.road, self.timeout = road, timeout

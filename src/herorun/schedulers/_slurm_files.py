@@ -8,13 +8,13 @@ from pathlib import Path
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.ports import LogPart
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._logs import part_here, part_there
-from herorun.schedulers._road import Login, Road
+from herorun.schedulers._road import SshLogin, Transport
 from herorun.schedulers._slurm_submit import Where
-from herorun.system.remote_python import far_to
+from herorun.system.remote_python import remote_to
 
 COPYING = 600.0  # seconds for all of the code
 _ABSENT = 44  # exit code of our own shell words
@@ -56,7 +56,7 @@ class FarFiles:
     """A folder on the cluster."""
 
     def __init__(
-        self, road: Road, login: Login, folder: str | None, run: str, slug: str, timeout: float
+        self, road: Transport, login: SshLogin, folder: str | None, run: str, slug: str, timeout: float
     ) -> None:
         self._road, self._told, self._run, self._slug, self._timeout = road, folder, run, slug, timeout
         self._login = login
@@ -110,7 +110,7 @@ class FarFiles:
         return answer.out
 
     def part(self, path: str, offset: int, limit: int, mark: str) -> LogPart:
-        return part_there(far_to(Reach(self._login)), path, offset, limit, mark, self._timeout)
+        return part_there(remote_to(RemoteTarget(self._login)), path, offset, limit, mark, self._timeout)
 
     def _home(self, instance: str) -> str:
         if not self._top:
@@ -126,6 +126,6 @@ class FarFiles:
 
 
 def files_for(
-    road: Road, login: Login, state: Path, folder: str | None, run: str, slug: str, timeout: float
+    road: Transport, login: SshLogin, state: Path, folder: str | None, run: str, slug: str, timeout: float
 ) -> HereFiles | FarFiles:
     return HereFiles(state) if road.reach == "here" else FarFiles(road, login, folder, run, slug, timeout)

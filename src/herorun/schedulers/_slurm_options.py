@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, word_of
-from herorun.schedulers._road import Login
+from herorun.schedulers._road import SshLogin
 
 # Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it answers.
 OURS = {
@@ -61,7 +61,7 @@ Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Slurm"
 Argument = Annotated[str, AfterValidator(checked)]
 
 
-class Options(Login):
+class Options(SshLogin):
     """Where it runs, for how long, and how to get there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

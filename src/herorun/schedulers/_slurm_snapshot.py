@@ -11,7 +11,7 @@ ByName = Mapping[str, list[Row]]
 
 
 @dataclass(frozen=True)
-class Sight:
+class SlurmSnapshot:
     """What squeue said of every job, and sacct of some names."""
 
     at: datetime  # when it began

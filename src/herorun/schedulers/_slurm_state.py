@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
-from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers._slurm_parse import Row
 from herorun.schedulers._slurm_state_names import cancelled_by, state_of
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
 _SLURM_OWN = range(64, 128)  # numbers beyond any signal: 125 is memory, 53 a log that cannot be opened
@@ -30,7 +30,9 @@ class Books:
     none_kept: bool = False  # the cluster keeps no accounting
 
 
-def ours(rows: Sequence[Row], instance: str, run: str, kept: Kept, since: datetime | None) -> list[Row]:
+def ours(
+    rows: Sequence[Row], instance: str, run: str, kept: SubmissionRecord, since: datetime | None
+) -> list[Row]:
     """The rows of this very instance, newest job first: whole name, our comment or the id that was written down."""
     found = [
         row
@@ -55,20 +57,22 @@ def needs_books(queue: Sequence[Row]) -> bool:
     return not queue or any(not state_of(row.word).live for row in queue)
 
 
-def judge(instance: str, queue: Sequence[Row], books: Sequence[Row], told: Books, kept: Kept) -> Search:
+def judge(
+    instance: str, queue: Sequence[Row], books: Sequence[Row], told: Books, kept: SubmissionRecord
+) -> Search:
     """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle time.
 
     Of two that were submitted at once, the later one has been cancelled: it is not how the instance ended.
     """
     numbers = list(dict.fromkeys(row.id for row in queue if state_of(row.word).live))
     if len(numbers) > 1:
-        return Unsure(
+        return Unknown(
             f"{count(len(numbers), 'job')} called {instance} are live: {', '.join(numbers)}. "
             "Cancel all but one with scancel."
         )
     known = {row.id for row in (*queue, *books)}
     if not known:
-        return _nowhere(instance, told, kept)
+        return _not_found(instance, told, kept)
     stays = numbers[0] if numbers else kept.id if kept.id in known else min(known, key=int)
     here = [row for row in queue if row.id == stays]
     there = [row for row in books if row.id == stays]
@@ -84,20 +88,22 @@ def live_jobs(rows: Sequence[Row]) -> tuple[Job, ...]:
     return tuple(job for job in jobs if not job.state.ended)
 
 
-def _nowhere(instance: str, told: Books, kept: Kept) -> Search:
+def _not_found(instance: str, told: Books, kept: SubmissionRecord) -> Search:
     if told.silent:
-        return Unsure(told.silent)
+        return Unknown(told.silent)
     if told.none_kept and kept.asked:
         why = f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
         if kept.id is None:
-            return Unsure(f"{why}; whether it was submitted nobody can tell")
+            return Unknown(f"{why}; whether it was submitted nobody can tell")
         return Found(Job(kept.id, instance, JobState.GONE, reason=f"{why}: how it ended nobody can tell"))
     if kept.id is None:
         return Absent()
-    return Unsure(f"neither squeue nor sacct knows job {kept.id}, which was submitted as {instance}")
+    return Unknown(f"neither squeue nor sacct knows job {kept.id}, which was submitted as {instance}")
 
 
-def _job(instance: str, here: Sequence[Row], there: Sequence[Row], told: Books, kept: Kept) -> Job:
+def _job(
+    instance: str, here: Sequence[Row], there: Sequence[Row], told: Books, kept: SubmissionRecord
+) -> Job:
     row = _first(here) if here else _first(there)
     job = _as_told(instance, row, here or there)
     state = state_of(row.word)
@@ -150,7 +156,7 @@ def _as_told(instance: str, row: Row, parts: Sequence[Row]) -> Job:
     )
 
 
-def _from_books(job: Job, row: Row, kept: Kept) -> Job:
+def _from_books(job: Job, row: Row, kept: SubmissionRecord) -> Job:
     """Only accounting knows it. What it calls live, the controller has lost sight of."""
     if job.state.ended:
         return _ended(job, row, row, kept)
@@ -158,7 +164,7 @@ def _from_books(job: Job, row: Row, kept: Kept) -> Job:
     return replace(job, state=JobState.UNKNOWN, reason=why, running_tasks=None)
 
 
-def _ended(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
+def _ended(job: Job, row: Row, book: Row | None, kept: SubmissionRecord) -> Job:
     """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the job."""
     told = replace(job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended)
     if job.state is JobState.SUCCEEDED:
@@ -184,7 +190,7 @@ def _failed(job: Job, row: Row, only_books: bool) -> Job:
     return replace(job, exit_code=row.exit_code, signal=_signal(row))
 
 
-def _cancelled(job: Job, row: Row, book: Row | None, kept: Kept) -> Job:
+def _cancelled(job: Job, row: Row, book: Row | None, kept: SubmissionRecord) -> Job:
     """By whom: our own stop says so, else accounting has the user's number."""
     number = cancelled_by(book.word) if book else None
     if number is None and "Dependency" in row.reason:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration
-from herorun.core.remote_target import Login, Name
+from herorun.core.remote_target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
 
@@ -20,7 +20,7 @@ def _no_top(value: str) -> str:
 Folder = Annotated[Absolute, AfterValidator(_no_top)]
 
 
-class Options(Login):
+class Options(SshLogin):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     host: Name = Field(

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._instance import End, Sight, Started, Stop, Stuck, judge
+from herorun.schedulers._instance import End, InstanceSnapshot, Started, Stop, Stuck, judge
 
 T = TypeVar("T")
 RESTARTED = "the box was restarted while it ran, and no exit was recorded"
@@ -66,14 +66,14 @@ def asked_for(name: str, facts: Mapping[str, Any], where: str) -> Asked | None:
     return _record(name, facts, "request.json", Asked, where)
 
 
-def _sight(name: str, facts: Mapping[str, Any], where: str) -> Sight:
+def _sight(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
     rest = facts.get("rest") or ()
     pids = ", ".join(map(str, rest))
     stuck = _record(name, facts, "stuck.json", Stuck, where)
     left = (
         f"its supervisor and main process are gone, but what they started still runs: {pids}" if rest else ""
     )
-    return Sight(
+    return InstanceSnapshot(
         alive=bool(facts["locked"] or facts["watched"] or facts["lives"] or facts["submitting"] or rest),
         watched=facts["watched"],
         started=_record(name, facts, "started.json", Started, where),
@@ -88,7 +88,7 @@ def _record(name: str, facts: Mapping[str, Any], kind: str, wanted: type[T], whe
     if text is None:
         return None
     try:
-        return read(wanted, read_json(text))
+        return decode(wanted, read_json(text))
     except ValueError as error:
         why = str(error).splitlines()[0]
         raise CouldNotLook(

@@ -19,7 +19,7 @@ import re
 import time
 from typing import Any
 
-from herorun.schedulers._processes import birth, boot, marks_of, processes_of
+from herorun.schedulers._processes import boot, env_markers, processes_of, start_time
 from herorun.system._remote_agent import packed
 
 BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
@@ -117,12 +117,14 @@ def read(text: str | None) -> dict[str, Any]:
 def lives(started: dict[str, Any]) -> bool:
     """Whether that very process still runs."""
     pid, born = started.get("pid"), started.get("birth")
-    return isinstance(pid, int) and bool(born) and birth(pid) == born
+    return isinstance(pid, int) and bool(born) and start_time(pid) == born
 
 
 def rest(request: dict[str, Any], group: int = -1) -> set[Any]:
     """The processes that name the instance and its admission, or are in the group."""
-    return processes_of(marks_of(str(request.get("instance", "")), str(request.get("admission", ""))), group)
+    return processes_of(
+        env_markers(str(request.get("instance", "")), str(request.get("admission", ""))), group
+    )
 
 
 def _refuse_a_file(folder: str) -> None:

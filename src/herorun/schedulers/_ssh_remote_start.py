@@ -24,7 +24,7 @@ if __name__ == "__main__":  # started on the box as the supervisor: run by its p
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 
 from herorun.schedulers import _supervisor
-from herorun.schedulers._processes import end_all
+from herorun.schedulers._processes import terminate_all
 from herorun.schedulers._ssh_probe import facts, is_there, lives, locked, look, read, record, rest
 
 BLOCK = 1 << 20  # bytes of an archive that are read at once
@@ -259,7 +259,7 @@ def _stop_unwatched(path: str, grace: float) -> None:
         pids = ", ".join(str(process.pid) for process in sorted(left))
         raise OSError(f"some processes of {os.path.basename(path)} could not be killed: {pids}")
 
-    end_all(lambda: rest(request, group), time.monotonic(), grace, lambda: False, stuck)
+    terminate_all(lambda: rest(request, group), time.monotonic(), grace, lambda: False, stuck)
 
 
 if __name__ == "__main__":

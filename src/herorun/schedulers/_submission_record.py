@@ -15,7 +15,7 @@ from herorun.system.files import write_whole
 
 
 @dataclass(frozen=True)
-class Kept:
+class SubmissionRecord:
     """What this machine wrote down of a submission, and of a stop."""
 
     asked: bool = False  # whether it was ever about to be submitted from here
@@ -23,11 +23,11 @@ class Kept:
     by: str | None = None  # who asked for the end
 
 
-def kept(folder: Path, instance: str) -> Kept:
+def kept(folder: Path, instance: str) -> SubmissionRecord:
     told, stop = _read(folder / f"{instance}.json"), _read(folder / f"{instance}.stop.json")
     number = told.get("id") if told else None
     by = stop.get("by") if stop and stop.get("id") == number else None
-    return Kept(told is not None, str(number) if number else None, str(by) if by else None)
+    return SubmissionRecord(told is not None, str(number) if number else None, str(by) if by else None)
 
 
 def keep_asked(folder: Path, instance: str) -> None:

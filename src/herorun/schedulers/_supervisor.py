@@ -37,15 +37,15 @@ if __name__ == "__main__":  # run by its path, it does not know where its packag
 
 from herorun.schedulers._processes import (
     Process,
-    adopt_orphans,
-    birth,
+    become_subreaper,
     boot,
-    bury_orphans,
-    end_all,
-    marks_of,
+    env_markers,
     oom_kills,
     processes_of,
+    reap_children,
     signal_group,
+    start_time,
+    terminate_all,
 )
 
 GLANCE = 0.25  # seconds between two looks for stop.json
@@ -80,7 +80,7 @@ def claim(order: dict[str, Any]) -> bool:
 def run(order: dict[str, Any]) -> None:
     """Start the job, and stand by it until its end is written down."""
     wake = _wake_on_signals()
-    adopted = adopt_orphans()
+    adopted = become_subreaper()
     kills = oom_kills()
     job = _start(order)
     os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
@@ -158,7 +158,7 @@ def _write_start(folder: str) -> None:
     """In the job's own process, right before it becomes the job."""
     pid = os.getpid()
     os.environ["HERORUN_MAIN_PID"] = str(pid)
-    write(folder, "started.json", {"pid": pid, "birth": birth(pid), "at": now()})
+    write(folder, "started.json", {"pid": pid, "birth": start_time(pid), "at": now()})
 
 
 def _stand_by(
@@ -174,7 +174,7 @@ def _stand_by(
             deadline = time.monotonic() + grace
         if time.monotonic() >= deadline:
             signal_group(job.pid, signal.SIGKILL)
-        bury_orphans(but=job.pid)
+        reap_children(but=job.pid)
         _pause(wake)
     end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
     group = -1 if adopted else job.pid  # adopted, all are our descendants; a number may come back, later
@@ -185,10 +185,10 @@ def _stand_by(
 def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
     """What the main process left behind gets until `quiet`, then SIGTERM, then SIGKILL; until then the job runs."""
     folder, grace, request = order["folder"], order["grace"], order["request"]
-    marks = marks_of(request["instance"], request["admission"])
+    marks = env_markers(request["instance"], request["admission"])
 
     def left() -> set[Process]:
-        bury_orphans(but=0)
+        reap_children(but=0)
         return processes_of(marks, group, os.getpid())
 
     def stuck(rest: set[Process]) -> None:
@@ -202,7 +202,7 @@ def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
         _say(
             f"the main process has ended; the rest of its processes has {grace:g}s, then SIGTERM and SIGKILL"
         )
-    end_all(left, quiet, grace, lambda: _asked_by(folder) is not None, stuck)
+    terminate_all(left, quiet, grace, lambda: _asked_by(folder) is not None, stuck)
 
 
 def _exit(code: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._error_line import said_by
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
@@ -39,7 +39,7 @@ from herorun.schedulers._iris_submit import (
     shown,
     unknown_flags,
 )
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -54,7 +54,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 
 
 @dataclass(frozen=True)
-class Sight:
+class IrisSnapshot:
     """One list, for all the runs that share it."""
 
     at: datetime  # when it was asked for
@@ -73,7 +73,7 @@ class Iris:
     def __init__(self, options: Options, folder: Path) -> None:
         self._options, self._folder = options, folder
         self._iris = CommandLine(options.program, selector(options), options.timeout.total_seconds())
-        self._sight: Sight | None = None
+        self._sight: IrisSnapshot | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
     # --- looking ---------------------------------------------------------------------------------
@@ -89,19 +89,19 @@ class Iris:
         try:
             told = self._list(beginning_of(wanted), whole=len(wanted) == 1)
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(wanted, Unsure(in_words(error)))
+            return dict.fromkeys(wanted, Unknown(in_words(error)))
         return {name: self._search(told, name, at, asked_at) for name, at in wanted.items()}
 
     @property
     def cluster(self) -> Hashable:
         return ("iris", self._options.user, *self._iris.program)
 
-    def look(self, wanted: Mapping[str, datetime]) -> "Sight":
+    def look(self, wanted: Mapping[str, datetime]) -> "IrisSnapshot":
         """One list of all whose names begin as theirs do."""
         beginning = beginning_of([f"{name.rpartition('-')[0]}-" for name in wanted])
-        return Sight(now(), beginning, self._list(beginning))
+        return IrisSnapshot(now(), beginning, self._list(beginning))
 
-    def by(self, look: "Sight") -> "Iris":
+    def by(self, look: "IrisSnapshot") -> "Iris":
         """One that is not whole says nothing of a job that it lacks: then each asks for its own."""
         seen = copy(self)
         seen._sight = None if look.told.partial else look
@@ -119,9 +119,11 @@ class Iris:
                 return self._nowhere(told, instance, intended_at, asked_at, kept)
             return self._judged(told, instance, root, intended_at, kept)
         except (CouldNotLook, OSError) as error:
-            return Unsure(in_words(error))
+            return Unknown(in_words(error))
 
-    def _judged(self, told: Listing, instance: str, root: Row, intended_at: datetime, kept: Kept) -> Search:
+    def _judged(
+        self, told: Listing, instance: str, root: Row, intended_at: datetime, kept: SubmissionRecord
+    ) -> Search:
         gang = gang_of(told.rows, root.id, self._options.gang)
         live = [row for row in gang if state_of(row.word).live]
         if not state_of(root.word).live or not live:
@@ -130,19 +132,19 @@ class Iris:
         return judge(instance, root, gang, kept, intended_at, self._options.gang)
 
     def _nowhere(
-        self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime, kept: Kept
+        self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime, kept: SubmissionRecord
     ) -> Search:
         job = self._id(instance)
         if told.partial:
-            return Unsure(f"Iris does not list {job}, and its list is not whole: {told.partial}")
+            return Unknown(f"Iris does not list {job}, and its list is not whole: {told.partial}")
         if kept.id:
-            return Unsure(
+            return Unknown(
                 f"Iris does not list {job}, which was submitted from here: it forgets ended jobs after a while"
             )
         if asked_at - intended_at <= self._options.settle:
-            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         if asked_at - intended_at > self._options.forgets:
-            return Unsure(f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets")
+            return Unknown(f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets")
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:

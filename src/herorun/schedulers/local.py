@@ -20,7 +20,7 @@ from herorun.core.contract import Duration
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._logs import part_here
@@ -73,13 +73,13 @@ class Local:
         try:
             job = folder.job()
         except (OSError, CouldNotLook) as error:
-            return Unsure(in_words(error))
+            return Unknown(in_words(error))
         if job and folder.path.exists():
             return Found(job)
         if job:
-            return Unsure(f"{instance} is being submitted right now")
+            return Unknown(f"{instance} is being submitted right now")
         if now() - intended_at <= self._options.settle:
-            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:

@@ -18,7 +18,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.finding import count
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._environment import machine_environment
 from herorun.schedulers._idempotent import end_once, known_job
@@ -32,7 +32,7 @@ from herorun.schedulers._nel_parse import (
     invocation_in,
     of_output,
 )
-from herorun.schedulers._nel_snapshot import Sight, of_runs
+from herorun.schedulers._nel_snapshot import NelSnapshot, of_runs
 from herorun.schedulers._nel_state import Part, judge
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
@@ -64,7 +64,7 @@ class Nel(NelJobs):
         super().__init__(options, folder)
         self._repository = repository
         self._options, self._folder, self._outputs = options, folder, outputs
-        self._sight: Sight | None = None
+        self._sight: NelSnapshot | None = None
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ class Nel(NelJobs):
             jobs = {name: of_output(known, self._output(name)) for name in wanted}
             parts = self._parts([entry for of in jobs.values() for each in of.values() for entry in each])
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(wanted, Unsure(in_words(error)))
+            return dict.fromkeys(wanted, Unknown(in_words(error)))
         return {name: self._answer(name, at, jobs[name], parts, asked_at) for name, at in wanted.items()}
 
     def _answer(
@@ -96,15 +96,15 @@ class Nel(NelJobs):
         jobs = [judge(instance, name, [parts[e.id] for e in each], kept) for name, each in found.items()]
         live = [job for job in jobs if not job.state.ended]
         if len(live) > 1:
-            return Unsure(
+            return Unknown(
                 f"{count(len(live), 'invocation')} write to {self._output(instance)}: kill all but one with nel kill"
             )
         if jobs:
             return Found((live or jobs)[0])
         if kept.id:
-            return Unsure(f"nel's list of jobs has lost {instance}, which was invocation {kept.id}")
+            return Unknown(f"nel's list of jobs has lost {instance}, which was invocation {kept.id}")
         if asked_at - intended_at <= self._options.settle:
-            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         return Absent()
 
     @property
@@ -112,13 +112,13 @@ class Nel(NelJobs):
         told = self._options.model_dump(exclude={"folder", "settle", "timeout", "submit_within"})
         return ("nel", str(self._nel.db), *told.values())
 
-    def look(self, wanted: Mapping[str, datetime]) -> Sight:
+    def look(self, wanted: Mapping[str, datetime]) -> NelSnapshot:
         """The list, which is a file, one `nel status`, and one look at Slurm for those that run there."""
         at, known = now(), self._entries()
         jobs = of_runs(known, wanted)
-        return Sight(at, known, frozenset(job.invocation for job in jobs), *self._asked(jobs))
+        return NelSnapshot(at, known, frozenset(job.invocation for job in jobs), *self._asked(jobs))
 
-    def by(self, look: Sight) -> "Nel":
+    def by(self, look: NelSnapshot) -> "Nel":
         seen = copy(self)
         seen._sight = look
         return seen
@@ -134,7 +134,7 @@ class Nel(NelJobs):
         names = sorted({each[1] for each in found if each}, key=lambda name: (len(name), name))
         jobs = []
         for name, answer in self.find_all(dict.fromkeys(names, now())).items() if names else ():
-            if isinstance(answer, Unsure):
+            if isinstance(answer, Unknown):
                 raise CouldNotLook(f"{name}: {answer.why}.")
             jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
         return tuple(jobs)

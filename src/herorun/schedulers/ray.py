@@ -17,7 +17,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unsure
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import began, hardware_of
 from herorun.schedulers._ray_local_state import Notes, Sent
@@ -127,7 +127,7 @@ class Ray:
             look = self._look()
             return self._search(look, instance, look.record(self._name(instance)), intended_at)
         except CouldNotLook as error:
-            return Unsure(str(error))
+            return Unknown(str(error))
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
         """One list answers for all."""
@@ -135,7 +135,7 @@ class Ray:
             look = self._look()
             known = {record.name: record for record in look.records}
         except CouldNotLook as error:
-            return {instance: Unsure(str(error)) for instance in wanted}
+            return {instance: Unknown(str(error)) for instance in wanted}
         return {each: self._found_in(look, known, each, at) for each, at in wanted.items()}
 
     @property
@@ -158,21 +158,21 @@ class Ray:
         try:
             return self._search(look, instance, known.get(self._name(instance)), at)
         except CouldNotLook as error:
-            return Unsure(str(error))
+            return Unknown(str(error))
 
     def _search(self, look: Look, instance: str, record: Record | None, intended_at: datetime) -> Search:
         if record is None:
             return self._absent(look, instance, intended_at)
         if record.instance != instance:
-            return Unsure(f"a job called {record.name} is there that herorun did not submit")
+            return Unknown(f"a job called {record.name} is there that herorun did not submit")
         if record.submitted is None:
-            return Unsure(f"{record.name} was deleted, and Ray put a remnant back: it tells nothing")
+            return Unknown(f"{record.name} was deleted, and Ray put a remnant back: it tells nothing")
         return Found(look.job(record, instance, self._notes.stop(instance)))
 
     def _absent(self, look: Look, instance: str, intended_at: datetime) -> Search:
         """A head that was started anew has forgotten every job, so its "no" counts only for its own time."""
         if look.at - intended_at <= self._options.settle:
-            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         gone = self._notes.gone(instance)
         if gone.exists():
             return Absent()
@@ -181,7 +181,7 @@ class Ray:
         if sent and sent.cluster == look.session:
             return Absent()
         if sent:
-            return Unsure(
+            return Unknown(
                 f"{instance} was submitted to Ray's {sent.cluster}, and {self._options.address} is {look.session} now, "
                 f"which has forgotten what ran before. {known}"
             )
@@ -189,7 +189,7 @@ class Ray:
         if since is None or since > intended_at:
             since = began(look.nodes, look.records)
         if since is None or since > intended_at:
-            return Unsure(f"the Ray cluster was started after {instance} was to be submitted. {known}")
+            return Unknown(f"the Ray cluster was started after {instance} was to be submitted. {known}")
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:

@@ -16,11 +16,11 @@ from herorun.core.canonical_json import digest
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
-from herorun.core.remote_target import Login, Reach
+from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
-from herorun.schedulers._road import Road, road_to
+from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, refusal
 from herorun.schedulers._slurm_files import FarFiles, HereFiles, files_for
 from herorun.schedulers._slurm_limits import offered, partition_words
@@ -31,7 +31,7 @@ from herorun.schedulers._slurm_parse import (
     log_in,
     programs,
 )
-from herorun.schedulers._slurm_snapshot import ByName, Sight, by_name, not_live
+from herorun.schedulers._slurm_snapshot import ByName, SlurmSnapshot, by_name, not_live
 from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_state_names import state_of
 from herorun.schedulers._slurm_submit import (
@@ -44,7 +44,7 @@ from herorun.schedulers._slurm_submit import (
     sbatch_words,
     shown,
 )
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -53,17 +53,17 @@ T = TypeVar("T")
 
 
 def connect(options: Options, place: Place) -> Scheduler:
-    return Slurm(options, place, road_to(options))
+    return Slurm(options, place, transport_to(options))
 
 
-def reach(options: Options) -> Reach | None:
+def reach(options: Options) -> RemoteTarget | None:
     """Behind a login node the run's paths are read by the same road: that node sees what the others see."""
     login = login_of(options)
-    return Reach(login) if login.host else None
+    return RemoteTarget(login) if login.host else None
 
 
-def login_of(options: Options) -> Login:
-    return Login(**options.model_dump(include=set(Login.model_fields)))
+def login_of(options: Options) -> SshLogin:
+    return SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
 
 
 MONTH = timedelta(days=30)  # so long ago a job that has ended is looked for
@@ -81,7 +81,7 @@ class Slurm:
         "ZE_AFFINITY_MASK",
     )  # in each job, by itself
 
-    def __init__(self, options: Options, place: Place, road: Road) -> None:
+    def __init__(self, options: Options, place: Place, road: Transport) -> None:
         self._options = options
         timeout = options.timeout.total_seconds()
         self._slurm = Programs(road, timeout, options.programs, options.slurm_conf)
@@ -95,7 +95,7 @@ class Slurm:
         self.reach = road.reach
         self.everywhere = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
-        self._sight: Sight | None = None
+        self._sight: SlurmSnapshot | None = None
         self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
 
     # --- looking ---------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Slurm:
             others = [name for name in wanted if needs_books(own[name])]
             books, told = self._told(others, wanted)
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(wanted, Unsure(in_words(error)))
+            return dict.fromkeys(wanted, Unknown(in_words(error)))
         return {
             name: self._answer(name, at, own[name], replace(books, rows=told.get(name, ())), asked_at)
             for name, at in wanted.items()
@@ -138,7 +138,7 @@ class Slurm:
         books = ours(told.rows, instance, self._run, kept, intended_at)
         answer = judge(instance, queue, books, told, kept)
         if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
-            return Unsure(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
         if isinstance(answer, Found) and (answer.job.stopped_by or "").startswith("uid "):
             by = self._slurm.user((answer.job.stopped_by or "").removeprefix("uid "))
             return Found(replace(answer.job, stopped_by=by))
@@ -149,15 +149,15 @@ class Slurm:
         told = self._options
         return ("slurm", self._slurm.road.where, told.port, told.ssh_config, told.slurm_conf, told.programs)
 
-    def look(self, wanted: Mapping[str, datetime]) -> Sight:
+    def look(self, wanted: Mapping[str, datetime]) -> SlurmSnapshot:
         """One squeue of all jobs, and at most one sacct."""
         at = now()
         queue = by_name(self._queue())
         names = not_live(queue, wanted)
         books = self._books(names, min(wanted[name] for name in names)) if names else Books()
-        return Sight(at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names))
+        return SlurmSnapshot(at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names))
 
-    def by(self, look: Sight) -> "Slurm":
+    def by(self, look: SlurmSnapshot) -> "Slurm":
         seen = copy(self)
         seen._sight = look
         return seen
@@ -200,7 +200,7 @@ class Slurm:
 
     def _log_as_told(self, instance: str) -> str:
         """Where another clone has let the job write, while the controller remembers it."""
-        rows = ours(self._queue([instance]), instance, self._run, Kept(), None)
+        rows = ours(self._queue([instance]), instance, self._run, SubmissionRecord(), None)
         if not rows:
             return ""
         return log_in(self._slurm.ask(["scontrol", "show", "job", rows[0].id]).text)
@@ -319,7 +319,7 @@ class Slurm:
             self.everywhere = False  # only this clone remembers what it has submitted
         return books
 
-    def _kept(self, instance: str) -> Kept:
+    def _kept(self, instance: str) -> SubmissionRecord:
         return keeping.kept(self._folder, instance)
 
     def _tag(self, submission: Submission) -> Tag:

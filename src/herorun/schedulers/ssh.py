@@ -21,15 +21,15 @@ from typing import Any
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unsure
-from herorun.core.remote_target import Login, Reach
+from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_options import Options as Options
 from herorun.schedulers._ssh_parse import answer_of, asked_for, job_seen
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
-from herorun.system.remote_python import far_to, readable
+from herorun.system.remote_python import readable, remote_to
 from herorun.system.transport import ssh_argv
 
 
@@ -37,15 +37,15 @@ def connect(options: Options, place: Place) -> Scheduler:
     return Ssh(options)
 
 
-def reach(options: Options) -> Reach:
+def reach(options: Options) -> RemoteTarget:
     """Checkpoints, receipts and metrics on paths of the box are read by the same road."""
-    login = Login(**options.model_dump(include=set(Login.model_fields)))
+    login = SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
     within = options.connect_within.total_seconds(), options.look_within.total_seconds()
-    return Reach(login, options.python, *within)
+    return RemoteTarget(login, options.python, *within)
 
 
 @dataclass(frozen=True)
-class Sight:
+class SshSnapshot:
     """One look at the box, for all the runs that share it."""
 
     at: datetime  # when it began
@@ -69,10 +69,10 @@ class Ssh:
         self._options = options
         self._folder = options.folder
         self._login = reach(options).login
-        self._far = far_to(reach(options))
+        self._far = remote_to(reach(options))
         self._where = self._far.road.where
         self._within = options.look_within.total_seconds()
-        self._sight: Sight | None = None
+        self._sight: SshSnapshot | None = None
         self._sent: dict[str, datetime] = {}  # orders without an answer: they may arrive until they expire
 
     # --- submitting ---------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Ssh:
         try:
             seen = self._look(names)
         except (OSError, CouldNotLook) as error:
-            return dict.fromkeys(wanted, Unsure(in_words(error)))
+            return dict.fromkeys(wanted, Unknown(in_words(error)))
         return {name: self._search(name, seen, at, asked_at) for name, at in wanted.items()}
 
     def _search(
@@ -164,14 +164,14 @@ class Ssh:
         try:
             job = self._job(name, seen)
         except CouldNotLook as error:
-            return Unsure(str(error))
+            return Unknown(str(error))
         if job and seen["jobs"][name]["there"]:
             return Found(job)
         if job:
-            return Unsure(f"{name} is being submitted right now")
+            return Unknown(f"{name} is being submitted right now")
         at = max(intended_at, self._sent.get(name, intended_at))
         if asked_at - at <= self._options.settle:
-            return Unsure(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
+            return Unknown(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
@@ -187,13 +187,13 @@ class Ssh:
         told = self._options
         return ("ssh", *self._login.model_dump().values(), told.python, told.folder)
 
-    def look(self, wanted: Mapping[str, datetime]) -> "Sight":
+    def look(self, wanted: Mapping[str, datetime]) -> "SshSnapshot":
         """All by one connection."""
         slugs = frozenset(_instance(name).rpartition("-")[0] for name in wanted)
         at = now()
-        return Sight(at, self._look_at_all(sorted(slugs), sorted(wanted)), slugs)
+        return SshSnapshot(at, self._look_at_all(sorted(slugs), sorted(wanted)), slugs)
 
-    def by(self, look: "Sight") -> "Ssh":
+    def by(self, look: "SshSnapshot") -> "Ssh":
         seen = copy(self)
         seen._sight = look
         return seen

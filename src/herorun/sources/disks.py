@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from herorun.core.contract import Contract
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.evidence import Disk, Disks
 from herorun.core.ports import Measured, Place, Store
 from herorun.core.untrusted_json import read_json
@@ -56,7 +56,7 @@ def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
         try:
             with file.open(encoding="utf-8") as lines:
                 told = read_json(lines.readline())
-            found = read(Disks, told["evidence"]["Disks"])
+            found = decode(Disks, told["evidence"]["Disks"])
             return dict(found.now), datetime.fromisoformat(told["at"])
         except (ValueError, KeyError, TypeError):
             continue

@@ -3,7 +3,7 @@
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import History, Job, JobState, LiveJobs, Nothing, OtherJobs, Unavailable
-from herorun.core.ports import Absent, Found, Scheduler, Unsure
+from herorun.core.ports import Absent, Found, Scheduler, Unknown
 
 
 def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
@@ -18,7 +18,7 @@ def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
             raise CouldNotLook(
                 f"the scheduler does not know {current.name}; it may run elsewhere, or its traces are gone"
             )
-        case Unsure(why):
+        case Unknown(why):
             raise CouldNotLook(why)
 
 
@@ -36,7 +36,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
         case Absent():
             lost = Job(current.job, current.name, JobState.UNKNOWN, reason="recorded, and not known here")
             return LiveJobs((*live, lost))
-        case Unsure(why):
+        case Unknown(why):
             raise CouldNotLook(why)
 
 

@@ -14,7 +14,7 @@ from herorun import __version__
 from herorun.core.adhoc_jobs.log_parser import trained_in
 from herorun.core.canonical_json import canonical, digest, plain
 from herorun.core.contract import Contract
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.evidence import History, Job, Nothing, Unavailable
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.redaction.scrub import scrub, scrub_tree
@@ -138,7 +138,7 @@ def _cached(place: Place, version: str, instance: str) -> OwnLog:
     """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it is read again."""
     try:
         found = read_json((Path(place.state) / CACHE).read_bytes())
-        log = read(OwnLog, found["log"])
+        log = decode(OwnLog, found["log"])
         if found["version"] != version or log.instance != instance:
             return OwnLog(instance)
         return replace(log, scan=replace(log.scan, carry=base64.b64decode(found["carry"])))

@@ -14,7 +14,7 @@ from pathlib import Path
 from herorun.core.bounded import bounded
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.contract import Contract
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.detectors import (
     Boundary,
     MetricsState,
@@ -239,6 +239,6 @@ def _cached(cache: Path, version: str) -> MetricsState:
     """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are folded again."""
     try:
         found = read_json(cache.read_bytes())
-        return read(MetricsState, found["state"]) if found["version"] == version else MetricsState()
+        return decode(MetricsState, found["state"]) if found["version"] == version else MetricsState()
     except (OSError, ValueError, KeyError, TypeError):
         return MetricsState()

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Entry, FileDigest, Rule
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 from herorun.stores import _ssh_remote
 from herorun.stores._reading import as_digests, stamps
 from herorun.system import _file_digests, _remote_agent
-from herorun.system.remote_python import Program, far_to, own_file, readable
+from herorun.system.remote_python import Program, own_file, readable, remote_to
 
 T = TypeVar("T")
 THERE = Program((own_file(_remote_agent), own_file(_ssh_remote)))
@@ -26,8 +26,8 @@ SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that 
 class OverSsh:
     """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._far = far_to(reach)
+    def __init__(self, reach: RemoteTarget) -> None:
+        self._far = remote_to(reach)
         self._within = reach.look
 
     def entries(self, path: str) -> tuple[Entry, ...]:

@@ -54,7 +54,7 @@ def run(
     stdin: bytes = b"",
 ) -> Answer:
     """Run it to its end, or `CouldNotLook` when the time is over or the program is missing."""
-    progress.report(f"runs {argv[0]}")  # not its words: they may hold what nobody should read
+    progress.log(f"runs {argv[0]}")  # not its words: they may hold what nobody should read
     until = time.monotonic() + timeout
     with _startable(argv):
         program = subprocess.Popen(
@@ -141,7 +141,7 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
 
     Whoever stops listening ends the program.
     """
-    progress.report(f"runs {argv[0]}")
+    progress.log(f"runs {argv[0]}")
     with tempfile.TemporaryFile() as complaints:
         with _startable(argv):
             program = subprocess.Popen(

@@ -15,7 +15,7 @@ def begin(only_what_is_open: bool) -> None:
 
 
 def be_verbose(report: Callable[[str], None]) -> None:
-    """From now on what was read, and how long it took, is told to `report`."""
+    """From now on what was read, and how long it took, is told to `log`."""
     global _report
     _report = report
 
@@ -26,7 +26,7 @@ def show_progress(show: Callable[[str, int, int | None], None]) -> None:
     _show = show
 
 
-def report(words: str) -> None:
+def log(words: str) -> None:
     if _report is not None:
         _report(words)
 
@@ -41,7 +41,7 @@ def progress(what: str, done: int, total: int | None) -> None:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
+def spinner(what: str) -> Iterator[None]:
     """While this lasts, one thing is waited for that tells nothing in between, such as a push."""
     progress(what, 0, None)
     try:
@@ -50,7 +50,7 @@ def waiting(what: str) -> Iterator[None]:
         progress(what, 1, 1)
 
 
-def over() -> None:
+def finish() -> None:
     """The command has ended, however that came: nothing is waited for any more."""
     global _show
     progress("", 1, 1)

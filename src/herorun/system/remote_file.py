@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, cast
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 from herorun.system import _remote_agent, _remote_chunks
-from herorun.system.remote_python import Program, far_to, own_file, readable
+from herorun.system.remote_python import Program, own_file, readable, remote_to
 
 AHEAD = 4 << 20  # bytes that are fetched at once; they travel compressed
 BEFORE = 4096  # bytes before an offset, and at the start, by which a reader knows a file again
 _THERE = Program((own_file(_remote_agent), own_file(_remote_chunks)))
 
 
-def open_far(reach: Reach, path: str, offset: int) -> tuple[BinaryIO, float]:
+def open_far(reach: RemoteTarget, path: str, offset: int) -> tuple[BinaryIO, float]:
     """The file as it is now, and when it last changed by the box's clock. What lies around the offset comes at once."""
     first = max(0, offset - BEFORE)
     raw = FarFile(reach, path, [[0, BEFORE], [first, offset - first + AHEAD]])
@@ -25,7 +25,7 @@ def open_far(reach: Reach, path: str, offset: int) -> tuple[BinaryIO, float]:
 class FarFile(io.RawIOBase):
     """Its size is that of the first look: what is written meanwhile is the next look's."""
 
-    def __init__(self, reach: Reach, path: str, spans: Sequence[Sequence[int]]) -> None:
+    def __init__(self, reach: RemoteTarget, path: str, spans: Sequence[Sequence[int]]) -> None:
         super().__init__()
         self._reach, self._path, self._at = reach, path, 0
         self._blocks: list[tuple[int, bytes]] = []
@@ -67,7 +67,7 @@ class FarFile(io.RawIOBase):
 
     def _fetch(self, spans: Sequence[Sequence[int]]) -> tuple[int, float]:
         try:
-            far = far_to(self._reach)
+            far = remote_to(self._reach)
             told = far.ask(_THERE, "pieces", self._reach.look, path=self._path, spans=spans)
             with readable(far.road.where):
                 for (start, count), piece in zip(spans, told["pieces"], strict=True):

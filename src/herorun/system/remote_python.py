@@ -16,13 +16,13 @@ from typing import Any
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.system import _remote_agent
 from herorun.system.process import Answer
-from herorun.system.transport import Road, road_to
+from herorun.system.transport import Transport, transport_to
 
-GATHERING = 0.03  # seconds for which a question waits for others that go the same way
+BATCH_WINDOW = 0.03  # seconds for which a question waits for others that go the same way
 OLDEST = (3, 8)  # of Python at the far end
 _NOT_FOUND = 127
 _BOOT = (
@@ -74,10 +74,10 @@ def readable(where: str) -> Iterator[None]:
         ) from None
 
 
-class Far:
+class RemotePython:
     """The far end of one road."""
 
-    def __init__(self, road: Road, python: str = "python3") -> None:
+    def __init__(self, road: Transport, python: str = "python3") -> None:
         self.road = road
         self.python = python
         self._lock = Lock()
@@ -90,7 +90,7 @@ class Far:
             self._waiting.append(ask)
             leads = len(self._waiting) == 1
         if leads:
-            time.sleep(GATHERING)
+            time.sleep(BATCH_WINDOW)
             with self._lock:
                 together, self._waiting = self._waiting, []
             self._go(together)
@@ -179,9 +179,9 @@ class Far:
 
 
 @cache
-def far_to(reach: Reach) -> Far:
+def remote_to(reach: RemoteTarget) -> RemotePython:
     """One for all who ask the same machine in this process, so that their questions can share a connection."""
-    return Far(road_to(reach.login, reach.connect), reach.python)
+    return RemotePython(transport_to(reach.login, reach.connect), reach.python)
 
 
 def order_of(asks: Sequence[Any], within: float, alone: bool = False, streams: bool = False) -> bytes:

@@ -17,29 +17,32 @@ from typing import Protocol
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import NAME, Login
+from herorun.core.remote_target import NAME, SshLogin
 from herorun.system.process import MOST, Answer, Lines, TooMuch, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
-ALIVE = 10  # seconds between two signs of life
-MISSED = 3  # signs of life that may be missed
+SERVER_ALIVE_INTERVAL = 10  # seconds between two signs of life
+SERVER_ALIVE_COUNT_MAX = 3  # signs of life that may be missed
 LONGEST = (
     7 * 24 * 3600
 )  # seconds for what tells of itself line by line: it is ended there when nobody listens
-AT_ONCE = (
+MAX_CONNECTIONS = (
     4  # connections to one host: sshd turns away some of more than ten that have not logged in (MaxStartups)
 )
-TURNED_AWAY = 2  # further tries after a connection that the server closed before anything was asked
-LATE = (124, 143)  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
+MAX_RETRIES = 2  # further tries after a connection that the server closed before anything was asked
+TIMEOUT_EXIT_CODES = (
+    124,
+    143,
+)  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 KILLED = 137  # and where it had to kill it
 _SAFE = re.compile(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
 _BUSY = re.compile(r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I)
-_doors: dict[str, BoundedSemaphore] = defaultdict(
-    lambda: BoundedSemaphore(AT_ONCE)
+_connection_slots: dict[str, BoundedSemaphore] = defaultdict(
+    lambda: BoundedSemaphore(MAX_CONNECTIONS)
 )  # by host, in this process
 
 
-class Road(Protocol):
+class Transport(Protocol):
     where: str  # for people
     reach: str  # "here" or "ssh"
 
@@ -50,7 +53,7 @@ class Road(Protocol):
         """The lines of a program's output as they come; `CouldNotLook` where none came for `idle` seconds."""
 
 
-class Here:
+class LocalTransport:
     """This machine."""
 
     where, reach = "this machine", "here"
@@ -62,12 +65,12 @@ class Here:
         return run_lines(argv, idle, stdin)
 
 
-class Ssh:
+class SshTransport:
     """A host that is reached by the ssh program, one short connection a question."""
 
     reach = "ssh"
 
-    def __init__(self, login: Login, connect: float = CONNECT) -> None:
+    def __init__(self, login: SshLogin, connect: float = CONNECT) -> None:
         host = login.host or ""
         if not NAME.fullmatch(host) or (login.user and not NAME.fullmatch(login.user)):
             raise CouldNotLook(f"{login.user or ''}@{host} is no host that ssh could be given.")
@@ -81,10 +84,10 @@ class Ssh:
         command = [*self._argv, remote_command(argv, mark, timeout)]
         until = time.monotonic() + self._connect + timeout + 2
         told = self._asked(lambda: self._once(command, until, stdin), until)
-        answer = whole(told, mark)
+        answer = unframe(told, mark)
         if answer is None:
-            raise CouldNotLook(f"{self.where} {why(told)}")
-        if answer.code in (*LATE, KILLED):
+            raise CouldNotLook(f"{self.where} {connection_error(told)}")
+        if answer.code in (*TIMEOUT_EXIT_CODES, KILLED):
             raise CouldNotLook(
                 f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {say_span(timeout)}: try again."
             )
@@ -95,11 +98,11 @@ class Ssh:
         command = [*self._argv, remote_command(argv, mark, LONGEST)]
         answer, told = yield from between(run_lines(command, self._connect + idle, stdin), mark.encode())
         if answer is None:
-            raise CouldNotLook(f"{self.where} {why(told)}")
+            raise CouldNotLook(f"{self.where} {connection_error(told)}")
         return answer
 
     def _once(self, command: Sequence[str], until: float, stdin: bytes) -> Answer:
-        door = _doors[self.where]
+        door = _connection_slots[self.where]
         if not door.acquire(timeout=max(0.0, until - time.monotonic())):
             raise CouldNotLook(f"{self.where} gave no answer in time: other questions to it hang. Try again.")
         try:
@@ -121,7 +124,7 @@ class Ssh:
 
     def _asked(self, ask: Callable[[], Answer], until: float) -> Answer:
         """Again, a moment later, where a busy server closed the connection before anything was asked."""
-        for turn in range(TURNED_AWAY):
+        for turn in range(MAX_RETRIES):
             told = ask()
             if told.code != 255 or told.out or not _BUSY.search(told.complaint):
                 return told
@@ -134,13 +137,13 @@ class Ssh:
         return ask()
 
 
-def ssh_argv(login: Login, connect: float = CONNECT) -> list[str]:
+def ssh_argv(login: SshLogin, connect: float = CONNECT) -> list[str]:
     """No prompt, no shared connection (one that hangs would hold up every later question), bounded waits."""
     options = {
         "BatchMode": "yes",
         "ConnectTimeout": max(1, round(connect)),
-        "ServerAliveInterval": ALIVE,
-        "ServerAliveCountMax": MISSED,
+        "ServerAliveInterval": SERVER_ALIVE_INTERVAL,
+        "ServerAliveCountMax": SERVER_ALIVE_COUNT_MAX,
         "ControlMaster": "no",
         "ControlPath": "none",
         "ClearAllForwardings": "yes",
@@ -174,7 +177,7 @@ def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
     return f"exec sh -c 'eval \"$(printf %b \"$0\")\"' '{encoded}'"
 
 
-def whole(told: Answer, mark: str) -> Answer | None:
+def unframe(told: Answer, mark: str) -> Answer | None:
     """What stands between the two marks; None where one of them is missing."""
     word = re.escape(mark.encode())
     found = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), told.out, re.DOTALL)
@@ -218,7 +221,7 @@ _REASONS = (  # what ssh says, and what it means to whoever reads it
 )
 
 
-def why(told: Answer) -> str:
+def connection_error(told: Answer) -> str:
     """Why there is no whole answer, from what ssh said; for people, after the name of the host."""
     said = told.complaint
     text = told.err.decode("utf-8", "backslashreplace")
@@ -228,5 +231,5 @@ def why(told: Answer) -> str:
     return f"gave no whole answer: {said}. Try again."
 
 
-def road_to(login: Login, connect: float = CONNECT) -> Road:
-    return Ssh(login, connect) if login.host else Here()
+def transport_to(login: SshLogin, connect: float = CONNECT) -> Transport:
+    return SshTransport(login, connect) if login.host else LocalTransport()

@@ -6,12 +6,12 @@ from pathlib import Path
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 from herorun.system.remote_file import open_far
 from herorun.trackers._tail_reader import Opener, open_here
 
 
-def opener(reach: Reach | None) -> Opener:
+def opener(reach: RemoteTarget | None) -> Opener:
     """How a growing file is opened there."""
     return (lambda path, offset: open_far(reach, str(path), offset)) if reach else open_here
 

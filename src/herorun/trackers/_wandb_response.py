@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.durations import say_span
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Row, Rows
@@ -67,7 +67,7 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
     names = ("last_step", "heartbeat", "config", "url", "summary")
     told = {name: run[name] for name in names if name in run}
     why = f"W&B calls its state {run.get('state')!r}" if state is TrackerState.UNREACHABLE else ""
-    return read(
+    return decode(
         TrackerIdentity,
         {
             **told,

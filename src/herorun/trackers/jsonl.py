@@ -12,7 +12,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
@@ -39,7 +39,7 @@ class JsonLines:
     """One file; `shown` is its name in problems."""
 
     def __init__(
-        self, path: Path, shown: str, step_key: str | None = None, reach: Reach | None = None
+        self, path: Path, shown: str, step_key: str | None = None, reach: RemoteTarget | None = None
     ) -> None:
         self._path = path
         self._open = opener(reach)

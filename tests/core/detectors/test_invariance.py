@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from builders import a_row
 from curves import NAMES, NAN, curve, folded, summarise
 from herorun.core.canonical_json import canonical
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.detectors import (
     KEPT,
     MetricsState,
@@ -87,7 +87,7 @@ def test_kept_excursions_do_not_depend_on_it_either(told, places):
 def test_killed_and_loaded_again(told, places):
     state = MetricsState()
     for part in cut(told, places):
-        state = read(MetricsState, json.loads(canonical(folded(part, state, keep_closed=True))))
+        state = decode(MetricsState, json.loads(canonical(folded(part, state, keep_closed=True))))
 
     assert canonical(state) == canonical(folded(told))
 

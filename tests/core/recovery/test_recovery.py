@@ -10,7 +10,7 @@ from herorun.core.alert import State
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
 from herorun.core.policy import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
 from herorun.core.recovery.bad_node import delete_command, machine_at
@@ -190,7 +190,7 @@ def test_a_bug_is_reported_with_its_place_and_no_yes_runs_the_same_code_again():
 
     (action,) = after(bug)
     assert action.key.endswith("/code-bug") and "train.py:7" in action.why
-    assert action.ways == (Way.LAUNCH, Way.DENY)
+    assert action.ways == (Option.LAUNCH, Option.DENY)
     assert asked(after(bug, **yes)) == "code-bug"
     assert asked(after(bug, before, **yes)) == "fixed-once"
 

@@ -14,8 +14,8 @@ import pytest
 
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit import fleet, supervise
-from herorun.operations.babysit.tick import Turn, take_turn
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.babysit.tick import TickOutcome, run_tick
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record import push
 from herorun.record import Pushed, Record
 from herorun.runs import Run, open_run
@@ -86,17 +86,17 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
     seen: list[str] = []
     done = threading.Event()
 
-    def slow(run: Run, drift: str, looks: Looks, push: Callable[[Record], Pushed]) -> Turn:
+    def slow(run: Run, drift: str, looks: SharedPolls, push: Callable[[Record], Pushed]) -> TickOutcome:
         if run.slug == OTHER and not done.is_set():
             assert done.wait(60)
-        return take_turn(run, drift, looks, push)
+        return run_tick(run, drift, looks, push)
 
-    def report(run: Run, turn: Turn) -> None:
+    def report(run: Run, turn: TickOutcome) -> None:
         seen.append(run.slug)
         if run.slug == SLUG and turn.over:
             done.set()
 
-    monkeypatch.setattr(supervise, "take_turn", slow)
+    monkeypatch.setattr(supervise, "run_tick", slow)
     codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, Until())
     assert codes == [0, 0]
     assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)

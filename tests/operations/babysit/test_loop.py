@@ -71,14 +71,14 @@ def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
     """Whatever it was: a full disk, a locked file, a fault of ours."""
     story.launched()
     failures = iter([OSError(28, "No space left on device", "/state"), RuntimeError("\x1b[31mx")])
-    real = loop.take_turn
+    real = loop.run_tick
 
     def flaky(*given: object) -> object:
         for failure in failures:
             raise failure
         return real(*given)
 
-    monkeypatch.setattr(loop, "take_turn", flaky)
+    monkeypatch.setattr(loop, "run_tick", flaky)
     monkeypatch.setattr(time, "sleep", lambda _: None)
     assert story.herorun("babysit", SLUG) == 0
     said = capsys.readouterr().err

@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit import supervise, watchdog
 from herorun.operations.babysit.supervise import Fleet
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.report import status
 from herorun.system import clock
 from herorun.system.files import hold
@@ -39,7 +39,7 @@ class Watched:
             lambda run, turn: self.ticks.append(run.slug),
             lambda slug, words: self.said.append(f"{slug}: {words}"),
             Until(),
-            Looks(),
+            SharedPolls(),
             every,
         )
         for name in names:

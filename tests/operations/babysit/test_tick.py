@@ -80,7 +80,7 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
         return record.push()
 
     run, seen = tick_once(SLUG, story.work, push=slow)
-    assert tick.turn_code(seen) == 0 and run.record.pushed == run.record.tip
+    assert tick.tick_exit_code(seen) == 0 and run.record.pushed == run.record.tip
     assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
     (story.data / "go").touch()
     story.ended()
@@ -298,14 +298,14 @@ def test_a_lost_answer_to_a_launch_is_no_second_submission(
 def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from herorun.core.ports import Unsure
+    from herorun.core.ports import Unknown
     from herorun.operations.launch import start_instance
 
     story.init()
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     with monkeypatch.context() as blind:
         blind.setattr(Local, "submit", lost(Local.submit))
-        blind.setattr(Local, "find", lambda *_: Unsure("no answer"))
+        blind.setattr(Local, "find", lambda *_: Unknown("no answer"))
         assert [story.launch(), story.launch()] == [3, 3]
     story.ended()
     assert story.launch() == 0
@@ -315,14 +315,14 @@ def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
 
 @pytest.mark.thorough
 def test_a_turn_settles_a_launch_that_nobody_finished(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    from herorun.core.ports import Unsure
+    from herorun.core.ports import Unknown
     from herorun.operations.launch import start_instance
 
     story.init()
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     with monkeypatch.context() as blind:
         blind.setattr(Local, "submit", lost(Local.submit))
-        blind.setattr(Local, "find", lambda *_: Unsure("no answer"))
+        blind.setattr(Local, "find", lambda *_: Unknown("no answer"))
         story.launch()
     story.ended()
     story.tick()

@@ -12,8 +12,8 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Unsure
-from herorun.operations.health.shared_polls import Looks
+from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Unknown
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import local, slurm
 from herorun.schedulers._slurm_parse import Tag
 from schedulers.test_slurm_answers import sacct, squeue
@@ -52,19 +52,21 @@ class Seen:
         return Found(Job(str(self.look), instance, JobState.RUNNING))
 
 
-def ask(looks: Looks, cluster: Cluster, name: str, at: datetime = LONG_AGO, oldest: timedelta = HALF) -> Any:
+def ask(
+    looks: SharedPolls, cluster: Cluster, name: str, at: datetime = LONG_AGO, oldest: timedelta = HALF
+) -> Any:
     return looks.shared(name, cluster, (f"{name}-1", at), oldest)
 
 
 def test_a_round_is_one_look_and_the_next_round_another() -> None:
-    looks, cluster = Looks(), Cluster()
+    looks, cluster = SharedPolls(), Cluster()
     rounds = [[ask(looks, cluster, name).look for name in "abc"] for _ in range(3)]
     assert rounds == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
     assert cluster.looks[1] == {"a-1", "b-1", "c-1"}
 
 
 def test_what_is_expected_is_in_the_first_look() -> None:
-    looks, cluster = Looks(), Cluster()
+    looks, cluster = SharedPolls(), Cluster()
     for name in "abc":
         looks.take_down(name, cluster, (f"{name}-1", LONG_AGO))
     ask(looks, cluster, "b")
@@ -80,22 +82,22 @@ def test_what_is_expected_is_in_the_first_look() -> None:
     ],
 )
 def test_a_look_that_is_too_old_or_of_elsewhere_serves_nobody(changed: dict[str, Any]) -> None:
-    looks, cluster = Looks(), Cluster()
+    looks, cluster = SharedPolls(), Cluster()
     ask(looks, cluster, "a")
     ask(looks, **{"cluster": cluster, "name": "b", **changed})
     assert len(cluster.looks) + len(changed.get("cluster", Cluster()).looks) == 2
 
 
 def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -> None:
-    looks, cluster = Looks(), Cluster(down=True)
+    looks, cluster = SharedPolls(), Cluster(down=True)
     answers = [ask(looks, cluster, name).find(f"{name}-1", LONG_AGO) for name in "abc"]
-    assert answers == [Unsure("the cluster does not answer")] * 3 and len(cluster.looks) == 1
+    assert answers == [Unknown("the cluster does not answer")] * 3 and len(cluster.looks) == 1
     with pytest.raises(CouldNotLook, match="does not answer"):
         ask(looks, cluster, "a").live("a")
 
 
 def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:
-    looks, given = Looks(), []
+    looks, given = SharedPolls(), []
     cluster = Cluster()
     cluster.look = given.append
     cluster.by = Seen
@@ -124,7 +126,7 @@ def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_roun
             books.append(sacct("FAILED", str(n), name=name, code="3:0", submitted=tag.at, line=tag.comment))
     stand_in.says("squeue", "\n".join(queue))
     stand_in.says("sacct", "\n".join(books))
-    looks = Looks()
+    looks = SharedPolls()
     for name, scheduler in runs.items():
         looks.take_down(name, scheduler, (name, LONG_AGO))
 
@@ -153,7 +155,7 @@ def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slu
     tag = Tag(scheduler._run, "b" * 12, int(datetime.now(UTC).timestamp()))
     stand_in.says("squeue", squeue("RUNNING", "72", name="run1-1", submitted=tag.at))
     stand_in.says("sacct", sacct("COMPLETED", "71", name="run1-1", submitted=tag.at, line=tag.comment))
-    seen = Looks().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
+    seen = SharedPolls().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
     found = seen.find("run1-1", LONG_AGO)
     assert isinstance(found, Found) and (found.job.id, found.job.state) == ("71", JobState.SUCCEEDED)
 

@@ -9,7 +9,7 @@ import pytest
 
 from builders import a_job
 from herorun.core.errors import CouldNotLook
-from herorun.core.ports import Origin, Unsure
+from herorun.core.ports import Origin, Unknown
 from herorun.operations.launch import start_instance
 from herorun.schedulers.external.local import LocalById
 from herorun.schedulers.local import Local
@@ -134,7 +134,7 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
         assert f"Job {job.pid} is eve's" in refused(story, capsys, job, 1)
         patch.setattr(LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc")))
         assert "Nobody can tell whose job" in refused(story, capsys, job, 3)
-        patch.setattr(LocalById, "look", lambda self, job: Unsure("no answer"))
+        patch.setattr(LocalById, "look", lambda self, job: Unknown("no answer"))
         assert "no answer" in refused(story, capsys, job, 3)
     (story.data / "go").touch()
     job.wait(20)

@@ -70,11 +70,11 @@ def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
 def test_a_job_that_nobody_can_see_is_not_touched(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from herorun.core.ports import Unsure
+    from herorun.core.ports import Unknown
 
     story.launched(WAIT)
     with monkeypatch.context() as patch:
-        patch.setattr(Local, "find", lambda *_: Unsure("squeue: time-out"))
+        patch.setattr(Local, "find", lambda *_: Unknown("squeue: time-out"))
         for order in (("stop", SLUG), ("relaunch", SLUG, "--stop-first")):
             answer = ask(story, capsys, *order)
             assert answer.code == 3 and "squeue: time-out" in answer.err

@@ -11,7 +11,7 @@ from herorun import discover
 from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, Found, Place, Unsure
+from herorun.core.ports import Absent, Found, Place, Unknown
 from herorun.schedulers._nel_results import scores, scores_in
 from herorun.schedulers.external import iris, launcher, slurm
 from schedulers.test_slurm_answers import AS_ASKED
@@ -75,7 +75,7 @@ def test_the_log_of_an_iris_job_holds_its_childrens_lines_however_long_ago_they_
 
 def test_an_iris_that_cannot_be_asked_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert isinstance(iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unsure)
+    assert isinstance(iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unknown)
 
 
 def test_the_tasks_of_each_generation_are_summed_up() -> None:

@@ -5,12 +5,12 @@ Fix: see in the job's log why it ended; the DRI launches again, or seals what th
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobState, Metrics, Nothing
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
-@check(Gate.HEALTH, Response.ESCALATE, asks=Reason.UNVERIFIED)
+@check(Gate.HEALTH, Response.ESCALATE, asks=EscalationReason.UNVERIFIED)
 def ended_short(
     job: Job, final: FinalStep, metrics: Metrics | Nothing, checkpoints: Checkpoints, history: History
 ) -> Verdict:

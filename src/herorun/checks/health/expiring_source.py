@@ -12,7 +12,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Job, Now, RecoverySource
 from herorun.core.finding import Verdict, failed, passed, unknown
 
@@ -26,7 +26,7 @@ class Limits:
     intervals: PositiveFloat = 3.0
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=EscalationReason.LINEAGE)
 def expiring_source(
     source: RecoverySource, contract: Contract, job: Job, now: Now, limits: Limits
 ) -> Verdict:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import NonNegativeInt, PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
 from herorun.core.health.headroom import Room, room
@@ -25,6 +25,6 @@ class Limits(Room):
     inodes: NonNegativeInt = 1_000
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR, asks=Reason.CLUSTER)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR, asks=EscalationReason.CLUSTER)
 def full_disk(disks: Disks, now: Now, limits: Limits) -> list[Verdict]:
     return room(disks, now.at, limits)

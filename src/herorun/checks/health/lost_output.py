@@ -5,14 +5,14 @@ Fix: find out who removed or unmounted it, and bring it back with what it held; 
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Checkpoints, History, Job, Nothing, Receipt, RootAtEnd, Triage, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.recovery.lost_root import lost_root
 from herorun.core.recovery.scene import scene_of
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=Reason.CLUSTER)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=EscalationReason.CLUSTER)
 def lost_output(
     job: Job,
     root: RootAtEnd,

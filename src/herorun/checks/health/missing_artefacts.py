@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     FinalStep,
@@ -32,7 +32,7 @@ class Limits:
     closing: timedelta = timedelta(minutes=10)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=Reason.UNVERIFIED)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=EscalationReason.UNVERIFIED)
 def missing_artefacts(
     job: Job,
     final: FinalStep,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
@@ -24,7 +24,7 @@ class Limits:
     turns: PositiveInt = 1
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
 def mixed_rows(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     """One answer, however often it stopped and began again."""
     if not history.wrote(metrics):

@@ -10,7 +10,7 @@ new hash in their path and began at step 0.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.output_keys import output_paths
 from herorun.core.contract import Contract
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -27,7 +27,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lineage import is_under
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
 def moved_output(
     job: Job,
     contract: Contract,

@@ -7,12 +7,14 @@ the script start from `HERORUN_START`, or declare `[command] resume_argv` with `
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Job, Nothing, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.UNVERIFIED)
+@check(
+    Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.UNVERIFIED
+)
 def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> Verdict:
     """The exit code is enough; a receipt that cannot be read hides only the reason."""
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None

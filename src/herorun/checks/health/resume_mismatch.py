@@ -14,7 +14,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
@@ -39,7 +39,9 @@ class Limits:
     least_equal: PositiveInt = 10
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(
+    Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=EscalationReason.LINEAGE
+)
 def resume_mismatch(metrics: Metrics, history: History, contract: Contract, limits: Limits) -> Verdict:
     resume = resume_of(metrics, history)
     if resume is None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     History,
     Job,
@@ -35,7 +35,7 @@ class Limits:
     startup: timedelta = timedelta(minutes=45)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
 def tracker_identity_drift(
     job: Job,
     contract: Contract,

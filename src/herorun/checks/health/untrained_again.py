@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Excursion,
     History,
@@ -33,7 +33,9 @@ class Limits:
     rows: PositiveInt = 1
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(
+    Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=EscalationReason.LINEAGE
+)
 def untrained_again(
     metrics: Metrics,
     history: History,

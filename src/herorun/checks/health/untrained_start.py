@@ -13,7 +13,7 @@ from statistics import fmean
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import History, Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable
 from herorun.core.health.opening import is_untrained, opening_of, vocabulary, weights_of
@@ -26,7 +26,7 @@ class Limits:
     times: PositiveFloat = 1.5
 
 
-@check(Gate.HEALTH, Response.WARN, topic=Topic.LINEAGE, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.WARN, topic=Topic.LINEAGE, asks=EscalationReason.LINEAGE)
 def untrained_start(
     metrics: Metrics,
     history: History,

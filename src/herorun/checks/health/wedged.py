@@ -13,7 +13,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import rows_since
@@ -29,7 +29,7 @@ class Limits:
     least: timedelta = timedelta(seconds=1140)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS, asks=Reason.CLUSTER)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS, asks=EscalationReason.CLUSTER)
 def wedged(
     job: Job,
     metrics: Metrics | Nothing,

@@ -9,7 +9,7 @@ is read by the rows with the role `loading` in docs/triage.md.
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import Reason
+from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -34,7 +34,7 @@ from herorun.core.health.resume_point import (
 )
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=Reason.LINEAGE)
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
 def wrong_resume(
     job: Job,
     prior: PriorLaunch,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.canonical_json import canonical, canonical_json, digest, digest_of, plain
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.event import KINDS, Event, Newer
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.untrusted_json import read_json
@@ -78,7 +78,7 @@ def read_line(text: str, place: str) -> Line:
     try:
         claimed = body.pop("hash")
         kind = KINDS[body["kind"]]
-        event = read(kind, body["event"])
+        event = decode(kind, body["event"])
         line = Line(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
@@ -125,7 +125,7 @@ def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Line
 
 def scrubbed(event: Event) -> Event:
     """The event without secrets, as it will be read back: what is rendered now is what will be rendered from the journal."""
-    return read(type(event), json.loads(canonical(scrub_tree(plain(event)))))
+    return decode(type(event), json.loads(canonical(scrub_tree(plain(event)))))
 
 
 def as_json(value: Any) -> Mapping[str, Any]:

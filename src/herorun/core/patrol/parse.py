@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.evidence import Job
 from herorun.core.finding import count
 from herorun.core.patrol.observation import Alive, Blind, ChainSeen, Copy, Count, Gpu, Memory, Result, Room
-from herorun.core.ports import Absent, Found, Unsure
+from herorun.core.ports import Absent, Found, Unknown
 from herorun.core.redaction.scrub import scrub
 
 
@@ -46,7 +46,7 @@ def _by_scheduler(job: Any) -> tuple[Alive, str, bool]:
     match job:
         case None:
             return Alive.UNKNOWN, "", False
-        case Blind(why) | Unsure(why):
+        case Blind(why) | Unknown(why):
             return Alive.UNKNOWN, why, False
         case Absent():
             return Alive.UNKNOWN, "the scheduler does not know it; it may run elsewhere", False

@@ -16,7 +16,7 @@ from herorun.core.ports.jobs import (
     Search,
     Submission,
     Submitted,
-    Unsure,
+    Unknown,
     submission_of,
 )
 from herorun.core.ports.members import members, missing_members
@@ -68,7 +68,7 @@ __all__ = [
     "Submission",
     "Submitted",
     "Tracker",
-    "Unsure",
+    "Unknown",
     "members",
     "missing_members",
     "submission_of",

@@ -40,13 +40,13 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class Unsure:
+class Unknown:
     """We could not look, or it is too early to tell."""
 
     why: str
 
 
-Search: TypeAlias = Found | Absent | Unsure
+Search: TypeAlias = Found | Absent | Unknown
 
 
 class Scheduler(Protocol):
@@ -74,7 +74,7 @@ class ManyJobs(Protocol):
     """A scheduler that answers for many jobs by one question. One without it is asked job by job."""
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """`find` of each instance with its intent's time; one that was not answered for is `Unsure`."""
+        """`find` of each instance with its intent's time; one that was not answered for is `Unknown`."""
 
 
 class ManyRuns(Protocol):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from herorun.core.remote_target import Reach
+from herorun.core.remote_target import RemoteTarget
 
 
 @dataclass(frozen=True)
@@ -13,4 +13,4 @@ class Place:
     state: str  # the run's private folder, `.herorun/<slug>` of the main work tree
     output_root: str
     repository: str  # the top of the work tree
-    reach: Reach | None = None  # of the machine where paths without a scheme lie; None: this one
+    reach: RemoteTarget | None = None  # of the machine where paths without a scheme lie; None: this one

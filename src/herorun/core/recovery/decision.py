@@ -13,7 +13,7 @@ from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.durations import say_duration
-from herorun.core.escalation import QUESTION_WAYS, Reason, Way
+from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.finding import count
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
@@ -23,7 +23,7 @@ MOST_TRIES = 3  # of one action, before a person is asked instead
 MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
-SPEND = Reason.SPEND
+SPEND = EscalationReason.SPEND
 # No answer makes these a relaunch, which would run what was admitted: the same code, the same numbers, the same root.
 FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE, TEMPORARY_GONE})
 
@@ -35,19 +35,19 @@ class Doubt:
     kind: str
     why: str
     observed: bool = False  # the contract lets nobody but a person act
-    reason: Reason = Reason.JUDGEMENT
+    reason: EscalationReason = EscalationReason.JUDGEMENT
     numbers: bool = False  # what is trained went wrong: an earlier checkpoint is needed
 
     @property
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[Option, ...]:
         """What a person can answer."""
         if self.kind == "never":
-            return (Way.FORK, Way.DENY)
+            return (Option.FORK, Option.DENY)
         if self.kind == "numeric" or self.numbers:
-            return (Way.ROLLBACK, Way.FORK, Way.LAUNCH, Way.DENY)
+            return (Option.ROLLBACK, Option.FORK, Option.LAUNCH, Option.DENY)
         if self.observed:
-            return (Way.RELAUNCH, Way.DENY)
-        return (Way.LAUNCH, Way.DENY) if self.final else QUESTION_WAYS
+            return (Option.RELAUNCH, Option.DENY)
+        return (Option.LAUNCH, Option.DENY) if self.final else QUESTION_WAYS
 
     @property
     def final(self) -> bool:
@@ -100,7 +100,7 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
     vetoes = sorted(firing | since.keys())
     if not vetoes and not_relaunched(ledger.instance, "veto") not in ledger.done | ledger.unfinished:
         return []
-    reason = next((checks[name].reason for name in vetoes if name in checks), Reason.JUDGEMENT)
+    reason = next((checks[name].reason for name in vetoes if name in checks), EscalationReason.JUDGEMENT)
     names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
     why = f"Held back by {', '.join(names) or 'what was seen before'}."
     numbers = any(checks[name].about_numbers for name in vetoes if name in checks)
@@ -110,7 +110,7 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
 def _by_contract(policy: Policy) -> list[Doubt]:
     if not policy.resumable:
         why = 'The contract says [tracker] resume = "never": it goes on only under a new id and output root.'
-        return [Doubt("never", why, reason=Reason.LINEAGE)]
+        return [Doubt("never", why, reason=EscalationReason.LINEAGE)]
     if policy.recovery is Recovery.RELAUNCH:
         return []
     observed = policy.recovery is Recovery.OBSERVE
@@ -219,7 +219,7 @@ def _tried(ledger: Ledger) -> list[Doubt]:
             Doubt(
                 "tries",
                 f"{count(tries.count, 'attempt')} failed; the last one: {tries.why}",
-                reason=Reason.CLUSTER,
+                reason=EscalationReason.CLUSTER,
             )
         ]
     return []

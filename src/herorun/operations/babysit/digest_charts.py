@@ -10,18 +10,18 @@ from herorun.core.report.mermaid import picture
 from herorun.core.report.text import readable
 from herorun.operations.metrics.charts import Chart, charts_of
 from herorun.operations.metrics.series import kept_curves, names_for
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 
 DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
 
 
-def with_pictures(run: Watched, intended: Intended) -> Intended:
+def with_pictures(run: MonitoredRun, intended: Intended) -> Intended:
     """The digest with its curves under it. Without rows it goes out as it is: a picture is never worth a missing word."""
     drawn = pictures_of(run)
     return replace(intended, body="\n\n".join([intended.body, *drawn])) if drawn else intended
 
 
-def pictures_of(run: Watched) -> list[str]:
+def pictures_of(run: MonitoredRun) -> list[str]:
     try:
         kept = kept_curves(run)
         charts = charts_of(kept, names_for(run)) if kept else []

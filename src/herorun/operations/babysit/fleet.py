@@ -12,8 +12,8 @@ from herorun.core.stop_condition import Until
 from herorun.operations.babysit.batch import Answer, each
 from herorun.operations.babysit.loop import tick_once, unattended
 from herorun.operations.babysit.supervise import Fleet, Report, Tell
-from herorun.operations.babysit.tick import Turn
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.babysit.tick import TickOutcome
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import push_together
 from herorun.record import Pushed, Record
 
@@ -33,7 +33,7 @@ def watch_all(
     Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up those that are launched
     meanwhile. What a person named, and what cannot be a run, is told of and left.
     """
-    fleet = Fleet(start, report, tell, until, Looks().expect(names, start), every)
+    fleet = Fleet(start, report, tell, until, SharedPolls().expect(names, start), every)
     with unattended(), _asked_to_end():
         try:
             for name in names:
@@ -46,9 +46,9 @@ def watch_all(
     return fleet.codes
 
 
-def tick_each(names: Sequence[str], start: Path) -> list[Answer[Turn]]:
+def tick_each(names: Sequence[str], start: Path) -> list[Answer[TickOutcome]]:
     """One tick of each run, one after another; their records are pushed together, now and then and at the end."""
-    answers: list[Answer[Turn]] = []
+    answers: list[Answer[TickOutcome]] = []
     waiting: list[Record] = []
     told: dict[str, str] = {}
 
@@ -61,7 +61,7 @@ def tick_each(names: Sequence[str], start: Path) -> list[Answer[Turn]]:
         waiting.clear()
         return time.monotonic()
 
-    looks, last = Looks().expect(names, start), time.monotonic()
+    looks, last = SharedPolls().expect(names, start), time.monotonic()
     try:
         for answer in each(names, lambda name: tick_once(name, start, looks, later)[1]):
             answers.append(answer)
@@ -72,7 +72,7 @@ def tick_each(names: Sequence[str], start: Path) -> list[Answer[Turn]]:
     return [_with(answer, told) for answer in answers]
 
 
-def _with(answer: Answer[Turn], told: Mapping[str, str]) -> Answer[Turn]:
+def _with(answer: Answer[TickOutcome], told: Mapping[str, str]) -> Answer[TickOutcome]:
     turn = answer.value
     why = told.get(turn.run.slug) if turn else None
     return replace(answer, value=replace(turn, push=why)) if turn and why else answer

@@ -18,26 +18,26 @@ from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HandedOver, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.core.stop_condition import Until
-from herorun.operations.babysit.tick import Turn, take_turn, turn_code
+from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code
 from herorun.operations.health.evaluate import must_be_launched
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.heartbeat import beat, bell_file, next_due
 from herorun.record import Pushed, Record
-from herorun.runs import Run, Watched, watched_run
+from herorun.runs import MonitoredRun, Run, watched_run
 from herorun.system.clock import now
 from herorun.system.files import hold, is_locked
 
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 
-W = TypeVar("W", bound=Watched)
+W = TypeVar("W", bound=MonitoredRun)
 
 
 def watch(
     name: str,
     start: Path,
-    report: Callable[[W, Turn], None],
+    report: Callable[[W, TickOutcome], None],
     until: Until | None = None,
-    turn: Callable[[W, str], Turn] | None = None,
+    turn: Callable[[W, str], TickOutcome] | None = None,
     over: threading.Event | None = None,
     *,
     opened: Callable[[str, Path], tuple[W, str]],
@@ -58,7 +58,7 @@ def watch(
         start,
         report,
         until or Until(),
-        turn or take_turn,
+        turn or run_tick,
         bell_file(run),
         over or threading.Event(),
         opened,
@@ -82,12 +82,12 @@ def _rest_first(own: "Watching[W]", run: W) -> None:
 
 
 def tick_once(
-    name: str, start: Path, looks: Looks | None = None, push: Callable[[Record], Pushed] = Record.push
-) -> tuple[Run, Turn]:
+    name: str, start: Path, looks: SharedPolls | None = None, push: Callable[[Record], Pushed] = Record.push
+) -> tuple[Run, TickOutcome]:
     """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
     run, drift = watched_run(name, start)
     with unattended():
-        turn = take_turn(run, drift, looks, lambda: push(run.record))
+        turn = run_tick(run, drift, looks, lambda: push(run.record))
     beat(run, next_due(run) if is_locked(run.lock("babysitter")) else None)  # the loop's next one stays due
     return run, turn
 
@@ -112,9 +112,9 @@ class Watching(Generic[W]):
 
     name: str
     start: Path
-    report: Callable[[W, Turn], None]
+    report: Callable[[W, TickOutcome], None]
     until: Until
-    turn: Callable[[W, str], Turn]
+    turn: Callable[[W, str], TickOutcome]
     bell: Path
     over: threading.Event
     opened: Callable[[str, Path], tuple[W, str]]
@@ -157,10 +157,10 @@ def _once(own: Watching[W]) -> tuple[float, int | None]:
         beat(run, None if ends else now() + timedelta(seconds=pause))
     with contextlib.suppress(OSError):
         own.report(run, turn)
-    return pause, turn_code(turn) if ends else None
+    return pause, tick_exit_code(turn) if ends else None
 
 
-def _seconds(turn: Turn, until: Until) -> float:
+def _seconds(turn: TickOutcome, until: Until) -> float:
     """Until the next tick; not beyond the end of the watch."""
     pause = (turn.pause or FIRST_CHECK).total_seconds()
     left = (until.time - now()).total_seconds() if until.time else pause

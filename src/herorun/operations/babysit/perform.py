@@ -11,7 +11,7 @@ from datetime import datetime
 from herorun import discover
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, in_words
-from herorun.core.escalation import QUESTION_WAYS, Reason, Way
+from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
@@ -29,7 +29,7 @@ from herorun.operations.launch.propose import Proposer, as_markdown
 from herorun.operations.launch.relaunch import relaunch
 from herorun.operations.record.lease import take_in_time
 from herorun.operations.record.post import deliver, intent_to_say
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 
 
@@ -42,7 +42,7 @@ class Performed:
 
 
 def intents(
-    run: Watched, actions: Sequence[Action], at: datetime, memory: Memory, seen: Evidence
+    run: MonitoredRun, actions: Sequence[Action], at: datetime, memory: Memory, seen: Evidence
 ) -> list[Intended]:
     """What is journalled together with the decision, so that no crash in between loses a word of it. `memory` is as it
     will be with that decision."""
@@ -50,20 +50,20 @@ def intents(
     return [_intent(run, action, at, proposer) for action in actions]
 
 
-def _proposer(run: Watched, memory: Memory, seen: Evidence) -> Proposer | None:
+def _proposer(run: MonitoredRun, memory: Memory, seen: Evidence) -> Proposer | None:
     """Rows that were read are not read again, or what ended among them would be lost to the next tick."""
     rows = {Metrics: seen[Metrics]} if Metrics in seen else {}
     return Proposer(run, memory, rows) if isinstance(run, Run) else None
 
 
-def _intent(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
+def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
     """With a channel beyond the issue, also what the DRI is told by it."""
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     matters = urgency(action, checks) if run.channels.all else None
     return replace(_words(run, action, at, proposer), page=matters or "")
 
 
-def _options(run: Watched, asked: Escalate, proposer: Proposer | None) -> str:
+def _options(run: MonitoredRun, asked: Escalate, proposer: Proposer | None) -> str:
     if proposer is None:
         return run.answers(asked.ways, asked.about)
     relaunch = asked.key.startswith(not_relaunched("", "").rstrip("/"))
@@ -74,10 +74,10 @@ def _note_of(about: str, proposer: Proposer | None) -> str:
     """The command that acknowledges an alert; empty where none is to be."""
     if not about or proposer is None:
         return ""
-    return f"\n\n{as_markdown(proposer.proposals((Way.ACK,), about))}"
+    return f"\n\n{as_markdown(proposer.proposals((Option.ACK,), about))}"
 
 
-def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
+def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew, about):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
@@ -102,7 +102,7 @@ def _words(run: Watched, action: Action, at: datetime, proposer: Proposer | None
             return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
 
 
-def perform(run: Watched, action: Action) -> Performed:
+def perform(run: MonitoredRun, action: Action) -> Performed:
     """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
     memory = run.record.memory()
     if action.key in memory.done:
@@ -128,7 +128,7 @@ def perform(run: Watched, action: Action) -> Performed:
     return Performed(action)
 
 
-def owned(run: Watched, intended: Intended) -> None:
+def owned(run: MonitoredRun, intended: Intended) -> None:
     """The lease once more, right before an act that cannot be undone: the tick's own look may be minutes old."""
     try:
         take_in_time(run)
@@ -137,7 +137,7 @@ def owned(run: Watched, intended: Intended) -> None:
         raise
 
 
-def relaunch_once(run: Watched, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
+def relaunch_once(run: MonitoredRun, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
     """Through the launch gate. What the gate refuses is put to a person at once, unless it was their own order."""
     try:
         started = relaunch(run, instance, why)
@@ -148,12 +148,12 @@ def relaunch_once(run: Watched, intended: Intended, instance: str, why: str, ask
             title = f"{instance} is not relaunched"
             told = f"{why}. {in_words(error)}"
             key = not_relaunched(instance, "gate")
-            perform(run, Escalate(key, title, told, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS))
+            perform(run, Escalate(key, title, told, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS))
         raise
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 
 
-def _was_begun(run: Watched, instance: str) -> bool:
+def _was_begun(run: MonitoredRun, instance: str) -> bool:
     """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled by the next turn."""
     memory = run.record.memory()
     named = [one.name for one in memory.instances]
@@ -164,7 +164,7 @@ def _was_begun(run: Watched, instance: str) -> bool:
     return any(launching.relaunch_of == instance for launching in begun)
 
 
-def stop_once(run: Watched, intended: Intended, instance: str, why: str) -> None:
+def stop_once(run: MonitoredRun, intended: Intended, instance: str, why: str) -> None:
     """Tell the scheduler; that it ended is another matter."""
     try:
         run.scheduler.stop(instance, run.launcher.owner)
@@ -185,7 +185,7 @@ def stopped(intended: Intended, instance: str, why: str) -> Done:
     return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
 
 
-def settle(run: Watched, sure: bool = True) -> list[str]:
+def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
     """Find out what became of each action without an outcome; what stays in doubt comes back in words.
 
     A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if its instance was
@@ -212,7 +212,7 @@ def rollback_key(instance: str, step: int | None) -> str:
     return f"rollback/{instance}/{step}"
 
 
-def _settled(run: Watched, intended: Intended) -> Done | Failed:
+def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
     memory = run.record.memory()
     for instance in memory.instances:
         launching = memory.launchings.get(instance.name)
@@ -227,6 +227,6 @@ def _settled(run: Watched, intended: Intended) -> Done | Failed:
     return Failed(now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True)
 
 
-def _due(run: Watched, key: str) -> bool:
+def _due(run: MonitoredRun, key: str) -> bool:
     tries = run.record.memory().failed[key]
     return not backs_off(tries, run.contract.babysit.cadence, now())

@@ -6,14 +6,14 @@ from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.policy import DeleteNode
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system import process
 from herorun.system.clock import now
 
 LOOK, DELETE = 60.0, 600.0  # seconds
 
 
-def delete_node(run: Watched, intended: Intended, action: DeleteNode) -> None:
+def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> None:
     """Find the machine that had its worker's address when the job ended, and delete it. One that is gone is deleted."""
     ending = run.record.memory().endings.get(action.instance)
     ended = ending.ended if ending else intended.at

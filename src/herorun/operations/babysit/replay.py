@@ -13,14 +13,14 @@ from herorun.core.replay import Replay, Result, past_ticks, replay, totals
 from herorun.core.tick import Rules
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.system import progress
 
 
 class Evidence:
     """The kept evidence of a run on this machine; of one day at a time, the newest asked for."""
 
-    def __init__(self, run: Watched) -> None:
+    def __init__(self, run: MonitoredRun) -> None:
         self._run = run
         self._day = ""
         self._lines: dict[str, dict[str, Any]] = {}
@@ -59,7 +59,7 @@ class Evidence:
             self._lines[at] = evidence
 
 
-def replays(run: Watched, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
+def replays(run: MonitoredRun, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
     """Every recorded tick from `since` on, judged again by these rules. Nothing is written."""
     kept, digest = Evidence(run), rules_digest(rules)
     ticks = list(past_ticks(run.record.lines(), since))

@@ -19,9 +19,9 @@ from herorun.core.stop_condition import Until
 from herorun.core.watchdog import LEAST, MISSED
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.loop import watch
-from herorun.operations.babysit.tick import Turn, take_turn
+from herorun.operations.babysit.tick import TickOutcome, run_tick
 from herorun.operations.babysit.watchdog import raise_alarm
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import Together
 from herorun.runs import Run, watched_run
 from herorun.system.files import LockHeld
@@ -33,7 +33,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
 LOOK_AROUND = 10.0  # seconds between two looks for runs that are to be taken up, and for silences
 ALARM_AGAIN = 60.0  # seconds until an alarm that did not get through is tried again
 
-Report: TypeAlias = Callable[[Run, Turn], None]
+Report: TypeAlias = Callable[[Run, TickOutcome], None]
 Tell: TypeAlias = Callable[[str, str], None]
 
 
@@ -63,7 +63,7 @@ class Fleet:
     """The tasks, and what their loops share: a place to speak, and the word that they are to end."""
 
     def __init__(
-        self, start: Path, report: Report, tell: Tell, until: Until, looks: Looks, every: bool
+        self, start: Path, report: Report, tell: Tell, until: Until, looks: SharedPolls, every: bool
     ) -> None:
         self._start, self._until, self._looks, self._every = start, until, looks, every
         self._speak, self._tell = report, tell
@@ -160,9 +160,9 @@ class Fleet:
         return isinstance(error, HandedOver) or (wrong and not self._every)
 
     def _watch(self, task: _Task) -> int:
-        def turn(run: Run, drift: str) -> Turn:
+        def turn(run: Run, drift: str) -> TickOutcome:
             with self._room:
-                taken = take_turn(run, drift, self._looks, lambda: self._together.push(run.record))
+                taken = run_tick(run, drift, self._looks, lambda: self._together.push(run.record))
             task.silence = max(LEAST, MISSED * run.contract.babysit.cadence).total_seconds()
             task.ticked, task.said = time.monotonic(), ""
             return taken
@@ -187,7 +187,7 @@ class Fleet:
                 with contextlib.suppress(OSError):
                     self._tell(task.slug, words)
 
-    def _report(self, run: Run, turn: Turn) -> None:
+    def _report(self, run: Run, turn: TickOutcome) -> None:
         """One after another, so that the documents of two runs never mix."""
         with self._one_at_a_time:
             self._speak(run, turn)

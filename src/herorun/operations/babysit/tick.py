@@ -19,7 +19,7 @@ from herorun.core.evidence import (
     JobLog,
     Metrics,
 )
-from herorun.core.evidence_log import digests, keep, line_of
+from herorun.core.evidence_log import digests, encode_evidence, line_of
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
@@ -32,14 +32,14 @@ from herorun.gate import findings_json
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
 from herorun.operations.babysit.tick_json import action_json, alerts_json, awaited_json, other_json
 from herorun.operations.babysit.upgrade import settle_judge
-from herorun.operations.health.evaluate import judge, must_be_launched
+from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.record.lease import HeldInOtherClone, take_in_time
 from herorun.operations.record.page import send_pages
 from herorun.record import Known, Pushed
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
@@ -47,10 +47,10 @@ from herorun.system.files import append_line, locked
 
 
 @dataclass(frozen=True)
-class Turn:
+class TickOutcome:
     """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to watch."""
 
-    run: Watched
+    run: MonitoredRun
     tick: Tick | None
     evidence: Evidence
     performed: tuple[Performed, ...] = ()
@@ -98,12 +98,12 @@ class Turn:
         }
 
 
-def take_turn(
-    run: Watched,
+def run_tick(
+    run: MonitoredRun,
     drift: str = "",
-    looks: Looks | None = None,
+    looks: SharedPolls | None = None,
     push: Callable[[], Pushed] | None = None,
-) -> Turn:
+) -> TickOutcome:
     """One whole turn, alone among the acting commands of this machine.
 
     `looks` are those of the runs that are watched with it; `push` brings the record to its remote at the end. Where
@@ -115,13 +115,15 @@ def take_turn(
         return observed(run, str(error), looks, push)
 
 
-def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[], Pushed] | None) -> Turn:
+def _acting_turn(
+    run: MonitoredRun, drift: str, looks: SharedPolls | None, push: Callable[[], Pushed] | None
+) -> TickOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         run.record.must_understand()
         memory = run.record.memory()
         if memory.sealed:
-            return Turn(run, None, {}, sealed=memory.sealed.tag)
+            return TickOutcome(run, None, {}, sealed=memory.sealed.tag)
         must_be_launched(run, memory)
         must_be_ours(run, memory)
         lease, lost = _lease(run)
@@ -130,7 +132,7 @@ def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[
         asked, observes = settle_judge(run, rules_of(run))
         observes = run.withheld or observes
         known = run.record.known()
-        seen, evidence = judge(run, not unsure, known.memory, looks)
+        seen, evidence = evaluate(run, not unsure, known.memory, looks)
         doubts += _unread_lines(evidence)
         wanted = interventions(seen.actions) if lease or observes else ()
         hands = Hands(lease, lost, observes, wanted)
@@ -141,7 +143,7 @@ def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
     pushed = (push or run.record.push)()  # nobody with an order waits for a remote that does not answer
     after = run.record.memory()
-    return Turn(
+    return TickOutcome(
         run,
         seen,
         evidence,
@@ -154,8 +156,8 @@ def _acting_turn(run: Watched, drift: str, looks: Looks | None, push: Callable[[
 
 
 def observed(
-    run: Watched, why: str, looks: Looks | None = None, push: Callable[[], Pushed] | None = None
-) -> Turn:
+    run: MonitoredRun, why: str, looks: SharedPolls | None = None, push: Callable[[], Pushed] | None = None
+) -> TickOutcome:
     """A look that leaves no trace: another clone watches, writes the record and speaks, and this one only shows.
 
     What a person wrote here and could not be pushed goes out.
@@ -164,14 +166,14 @@ def observed(
         memory = run.record.published() if isinstance(run, Run) else run.record.memory()
     except (HerorunError, OSError):
         memory = run.record.memory()
-    seen, evidence = judge(run, memory=memory, looks=looks)
+    seen, evidence = evaluate(run, memory=memory, looks=looks)
     doubts = (f"this clone only observes: {scrub(why)}",)
     pause = run.contract.babysit.cadence
     pushed = (push or run.record.push)()
-    return Turn(run, replace(seen, actions=[]), evidence, doubts=doubts, push=pushed.why, pause=pause)
+    return TickOutcome(run, replace(seen, actions=[]), evidence, doubts=doubts, push=pushed.why, pause=pause)
 
 
-def pause_after(run: Watched, seen: Tick, memory: Memory) -> timedelta:
+def pause_after(run: MonitoredRun, seen: Tick, memory: Memory) -> timedelta:
     """The time until the next turn is due."""
     at, current = now(), memory.current
     asked = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
@@ -200,7 +202,7 @@ def _unread_lines(evidence: Evidence) -> list[str]:
     return said
 
 
-def must_be_ours(run: Watched, memory: Memory) -> None:
+def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
     """Whoever was given the run has it; whoever gave it, or lost it, acts no more."""
     handed = memory.handed
     if handed and handed.to != run.launcher.owner:
@@ -210,7 +212,7 @@ def must_be_ours(run: Watched, memory: Memory) -> None:
         )
 
 
-def _settle(run: Watched) -> list[str]:
+def _settle(run: MonitoredRun) -> list[str]:
     """First the submission: whether a relaunch was done depends on it."""
     doubts = []
     try:
@@ -221,7 +223,7 @@ def _settle(run: Watched) -> list[str]:
     return [*doubts, *settle(run, sure=not doubts)]
 
 
-def _lease(run: Watched) -> tuple[str, bool]:
+def _lease(run: MonitoredRun) -> tuple[str, bool]:
     """Why the lease is not ours, empty where it is; and whether it is surely another's."""
     try:
         take_in_time(run)
@@ -233,13 +235,13 @@ def _lease(run: Watched) -> tuple[str, bool]:
 
 
 def _journal(
-    run: Watched, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known
+    run: MonitoredRun, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known
 ) -> list[str]:
     """Observed, Decided and every Intended in one commit, before anything is done, and before all that can be made again.
 
     Why the rest could not be kept, where it could not.
     """
-    kept = keep(evidence)
+    kept = encode_evidence(evidence)
     told, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
     decision = decided(seen, evidence, known.memory, actions)
     ahead = fold([decision], known.memory)
@@ -254,7 +256,7 @@ def _journal(
     return _kept_beside(run, seen, kept, evidence)
 
 
-def _kept_beside(run: Watched, seen: Tick, kept: Mapping[str, Any], evidence: Evidence) -> list[str]:
+def _kept_beside(run: MonitoredRun, seen: Tick, kept: Mapping[str, Any], evidence: Evidence) -> list[str]:
     """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says so."""
     doubts = []
     try:
@@ -268,7 +270,7 @@ def _kept_beside(run: Watched, seen: Tick, kept: Mapping[str, Any], evidence: Ev
     return [scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt]
 
 
-def turn_code(turn: Turn) -> int:
+def tick_exit_code(turn: TickOutcome) -> int:
     """The exit code of a tick; see `core.tick.exit_code`."""
     seen = turn.tick
     if seen is None:

@@ -1,7 +1,7 @@
 """A changed herorun judges the last day again before it may act: once a change, and by the journal."""
 
 from herorun import __version__
-from herorun.core.escalation import QUESTION_WAYS, Reason
+from herorun.core.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.journal import Memory
@@ -11,11 +11,11 @@ from herorun.core.version_change import compared
 from herorun.core.version_gate import LOOK_BACK, held_back, must_replay
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.replay import replays
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
 
-def settle_judge(run: Watched, rules: Rules) -> tuple[tuple[Performed, ...], str]:
+def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...], str]:
     """What was said about it, and why this herorun only observes (empty if it may act)."""
     judge, pin = run.record.memory().judge, run.contract.herorun or ""
     if must_replay(judge, __version__, pin):
@@ -26,7 +26,7 @@ def settle_judge(run: Watched, rules: Rules) -> tuple[tuple[Performed, ...], str
     return _told(run, memory), held_back(memory.judge, __version__)
 
 
-def _told(run: Watched, memory: Memory) -> tuple[Performed, ...]:
+def _told(run: MonitoredRun, memory: Memory) -> tuple[Performed, ...]:
     """The question, or the news that it judges otherwise and acts alike; said once."""
     done = memory.judge.replayed
     if done is None or done.version != __version__ or not done.key or _known(memory, done.key):
@@ -38,7 +38,7 @@ def _known(memory: Memory, key: str) -> bool:
     return key in memory.done or key in memory.intended or key in memory.queued
 
 
-def _news(run: Watched, done: Replayed) -> Tell | Escalate:
+def _news(run: MonitoredRun, done: Replayed) -> Tell | Escalate:
     otherwise = "; ".join(done.changed)
     if not done.why:
         title = f"herorun {done.version} judges otherwise and acts alike"
@@ -48,4 +48,4 @@ def _news(run: Watched, done: Replayed) -> Tell | Escalate:
     answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
     why = f"{done.why}{f' {otherwise}.' if otherwise else ''} {answer}"
     title = f"herorun {done.version} asks whether it may act"
-    return Escalate(done.key, title, why, reason=Reason.UNVERIFIED, ways=QUESTION_WAYS)
+    return Escalate(done.key, title, why, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS)

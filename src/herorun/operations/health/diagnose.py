@@ -8,7 +8,7 @@ from herorun.core.evidence import Job
 from herorun.core.recovery.classify import Ending
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import FailureClass
-from herorun.operations.health.evaluate import judge
+from herorun.operations.health.evaluate import evaluate
 from herorun.runs import known_slugs, watched_run
 from herorun.system.git import find_repository
 
@@ -53,7 +53,7 @@ def run_diagnosed(name: str, start: Path) -> dict[str, Any]:
         return _shape(name, FailureClass.NOT_A_FAILURE, f"{name} has not been launched", 1)
     ending, words = memory.endings.get(current.name), f"how {current.name} ended is not known"
     if not (run.shut or memory.sealed):
-        seen, evidence = judge(run, memory=memory)
+        seen, evidence = evaluate(run, memory=memory)
         job = evidence.get(Job)
         ending = seen.ending
         words = f"{current.name} is {job.state}: it did not fail" if isinstance(job, Job) else words

@@ -22,20 +22,20 @@ from herorun.core.ports import Scheduler
 from herorun.core.tick import Tick, tick
 from herorun.gather import gather
 from herorun.operations.health.rules import rules_of
-from herorun.operations.health.shared_polls import Looks
-from herorun.runs import Watched
+from herorun.operations.health.shared_polls import SharedPolls
+from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 
 
-def must_be_launched(run: Watched, memory: Memory) -> None:
+def must_be_launched(run: MonitoredRun, memory: Memory) -> None:
     if not memory.instances and not memory.unsettled:
         raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
 
 
-def judge(
-    run: Watched, sure: bool = False, memory: Memory | None = None, looks: Looks | None = None
+def evaluate(
+    run: MonitoredRun, sure: bool = False, memory: Memory | None = None, looks: SharedPolls | None = None
 ) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
@@ -45,7 +45,7 @@ def judge(
     memory = memory or run.record.memory()
     rules = rules_of(run)
     given = run.given(memory)
-    given[Scheduler] = (looks or Looks()).of(run, memory)
+    given[Scheduler] = (looks or SharedPolls()).of(run, memory)
     at = now()
     given[Now] = Now(at)
     if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:

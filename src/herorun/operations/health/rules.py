@@ -7,10 +7,10 @@ from herorun import __version__
 from herorun.core.canonical_json import digest
 from herorun.core.recovery.policy import Policy
 from herorun.core.tick import Rules
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 
 
-def rules_of(run: Watched) -> Rules:
+def rules_of(run: MonitoredRun) -> Rules:
     told = run.contract.babysit
     policy = Policy(
         told.recovery,
@@ -39,6 +39,6 @@ def rules_digest(rules: Rules) -> str:
     return digest([__version__, rules.thresholds, rules.policy, list(rules.waivers)])
 
 
-def evidence_file(run: Watched, at: datetime) -> Path:
+def evidence_file(run: MonitoredRun, at: datetime) -> Path:
     """One line for each tick of that day."""
     return run.state / "evidence" / f"{at:%Y%m%d}.jsonl"

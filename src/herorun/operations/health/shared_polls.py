@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.journal import Memory
-from herorun.core.ports import Scheduler, Search, Unsure
-from herorun.runs import Watched, watched_run
+from herorun.core.ports import Scheduler, Search, Unknown
+from herorun.runs import MonitoredRun, watched_run
 from herorun.system.clock import now
 
 Wanted: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
@@ -33,21 +33,21 @@ class _Cluster:
     had: dict[str, datetime] = field(default_factory=dict)  # by run: the look that it had last
 
 
-class Looks:
+class SharedPolls:
     """The looks of one process."""
 
     def __init__(self) -> None:
         self._clusters: dict[Hashable, _Cluster] = {}
         self._lock = Lock()
 
-    def expect(self, names: Iterable[str], start: Path) -> "Looks":
+    def expect(self, names: Iterable[str], start: Path) -> "SharedPolls":
         """Take down what these runs will ask for, so that the first look answers for all. What fails is told by its tick."""
         for name in names:
             with contextlib.suppress(HerorunError, OSError):
                 self.expect_of(watched_run(name, start)[0])
         return self
 
-    def expect_of(self, run: Watched) -> None:
+    def expect_of(self, run: MonitoredRun) -> None:
         """The same of one run that is open."""
         with contextlib.suppress(HerorunError, OSError):
             if hasattr(run.scheduler, "look"):
@@ -57,7 +57,7 @@ class Looks:
         if wanted and hasattr(scheduler, "look"):
             self._cluster(scheduler).wanted[run] = wanted
 
-    def of(self, run: Watched, memory: Memory) -> Scheduler:
+    def of(self, run: MonitoredRun, memory: Memory) -> Scheduler:
         """The run's scheduler, by a look that others may share."""
         return self.shared(str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2)
 
@@ -118,7 +118,7 @@ class _Blind:
         self._scheduler, self._why = scheduler, why
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        return Unsure(self._why)
+        return Unknown(self._why)
 
     def live(self, slug: str) -> Any:
         raise CouldNotLook(self._why)

@@ -10,7 +10,7 @@ from herorun.core.taint import TAINTING
 from herorun.core.taint import decided as tainted_by
 from herorun.core.tick import tick
 from herorun.gather import gather
-from herorun.operations.health.evaluate import READ_DEADLINE, judge
+from herorun.operations.health.evaluate import READ_DEADLINE, evaluate
 from herorun.operations.health.rules import rules_of
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -36,5 +36,5 @@ def record_taints(run: Run) -> None:
     memory = run.record.memory()
     if with_taints_now(run, memory).health.taints == memory.health.taints:
         return
-    seen, evidence = judge(run, memory=memory)
+    seen, evidence = evaluate(run, memory=memory)
     run.record.append(decided(seen, evidence, memory, ()))

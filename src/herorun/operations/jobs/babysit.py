@@ -10,7 +10,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Absent
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit.loop import unattended, watch
-from herorun.operations.babysit.tick import Turn
+from herorun.operations.babysit.tick import TickOutcome
 from herorun.operations.jobs.run import CADENCE, JobRun, open_job, set_aside
 from herorun.operations.jobs.state_file import file_for, project
 from herorun.operations.jobs.tick import JobTurn, take_job_turn
@@ -59,7 +59,7 @@ def watch_job(
         last[:] = [take_job_turn(opened, state_file)]
         return last[0]
 
-    def told(opened: JobRun, taken: Turn) -> None:
+    def told(opened: JobRun, taken: TickOutcome) -> None:
         assert isinstance(taken, JobTurn)
         report(opened, taken)
 

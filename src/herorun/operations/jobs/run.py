@@ -24,7 +24,7 @@ from herorun.core.contract import Babysit, Command, Contract, ContractFile, Noti
 from herorun.core.contract import Scheduler as SchedulerTable
 from herorun.core.contract import Tracker as TrackerTable
 from herorun.core.errors import HerorunError, WrongUse, in_words
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.event import Launched
 from herorun.core.evidence import FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
@@ -34,7 +34,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold, make_folders, write_whole
@@ -86,7 +86,7 @@ def jobs_home() -> Path:
     return state_home() / "jobs"
 
 
-class JobRun(Watched):
+class JobRun(MonitoredRun):
     """One job without a contract. See `open_job`."""
 
     def __init__(self, facts: Facts, folder: Path, contract: Contract) -> None:
@@ -134,10 +134,10 @@ class JobRun(Watched):
 
         return resubmit(self, instance, why)
 
-    def answers(self, ways: Sequence[Way], about: str = "") -> str:
+    def answers(self, ways: Sequence[Option], about: str = "") -> str:
         """There is no contract to relaunch under, but perhaps the command that a person gave."""
         job = self.current.job if self.current else self.facts.job
-        live = Way.STOP in ways  # it was not seen to end
+        live = Option.STOP in ways  # it was not seen to end
         here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
         again = shlex.join([*here, "relaunch", "--job", job, *(["--stop-first"] if live else [])])
         stop = shlex.join([*here, "stop", "--job", job])

@@ -13,7 +13,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
-from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unsure
+from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.clusters import address_of
 from herorun.record import RunRecord
@@ -54,13 +54,13 @@ class Followed:
         job = answer.job
         late = job.submitted and job.ended and job.ended < intended_at and self._number(instance) > 1
         if late:  # a fixed name: what is listed is still the job before it
-            return Unsure(f"{job.id} is listed as it ended before {instance} was submitted")
+            return Unknown(f"{job.id} is listed as it ended before {instance} was submitted")
         return Found(replace(job, instance=instance))
 
     def live(self, slug: str) -> tuple[Job, ...]:
         current = self._record.memory().current
         found = self.find(current.name, current.started) if current else Absent()
-        if isinstance(found, Unsure):
+        if isinstance(found, Unknown):
             raise CouldNotLook(found.why)
         return (found.job,) if isinstance(found, Found) and not found.job.state.ended else ()
 

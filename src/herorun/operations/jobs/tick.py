@@ -14,14 +14,14 @@ from herorun.core.evidence import Job, JobState, Triage
 from herorun.core.policy import DeleteNode, Relaunch, Stop, Tell
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.perform import Performed, perform
-from herorun.operations.babysit.tick import Turn, take_turn, turn_code
+from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES
 from herorun.operations.jobs.state_file import project
 
 
 @dataclass(frozen=True)
-class JobTurn(Turn):
+class JobTurn(TickOutcome):
     """It is over at the terminal state, once nothing more follows from it."""
 
     @property
@@ -39,12 +39,12 @@ class JobTurn(Turn):
     def code(self) -> int:
         """Of a job that is gone nobody can say that it went well."""
         job = self.evidence.get(Job)
-        return turn_code(self) or (3 if isinstance(job, Job) and job.state.in_doubt else 0)
+        return tick_exit_code(self) or (3 if isinstance(job, Job) and job.state.in_doubt else 0)
 
 
 def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     """The engine's turn, then what is told once: tracker runs, key events, how the tasks ended, what came of it."""
-    turn = take_turn(run)
+    turn = run_tick(run)
     doubts = list(turn.doubts)
     job = turn.evidence.get(Job)
     told: list[Performed] = []
@@ -57,7 +57,7 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     if isinstance(job, Job) and job.state.in_doubt and job.reason:
         doubts.append(scrub(job.reason))
         doubts += _anew(run, job)
-    known = {each.name: getattr(turn, each.name) for each in fields(Turn)}
+    known = {each.name: getattr(turn, each.name) for each in fields(TickOutcome)}
     whole = JobTurn(**{**known, "performed": (*turn.performed, *told), "doubts": tuple(doubts)})
     if state_file is not None:
         project(run, state_file, _signals(run, whole))

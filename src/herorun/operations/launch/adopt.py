@@ -10,10 +10,10 @@ from herorun.core.adoption import not_proved
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
-from herorun.core.ports import Found, Origin, Unsure
+from herorun.core.ports import Found, Origin, Unknown
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import command_line
-from herorun.gate import Report
+from herorun.gate import GateReport
 from herorun.runs import Run
 
 
@@ -32,7 +32,7 @@ def look_at(run: Run, job: str) -> Adoptee:
 def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
     kind = run.contract.scheduler.kind
     answer = jobs.look(job)
-    if isinstance(answer, Unsure):
+    if isinstance(answer, Unknown):
         raise CouldNotLook(f"Nobody can tell whether job {job} runs: {answer.why}. Nothing was adopted; try again.")  # fmt: skip
     if not isinstance(answer, Found):
         raise Blocked(f"{kind} knows no job {job}: nothing was adopted. Look at its id, and at [scheduler].")
@@ -72,7 +72,7 @@ def already(run: Run, job: str) -> Launched | None:
     return next(e for e in found if isinstance(e, Launched) and e.instance == newest.name)
 
 
-def facts_of(adoptee: Adoptee, report: Report) -> dict[str, str]:
+def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
     """What the record and the issue say of an adoption."""
     job = adoptee.job
     since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
@@ -84,7 +84,7 @@ def facts_of(adoptee: Adoptee, report: Report) -> dict[str, str]:
     }
 
 
-def adopted_json(adoptee: Adoptee, report: Report) -> dict[str, Any]:
+def adopted_json(adoptee: Adoptee, report: GateReport) -> dict[str, Any]:
     return {
         "job": adoptee.job.id,
         "state": adoptee.job.state.value,

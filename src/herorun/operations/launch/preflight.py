@@ -27,7 +27,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.redaction.scrub import scrub_argv, scrub_tree
 from herorun.core.responsible import Responsible, responsible
-from herorun.gate import Report, ask
+from herorun.gate import GateReport, run_gate
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.candidates import candidates_json
 from herorun.operations.launch.submit import request_text
@@ -41,7 +41,7 @@ class Preflight:
     `plan` and `submission` are None where something that they are made of could not be read.
     """
 
-    report: Report
+    report: GateReport
     plan: Plan | None
     submission: Submission | None
     request: str = ""  # as the scheduler will get it, but for two paths that are not made yet
@@ -109,7 +109,7 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
     memory = run.record.memory()
     run.drift = contract_drift(run)
     given = {History: with_taints_now(run, memory).history, **_given(run, adoptee), **unread}
-    report = ask(run, Gate.LAUNCH, wanted=[Plan], given=given)
+    report = run_gate(run, Gate.LAUNCH, wanted=[Plan], given=given)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
     people = responsible(run.contract, run.dri, run.launched_by_dri, issue)

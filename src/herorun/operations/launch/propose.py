@@ -10,7 +10,7 @@ from functools import cached_property
 
 from herorun import discover
 from herorun.core.errors import Blocked, HerorunError
-from herorun.core.escalation import Proposal, Way, command_of, proposal
+from herorun.core.escalation import Option, Proposal, command_of, proposal
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
 from herorun.core.journal import Memory
@@ -25,7 +25,7 @@ from herorun.system.clock import now
 
 DEADLINE = 30.0  # seconds for all that a gate reads: whoever is asked must not wait for a store that hangs
 TRIES = 5  # checkpoints that are tried, newest first
-STOPS = frozenset({Way.STOP_AND_RELAUNCH, Way.STOP_AND_ROLLBACK})
+STOPS = frozenset({Option.STOP_AND_RELAUNCH, Option.STOP_AND_ROLLBACK})
 
 
 @dataclass(frozen=True)
@@ -38,37 +38,37 @@ class Proposer:
     seen: Evidence = field(default_factory=dict)
 
     def proposals(
-        self, ways: Sequence[Way], about: str = "", before: int | None = None, ask: bool = True
+        self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
     ) -> tuple[Proposal, ...]:
         """One for each way, those that come to the same command once. `before` is the first step of the trouble;
         without `ask` an approval is about something else than a relaunch."""
         offered = [each for way in ways if (each := self._offer(way, about, before, ask))]
         return tuple({each.command: each for each in offered}.values())
 
-    def _offer(self, way: Way, about: str, before: int | None, ask: bool) -> Proposal | None:
+    def _offer(self, way: Option, about: str, before: int | None, ask: bool) -> Proposal | None:
         match way:
-            case Way.RELAUNCH | Way.STOP_AND_RELAUNCH:
+            case Option.RELAUNCH | Option.STOP_AND_RELAUNCH:
                 return self._relaunch(way) or self._back_or_away(way, before)
-            case Way.ROLLBACK | Way.STOP_AND_ROLLBACK:
+            case Option.ROLLBACK | Option.STOP_AND_ROLLBACK:
                 return self._back_or_away(way, before)
-            case Way.APPROVE if ask:
+            case Option.APPROVE if ask:
                 return proposal(way, self.run.slug) if self._start is not None else self._preflight()
-            case Way.FORK:
+            case Option.FORK:
                 return self._fork(before) or self._preflight()
-            case Way.LAUNCH:
+            case Option.LAUNCH:
                 return self._preflight()
         return proposal(way, self.run.slug, about)
 
-    def _back_or_away(self, way: Way, before: int | None) -> Proposal:
+    def _back_or_away(self, way: Option, before: int | None) -> Proposal:
         """An earlier checkpoint; or a fork, where the run never continues under its own id."""
         never = self.run.contract.tracker.resume == "never"
         found = self._fork(before) if never else self._rollback(way in STOPS, before)
         return found or self._preflight()
 
     def _preflight(self) -> Proposal:
-        return proposal(Way.PREFLIGHT, self.run.slug)
+        return proposal(Option.PREFLIGHT, self.run.slug)
 
-    def _relaunch(self, way: Way) -> Proposal | None:
+    def _relaunch(self, way: Option) -> Proposal | None:
         ending = self.memory.endings.get(self._instance)
         if self._start is None or (ending and ending.cause is Cause.NUMERIC):
             return None
@@ -79,7 +79,7 @@ class Proposer:
         back = self._back(before)
         if back is None:
             return None
-        way, step = Way.STOP_AND_ROLLBACK if stop else Way.ROLLBACK, back.target.step
+        way, step = Option.STOP_AND_ROLLBACK if stop else Option.ROLLBACK, back.target.step
         again = self._once_more(Word.ROLLBACK, (self._origin, f"rollback/{self._origin}/{step}"))
         command = command_of(way, self.run.slug, step=step)
         what = f"go back to the checkpoint of step {step}; what was saved after it is never used again"
@@ -90,7 +90,7 @@ class Proposer:
         steps = self._steps(before)
         if not steps:
             return None
-        command = command_of(Way.FORK, self.run.slug, self._new_slug(), step=steps[0])
+        command = command_of(Option.FORK, self.run.slug, self._new_slug(), step=steps[0])
         what = f"write the contract of a new run from step {steps[0]}, for you to read and commit"
         return Proposal(f'{command} --reason "continued from {self.run.slug}"', what)
 

@@ -13,16 +13,16 @@ from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
-from herorun.gate import DEADLINE, Report, ask_relaunch
+from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
 from herorun.operations.launch.order import Order
 from herorun.operations.launch.start_instance import admitted_plan, settle_launching, start_instance
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.runs.replan import patch_of
 from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
-def relaunch(run: Watched, instance: str, why: str) -> str:
+def relaunch(run: MonitoredRun, instance: str, why: str) -> str:
     """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
     if not isinstance(run, Run):
         return run.submit_again(instance, why)
@@ -81,14 +81,14 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
 
 def gate_of(
     run: Run, plan: Plan, given_up: tuple[GivenUp, ...], given: Evidence, deadline: float = DEADLINE
-) -> Report:
+) -> GateReport:
     """What the launch gate answers to starting by this plan, where so much is given up; it starts nothing."""
     if plan.in_place.value:
         must_stand(run, plan)
     history = given[History]
     assert isinstance(history, History)
     history = replace(history, given_up=(*history.given_up, *given_up))
-    return ask_relaunch(run, {**given, Plan: plan, History: history}, deadline)
+    return run_relaunch_gate(run, {**given, Plan: plan, History: history}, deadline)
 
 
 def must_be_resumable(run: Run) -> None:
@@ -100,7 +100,7 @@ def must_be_resumable(run: Run) -> None:
         )
 
 
-def _warnings(report: Report) -> tuple[str, ...]:
+def _warnings(report: GateReport) -> tuple[str, ...]:
     """What the gate found and let pass: nobody reads a screen then, so the record and the issue say it."""
     told = [f for f in report.findings if f.open and report.checks[f.check].response is not Response.INFO]
     return tuple(scrub(f"{finding.check}: {finding.verdict.message}") for finding in told)

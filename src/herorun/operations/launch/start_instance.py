@@ -16,7 +16,7 @@ from herorun.core.evidence import Job
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
 from herorun.core.plan import Patch, Plan
-from herorun.core.ports import Absent, Found, Search, Unsure
+from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import instance_lines, one_line
 from herorun.operations.launch.admission import salted_secrets
@@ -65,7 +65,7 @@ def _taken_over(run: Run, launching: Launching) -> Job:
     answer = _search(run, launching, time.sleep)
     if isinstance(answer, Found) and not answer.job.state.ended:
         return answer.job
-    if isinstance(answer, Unsure):
+    if isinstance(answer, Unknown):
         raise CouldNotLook(f"Nobody knows whether the job of {launching.instance} still runs: {answer.why}. Try again.")  # fmt: skip
     ended = Blocked(f"The job of {launching.instance} ended before it was adopted.")
     _not_submitted(run, launching, ended)
@@ -211,7 +211,7 @@ def settle_launching(
         raise CouldNotLook(
             f"{launching.instance} was perhaps submitted from {launching.where}: only there can it be settled. Launch there."
         )
-    if isinstance(answer, Unsure):
+    if isinstance(answer, Unknown):
         raise CouldNotLook(
             f"Nobody knows yet whether {launching.instance} was submitted: {answer.why}. Try again."
         )
@@ -243,7 +243,7 @@ def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Se
     """The scheduler's answer, waiting a little for its settle time."""
     until = now() + timedelta(seconds=SETTLING)
     answer = run.scheduler.find(launching.instance, launching.at)
-    while isinstance(answer, Unsure) and now() < until:
+    while isinstance(answer, Unknown) and now() < until:
         wait(0.5)
         answer = run.scheduler.find(launching.instance, launching.at)
     return answer

@@ -32,7 +32,7 @@ def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
     request = request_text(run, submission, str(code), str(admission))
     write_whole(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
     say(request)
-    with progress.waiting(f"submitting {instance}"):
+    with progress.spinner(f"submitting {instance}"):
         return run.scheduler.submit(submission, str(code), str(admission))
 
 

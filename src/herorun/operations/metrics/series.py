@@ -13,7 +13,7 @@ from herorun.core.goodput.instances import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row, Tracker
 from herorun.core.redaction.scrub import scrub
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Point, fetched
@@ -122,13 +122,13 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
         progress.progress(READING, 0, None)
 
 
-def kept_curves(run: Watched) -> Fetched | None:
+def kept_curves(run: MonitoredRun) -> Fetched | None:
     """Those that the babysitter kept on this machine; None where nothing of them is whole."""
     kept = fetched(run.state / COLUMNS)
     return kept if kept is not None and kept.fetched_at is not None else None
 
 
-def names_for(run: Watched) -> Names:
+def names_for(run: MonitoredRun) -> Names:
     """Which of the run's columns is which."""
     return names_of(run.contract)
 

@@ -7,7 +7,7 @@ from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.event import Word
 from herorun.core.journal import Memory
 from herorun.core.policy import trouble_began
@@ -54,13 +54,13 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
     return () if current.name in memory.answers and not _asked_anew(memory) else tuple(asked)
 
 
-def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Way, ...]:
+def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Option, ...]:
     """What a person can do about a run that is down: an answer where one is asked for, else a start from where its
     numbers were sound."""
     questions = open_questions(memory)
     numbers = bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
     if not questions:
-        return (Way.ROLLBACK,) if numbers else (Way.RELAUNCH,)
+        return (Option.ROLLBACK,) if numbers else (Option.RELAUNCH,)
     kinds = [key.rpartition("/")[2] for key in questions]
     observed = run.contract.babysit.recovery is Recovery.OBSERVE
     kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
@@ -103,7 +103,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> Told:
 
 def _goes_on(run: Run, memory: Memory) -> str:
     """The command of a person that continues the run now."""
-    return Proposer(run, with_taints_now(run, memory)).proposals((Way.RELAUNCH,))[0].command
+    return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
 
 
 def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:

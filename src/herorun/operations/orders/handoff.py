@@ -6,7 +6,7 @@ from collections.abc import Callable
 from herorun import discover
 from herorun.core.alert import State
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import tracker_links
@@ -16,7 +16,7 @@ from herorun.core.notifications import progress_of
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import quoted
 from herorun.gather import gather
-from herorun.operations.health.evaluate import judge, must_be_launched
+from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import Told, begun, person, push_warning
@@ -167,7 +167,7 @@ def _resubmission(run: Run, memory: Memory) -> str:
     """The command that the launch gate accepts now, apart from the instance that still runs."""
     if memory.current is None:
         return f"herorun preflight {run.slug}"
-    return Proposer(run, with_taints_now(run, memory)).proposals((Way.RELAUNCH,))[0].command
+    return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
 
 
 def _is_place(option: str) -> bool:
@@ -177,7 +177,7 @@ def _is_place(option: str) -> bool:
 def _signal(run: Run) -> str:
     """Progress, health and what fires. Whoever cannot look still hands over, and says so."""
     try:
-        seen, evidence = judge(run)
+        seen, evidence = evaluate(run)
     except (HerorunError, OSError) as error:
         return f"nobody could look: {in_words(error)}"
     metrics = evidence.get(Metrics)

@@ -10,7 +10,7 @@ from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 
@@ -19,7 +19,7 @@ from herorun.system.files import is_locked
 class Told:
     """How an order ended, in words; `code` is its exit code."""
 
-    run: Watched
+    run: MonitoredRun
     words: str
     code: int = 0
     warnings: tuple[str, ...] = ()
@@ -47,12 +47,12 @@ def begun(run: Run) -> Memory:
     return memory
 
 
-def person(run: Watched) -> str:
+def person(run: MonitoredRun) -> str:
     return run.person
 
 
 def order(
-    run: Watched, word: Word, about: Sequence[str], reason: str = "", until: datetime | None = None
+    run: MonitoredRun, word: Word, about: Sequence[str], reason: str = "", until: datetime | None = None
 ) -> tuple[str, ...]:
     """Write it into the record, push it and wake the loop; the warnings come back."""
     run.record.append(Ordered(now(), person(run), word, tuple(about), scrub(reason), until))
@@ -60,7 +60,7 @@ def order(
     return push_warning(run)
 
 
-def push_warning(run: Watched) -> tuple[str, ...]:
+def push_warning(run: MonitoredRun) -> tuple[str, ...]:
     pushed = run.record.push()
     return () if pushed else (f"the record is not pushed: {pushed.why}",)
 

@@ -5,7 +5,7 @@ What was saved above that step stays where it is. The record rules it out, so th
 
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.event import Done, Failed, Intended, Word
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.health.taints import record_taints, with_taints_now
@@ -79,7 +79,7 @@ def _go_back(
     if job is not None and not job.state.ended:
         if not stop_first:
             memory = with_taints_now(run, run.record.memory())
-            (way,) = Proposer(run, memory).proposals((Way.STOP_AND_ROLLBACK,), before=step + 1)
+            (way,) = Proposer(run, memory).proposals((Option.STOP_AND_ROLLBACK,), before=step + 1)
             raise Blocked(
                 f"{name} still is {job.state}, and two writers in one root mix their steps: `{way.command}` ({way.effect})."
             )

@@ -4,10 +4,10 @@ import time
 
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
-from herorun.core.escalation import Proposal, Way
+from herorun.core.escalation import Option, Proposal
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job
-from herorun.core.ports import Found, Unsure
+from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
 from herorun.operations.health.evaluate import must_be_launched
@@ -16,7 +16,7 @@ from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.orders.order import Told, begun, order, person, push_warning
-from herorun.runs import Run, Watched
+from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
@@ -31,7 +31,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
         return stop_and_wait(run, name, reason, wait)
 
 
-def stop_and_wait(run: Watched, name: str, reason: str, wait: float) -> Told:
+def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Told:
     job = look_at(run, name)
     if job is None or job.state.ended:
         _close(run, name)
@@ -47,14 +47,14 @@ def stop_and_wait(run: Watched, name: str, reason: str, wait: float) -> Told:
     return Told(run, words, warnings=warnings or push_warning(run))
 
 
-def _close(run: Watched, name: str) -> None:
+def _close(run: MonitoredRun, name: str) -> None:
     """A stop that was interrupted after the scheduler had been told is done."""
     waiting = run.record.memory().intended.get(f"stop/{name}")
     if waiting:
         run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
 
 
-def intended_once(run: Watched, key: str, what: str) -> Intended:
+def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
     """The intent in the record; that of an interrupted call goes on."""
     memory = run.record.memory()
     if key not in memory.intended:
@@ -62,7 +62,7 @@ def intended_once(run: Watched, key: str, what: str) -> Intended:
     return run.record.memory().intended[key]
 
 
-def _until_ended(run: Watched, name: str, wait: float) -> Job | None:
+def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """The ended job; None where the scheduler has forgotten it."""
     until = time.monotonic() + wait
     while True:
@@ -76,7 +76,7 @@ def _until_ended(run: Watched, name: str, wait: float) -> Job | None:
         time.sleep(0.2)
 
 
-def look_at(run: Watched, name: str) -> Job | None:
+def look_at(run: MonitoredRun, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
@@ -84,7 +84,7 @@ def look_at(run: Watched, name: str) -> Job | None:
         launching.at if launching else next(each.started for each in memory.instances if each.name == name)
     )
     answer = run.scheduler.find(name, since)
-    if isinstance(answer, Unsure):
+    if isinstance(answer, Unknown):
         raise CouldNotLook(
             f"Nobody knows whether {name} runs, so nothing is done to it: {sentence(answer.why)}"
         )
@@ -134,7 +134,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     job = look_at(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
-            (way,) = _proposed(run, Way.STOP_AND_RELAUNCH)
+            (way,) = _proposed(run, Option.STOP_AND_RELAUNCH)
             raise Blocked(f"{name} still is {job.state}: `{way.command}` ({way.effect}), or leave it.")
         stop_and_wait(run, name, reason, wait)
     record_taints(run)
@@ -150,13 +150,13 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
 def _may_be_relaunched(run: Run, name: str) -> None:
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
-        (way,) = _proposed(run, Way.ROLLBACK)
+        (way,) = _proposed(run, Option.ROLLBACK)
         raise Blocked(
             f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` ({way.effect})."
         )
 
 
-def _proposed(run: Run, way: Way) -> tuple[Proposal, ...]:
+def _proposed(run: Run, way: Option) -> tuple[Proposal, ...]:
     return Proposer(run, with_taints_now(run, run.record.memory())).proposals((way,))
 
 
@@ -173,9 +173,9 @@ def settled(run: Run) -> str:
     return current.name
 
 
-def ordered_before(run: Watched, word: Word, name: str) -> bool:
+def ordered_before(run: MonitoredRun, word: Word, name: str) -> bool:
     return any(each.word is word and name in each.about for each in run.record.memory().orders)
 
 
-def just_ordered(run: Watched, word: Word, about: tuple[str, ...], reason: str) -> bool:
+def just_ordered(run: MonitoredRun, word: Word, about: tuple[str, ...], reason: str) -> bool:
     return run.record.memory().just_ordered(word, about, person(run), reason, now())

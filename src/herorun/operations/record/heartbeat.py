@@ -6,18 +6,18 @@ from pathlib import Path
 
 from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.untrusted_json import read_json
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import is_locked, write_whole
 
 
-def last_heartbeat(run: Watched) -> datetime | None:
+def last_heartbeat(run: MonitoredRun) -> datetime | None:
     """When a babysitter of this machine last wrote that it is alive; None if never."""
     return _heart(run, "at")
 
 
-def _heart(run: Watched, name: str) -> datetime | None:
+def _heart(run: MonitoredRun, name: str) -> datetime | None:
     try:
         found = read_json((run.state / "heartbeat.json").read_bytes())
         moment = datetime.fromisoformat(found[name])
@@ -26,7 +26,7 @@ def _heart(run: Watched, name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def beat(run: Watched, due: datetime | None = None) -> None:
+def beat(run: MonitoredRun, due: datetime | None = None) -> None:
     """Say that a babysitter is alive, and when its loop looks next."""
     heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": host.owner()}
     if due is not None:
@@ -34,21 +34,21 @@ def beat(run: Watched, due: datetime | None = None) -> None:
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
 
 
-def ring(run: Watched) -> None:
+def ring(run: MonitoredRun) -> None:
     """Wake the loop of this machine: a person has ordered something."""
     run.prepare()
     write_whole(bell_file(run), b"")
 
 
-def bell_file(run: Watched) -> Path:
+def bell_file(run: MonitoredRun) -> Path:
     return run.state / "ordered"
 
 
-def next_due(run: Watched) -> datetime | None:
+def next_due(run: MonitoredRun) -> datetime | None:
     """When the loop of this machine meant to look next; None where none was under way."""
     return _heart(run, "next")
 
 
-def is_lost(run: Watched) -> bool:
+def is_lost(run: MonitoredRun) -> bool:
     """Whether the loop of this machine was to look again, and its process is gone: killed, say, or ended by a restart."""
     return next_due(run) is not None and not is_locked(run.lock("babysitter"))

@@ -16,7 +16,7 @@ from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.render import addressed, one_line, quoted, tracker_name
 from herorun.core.responsible import NOT_STATED
-from herorun.runs import Run, Watched, template
+from herorun.runs import MonitoredRun, Run, template
 from herorun.system.clock import now
 from herorun.system.files import locked
 from herorun.system.git.commit_content import resolved_config
@@ -86,7 +86,7 @@ def resolved_final_step(run: Run) -> Sourced[int | None]:
     return resolve_final_step(contract, config, source, path)
 
 
-def reopen(run: Watched) -> None:
+def reopen(run: MonitoredRun) -> None:
     """Open the issue's page where the record is begun and the page is not here, as in another clone.
 
     What was said on the lost page stays said. Errors are the issue tracker's.
@@ -99,7 +99,7 @@ def reopen(run: Watched) -> None:
     run.issue.open(replace(page, body=again), run.contract.issue.labels)
 
 
-def issue_key(run: Watched) -> str:
+def issue_key(run: MonitoredRun) -> str:
     return f"issue/{run.slug}"
 
 

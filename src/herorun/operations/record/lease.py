@@ -11,7 +11,7 @@ from herorun.core.errors import Blocked, CouldNotLook, in_words, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 from herorun.system.git.clones import lease_last_seen, without_lost_clone
 from herorun.system.timeout import within
@@ -26,12 +26,12 @@ class HeldInOtherClone(Blocked):
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def take_lease(run: Watched) -> Lease:
+def take_lease(run: MonitoredRun) -> Lease:
     """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
     return _take_on_record(run) if by_record(run) else _take_in_root(run)
 
 
-def take_in_time(run: Watched) -> Lease:
+def take_in_time(run: MonitoredRun) -> Lease:
     """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick, and the next ones.
 
     A lease that cannot be read still is whose it was at the last look.
@@ -44,7 +44,7 @@ def take_in_time(run: Watched) -> Lease:
         raise
 
 
-def other_holder(run: Watched) -> Lease | None:
+def other_holder(run: MonitoredRun) -> Lease | None:
     """The lease as it lies there, where another owner or another clone holds it; None where nobody does, or we do."""
     try:
         held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
@@ -57,12 +57,12 @@ def other_holder(run: Watched) -> Lease | None:
     return None if held is None or _is_ours(run, held) else held
 
 
-def by_record(run: Watched) -> bool:
+def by_record(run: MonitoredRun) -> bool:
     """Whether the record's branch is the place of the lease."""
     return run.contract.babysit.lease == "record" or run.record.memory().lease is not None
 
 
-def hand_lease(run: Watched, owner: str) -> Lease:
+def hand_lease(run: MonitoredRun, owner: str) -> Lease:
     """Give the lease that we hold to another owner."""
     mine = take_lease(run)
     if by_record(run):
@@ -73,7 +73,7 @@ def hand_lease(run: Watched, owner: str) -> Lease:
     return mine.handed(owner)
 
 
-def seize_lease(run: Watched, seen: LeaseSeen) -> Lease:
+def seize_lease(run: MonitoredRun, seen: LeaseSeen) -> Lease:
     """Take over a lease that was seen stale, unless it moved meanwhile."""
     held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
     if held is None or (held.owner, held.fence, held.beat) != (seen.owner, seen.fence, seen.beat):
@@ -88,11 +88,11 @@ def seize_lease(run: Watched, seen: LeaseSeen) -> Lease:
     return taken
 
 
-def _path(run: Watched) -> str:
+def _path(run: MonitoredRun) -> str:
     return f"{run.place.output_root}/{PATH}"
 
 
-def _take_in_root(run: Watched) -> Lease:
+def _take_in_root(run: MonitoredRun) -> Lease:
     mine, path = _new(run), _path(run)
     try:
         found = _create_or_read(run, path, mine)
@@ -103,7 +103,7 @@ def _take_in_root(run: Watched) -> Lease:
     return mine if found is None else _renew_in_root(run, path, found)
 
 
-def _create_or_read(run: Watched, path: str, mine: Lease) -> bytes | None:
+def _create_or_read(run: MonitoredRun, path: str, mine: Lease) -> bytes | None:
     """The lease that lies there; None where there was none, and ours was made.
 
     It is read first: a full disk refuses each write, and must not hide that another clone holds it.
@@ -117,7 +117,7 @@ def _create_or_read(run: Watched, path: str, mine: Lease) -> bytes | None:
     return None
 
 
-def _renew_in_root(run: Watched, path: str, found: bytes) -> Lease:
+def _renew_in_root(run: MonitoredRun, path: str, found: bytes) -> Lease:
     lease = read_lease(found)
     if lease is None:
         raise Blocked(
@@ -130,7 +130,7 @@ def _renew_in_root(run: Watched, path: str, found: bytes) -> Lease:
     return renewed
 
 
-def _take_on_record(run: Watched) -> Lease:
+def _take_on_record(run: MonitoredRun) -> Lease:
     held = run.record.memory().lease
     if held is None:
         return _write_on_record(run, _new(run))
@@ -138,7 +138,7 @@ def _take_on_record(run: Watched) -> Lease:
     return _write_on_record(run, held.renewed(run.launcher.clone))
 
 
-def _write_on_record(run: Watched, lease: Lease) -> Lease:
+def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
     """Ours once the remote has it; of two at once the fold of the journal lets one count."""
     run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat, lease.clone))
     pushed = run.record.push()
@@ -152,16 +152,16 @@ def _write_on_record(run: Watched, lease: Lease) -> Lease:
     return lease
 
 
-def _new(run: Watched) -> Lease:
+def _new(run: MonitoredRun) -> Lease:
     return Lease(run.launcher.owner, run.slug, clone=run.launcher.clone)
 
 
-def _is_ours(run: Watched, lease: Lease) -> bool:
+def _is_ours(run: MonitoredRun, lease: Lease) -> bool:
     me = run.launcher
     return may_take(without_lost_clone(lease, me.owner), me.owner, run.slug, me.clone)
 
 
-def _must_be_ours(run: Watched, lease: Lease, place: str) -> None:
+def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
     if _is_ours(run, lease):
         return
     if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):

@@ -11,11 +11,11 @@ from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, Page
 from herorun.core.policy import back_off, backs_off
 from herorun.core.ports import Channel, Post
 from herorun.core.redaction.scrub import scrub
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
 
-def send_pages(run: Watched) -> list[str]:
+def send_pages(run: MonitoredRun) -> list[str]:
     """Send all that waits, oldest first; what reached nobody comes back in words."""
     settle_pages(run)
     if not run.channels.all:
@@ -34,14 +34,14 @@ def send_pages(run: Watched) -> list[str]:
     return doubts
 
 
-def send_page(run: Watched, key: str) -> str:
+def send_page(run: MonitoredRun, key: str) -> str:
     """Send what waits under a post's key, and say why nobody took it; empty where it is told, or was before."""
     settle_pages(run)
     page = run.record.memory().pages.waiting.get(key)
     return _send(run, page, set()) if page else ""
 
 
-def settle_pages(run: Watched) -> None:
+def settle_pages(run: MonitoredRun) -> None:
     """A sending that was begun and has no outcome was interrupted: perhaps it was said, and nobody can tell."""
     for key, intended in run.record.memory().intended.items():
         if key.startswith(PAGE):
@@ -49,12 +49,12 @@ def settle_pages(run: Watched) -> None:
             run.record.append(Failed(now(), key, intended.attempt, why, interrupted=True))
 
 
-def budget(run: Watched) -> PageBudget:
+def budget(run: MonitoredRun) -> PageBudget:
     told = run.contract.notify
     return PageBudget(told.pages_per_hour, told.pages_per_day)
 
 
-def _send(run: Watched, page: Page, down: set[str]) -> str:
+def _send(run: MonitoredRun, page: Page, down: set[str]) -> str:
     """By the first channel that takes it. One that fails is `down` for the rest of this round."""
     whys = []
     for channel in run.channels.all:
@@ -68,7 +68,7 @@ def _send(run: Watched, page: Page, down: set[str]) -> str:
     return "; ".join(whys) or "there is no channel"
 
 
-def _waits(run: Watched, channel: Channel, page: Page) -> str:
+def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
     """Why a channel is left out now: it was tried too lately, or was interrupted too often; empty if it is not."""
     key, memory = sending_key(channel.name, page.key), run.record.memory()
     tries = memory.failed.get(key)
@@ -82,7 +82,7 @@ def _waits(run: Watched, channel: Channel, page: Page) -> str:
     return f"{tries.why}; it is tried again after {say_duration(back_off(tries.count, cadence))}"
 
 
-def _by(run: Watched, channel: Channel, page: Page) -> str:
+def _by(run: MonitoredRun, channel: Channel, page: Page) -> str:
     """Send it by one channel, or count it where the budget folds it; say why it failed."""
     key, memory = sending_key(channel.name, page.key), run.record.memory()
     attempt = memory.attempt(key)
@@ -100,6 +100,6 @@ def _by(run: Watched, channel: Channel, page: Page) -> str:
     return ""
 
 
-def _words(run: Watched, text: str) -> str:
+def _words(run: MonitoredRun, text: str) -> str:
     begun = run.record.memory().initialised
     return f"{text}\n\nIssue: {begun.issue}" if begun and begun.issue else text

@@ -10,12 +10,12 @@ from herorun.core.ports import Post
 from herorun.core.render import worded
 from herorun.operations.record.init import issue_key, reopen
 from herorun.operations.record.lease import DEADLINE, other_holder
-from herorun.runs import Watched
+from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 from herorun.system.timeout import within
 
 
-def say(run: Watched, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
+def say(run: MonitoredRun, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
     """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI: it is ours."""
     memory = run.record.memory()
     if key in memory.done:
@@ -26,7 +26,7 @@ def say(run: Watched, key: str, title: str, why: str, lines: Mapping[str, str]) 
 
 
 def intent_to_say(
-    run: Watched,
+    run: MonitoredRun,
     key: str,
     title: str,
     why: str,
@@ -41,7 +41,7 @@ def intent_to_say(
     return Intended(at, key, run.record.memory().attempt(key), title, body, lines, edits, anew)
 
 
-def record_link(run: Watched) -> str:
+def record_link(run: MonitoredRun) -> str:
     """The record for people: its exact commit, the newest that everybody can find. `logbook verify` looks for it."""
     anchor, begun = run.record.anchor, run.record.memory().initialised
     if anchor is None:
@@ -49,7 +49,7 @@ def record_link(run: Watched) -> str:
     return commit_link(anchor, run.record.address, begun.issue if begun else "")
 
 
-def deliver(run: Watched, intended: Intended) -> None:
+def deliver(run: MonitoredRun, intended: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome.
 
     A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and the holder's next
@@ -68,7 +68,7 @@ def deliver(run: Watched, intended: Intended) -> None:
     _done(run, intended, reference)
 
 
-def _may_write_page(run: Watched) -> bool:
+def _may_write_page(run: MonitoredRun) -> bool:
     """Not where the page is a file of the lease's holder; who has a page from before says the last words on it."""
     if not getattr(run.issue, "of_this_clone", False):
         return True
@@ -80,7 +80,7 @@ def _may_write_page(run: Watched) -> bool:
     return holder is None or (has_page and holder.owner != run.launcher.owner)
 
 
-def _said(run: Watched, intended: Intended) -> str:
+def _said(run: MonitoredRun, intended: Intended) -> str:
     """A comment of its own, an edit of the one that it brings up to date, or both: each may be done again."""
     reference = ""
     if intended.anew:
@@ -91,6 +91,6 @@ def _said(run: Watched, intended: Intended) -> str:
     return reference or edited
 
 
-def _done(run: Watched, intended: Intended, reference: str) -> None:
+def _done(run: MonitoredRun, intended: Intended, reference: str) -> None:
     title = intended.what if intended.lines else ""
     run.record.append(Done(now(), intended.key, intended.attempt, title, intended.lines, reference))

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from herorun.core.canonical_json import canonical, plain
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.job_chain import install_and_start, transfer
 from herorun.core.patrol.advice import State, Told, Ways
 from herorun.core.patrol.observation import Before, Look, Memory, Own
@@ -61,7 +61,7 @@ def decided(run: Run, seen: Look, before: Before | None = None) -> Told:
     is_down = state_of(seen) is State.DOWN and not seen.succeeded
     if _launched(run) and not run.contract.patrol.resume and is_down:
         memory = with_taints_now(run, run.record.memory())
-        command = Proposer(run, memory).proposals((Way.RELAUNCH,))[0].command
+        command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
         ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
     return decide(seen, ways, before)
 
@@ -94,7 +94,7 @@ def _launched(run: Run) -> bool:
 def remembered(run: Run) -> Before | None:
     """What the last tick of this machine saw; a missing or damaged memory is none."""
     try:
-        return read(Before, read_json((run.state / MEMORY).read_bytes()))
+        return decode(Before, read_json((run.state / MEMORY).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

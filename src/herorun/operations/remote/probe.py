@@ -35,14 +35,14 @@ from herorun.core.patrol.parse import (
     unreachable,
 )
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import Login, Reach
+from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.runs import Run
 from herorun.system import _host_cpu, _host_probe, _remote_agent
 from herorun.system.clock import now
-from herorun.system.remote_python import Program, far_to, own_file, readable
+from herorun.system.remote_python import Program, own_file, readable, remote_to
 
 LOOKING = Program((own_file(_remote_agent), own_file(_host_cpu), own_file(_host_probe)))
-HERE = Reach(Login(), sys.executable, 1.0, 20.0)
+HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log
 ON_THE_MACHINE = ("local", "ssh")  # schedulers whose job runs on the very machine that is looked at
@@ -56,11 +56,11 @@ def look_at(run: Run, wished: str = "") -> Look:
     name = current.name if current else run.slug
     asked = _questions(run, reach, name if current else "", wished)
     answers = _together(asked, reach.connect + reach.look + SPARE)
-    with readable(far_to(reach).road.where):
+    with readable(remote_to(reach).road.where):
         return _read(run, reach, name, answers, wished)
 
 
-def _read(run: Run, reach: Reach, name: str, answers: Mapping[str, Any], wished: str) -> Look:
+def _read(run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], wished: str) -> Look:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
     files, machine = part_of(answers, "files"), answers.get("machine")
@@ -68,7 +68,7 @@ def _read(run: Run, reach: Reach, name: str, answers: Mapping[str, Any], wished:
     return Look(
         at=now(),
         name=name,
-        where=far_to(reach).road.where,
+        where=remote_to(reach).road.where,
         alive=alive,
         why="" if alive is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
@@ -91,9 +91,9 @@ def _read(run: Run, reach: Reach, name: str, answers: Mapping[str, Any], wished:
     )
 
 
-def _questions(run: Run, reach: Reach, instance: str, wished: str) -> dict[str, Callable[[], Any]]:
+def _questions(run: Run, reach: RemoteTarget, instance: str, wished: str) -> dict[str, Callable[[], Any]]:
     """Asked all at once, those to the box share one connection; each is late alone."""
-    told, kind, far = run.contract.patrol, run.contract.scheduler.kind, far_to(reach)
+    told, kind, far = run.contract.patrol, run.contract.scheduler.kind, remote_to(reach)
     asked: dict[str, Callable[[], Any]] = {}
 
     def ask(part: str, **given: Any) -> None:

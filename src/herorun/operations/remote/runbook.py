@@ -11,7 +11,7 @@ from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import write_whole
-from herorun.system.remote_python import far_to
+from herorun.system.remote_python import remote_to
 
 PAGE = "handbook.md"
 
@@ -21,7 +21,7 @@ def page_of(run: Run) -> str:
     memory, reach = run.record.memory(), run.place.reach
     known = Known(
         shlex.quote(str(run.repository.top)),
-        far_to(reach).road.where if reach else "this machine",
+        remote_to(reach).road.where if reach else "this machine",
         shlex.join(ssh_words(reach.login)) if reach else "",
         run.launcher.owner,
         [(each.name, each.job, timestamp(each.started)) for each in memory.instances],

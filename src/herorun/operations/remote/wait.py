@@ -15,7 +15,7 @@ from herorun.core.patrol.observation import Look
 from herorun.core.patrol.summary_line import line_of, movement_of
 from herorun.core.patrol.wait_condition import Outcome, Wish, judge_wish
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.health.evaluate import judge
+from herorun.operations.health.evaluate import evaluate
 from herorun.operations.remote.patrol import decided
 from herorun.operations.remote.probe import look_at
 from herorun.runs import Run
@@ -127,7 +127,7 @@ def _seen(run: Run, wish: Wish) -> dict[str, Any]:
         return {}
     seen: dict[str, Any] = {}
     with suppress(HerorunError, OSError):
-        tick, evidence = judge(run)
+        tick, evidence = evaluate(run)
         job = evidence.get(Job)
         seen["run"] = tick.run.value
         seen["job"] = job.state.value if isinstance(job, Job) else None

@@ -14,7 +14,7 @@ from typing import Any
 from herorun import discover
 from herorun.core.alert import Alert
 from herorun.core.check import Gate
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
 from herorun.core.health.training import Awaited
@@ -27,7 +27,7 @@ from herorun.core.run_summary import Glance, OpenAlert, Pace, pace_of, sparkline
 from herorun.gather import gather
 from herorun.operations.babysit.batch import each
 from herorun.operations.health.rules import evidence_file
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.heartbeat import last_heartbeat, next_due
 from herorun.operations.seal.facts import at_the_end
 from herorun.runs import Run, open_run
@@ -41,7 +41,7 @@ KEPT: Mapping[str, Any] = {"Metrics": Metrics, "FinalStep": FinalStep, "Checkpoi
 LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
 
 
-def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
+def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> Glance:
     """One run as its babysitter saw it last, unless its job says something else by now."""
     run = open_run(name, start)
     memory = run.record.memory()
@@ -52,7 +52,7 @@ def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
     stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in ("finished", "down")
     standing = ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
     if not memory.sealed:
-        standing = _as_scheduled(job_now(run, memory, looks or Looks()), standing)
+        standing = _as_scheduled(job_now(run, memory, looks or SharedPolls()), standing)
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
     seen = last_evidence(run, told.at)
     awaited = told.awaited if standing[0] == told.run else ()  # what became of the job answers the rest
@@ -60,7 +60,7 @@ def glance_at(name: str, start: Path, looks: Looks | None = None) -> Glance:
     return at_the_end(run, memory, glance) if memory.sealed else glance
 
 
-def job_now(run: Run, memory: Memory, looks: Looks) -> Job | Unavailable:
+def job_now(run: Run, memory: Memory, looks: SharedPolls) -> Job | Unavailable:
     """What the scheduler says of the current instance's job; the runs of one cluster share one question."""
     given = {**run.given(memory), Now: Now(now())}
     try:
@@ -94,9 +94,9 @@ def stage_of(run: Run) -> str:
     return "initialised" if memory.initialised else "not initialised"
 
 
-def glances(names: list[str], start: Path, looks: Looks | None = None) -> list[Glance]:
+def glances(names: list[str], start: Path, looks: SharedPolls | None = None) -> list[Glance]:
     """Each of them; one that cannot be read says why. `looks` are those of a process that looks again and again."""
-    shared = (looks or Looks()).expect(names, start)
+    shared = (looks or SharedPolls()).expect(names, start)
     return [
         answer.value or Glance(answer.slug, "unknown", error=answer.error, monitor="stale")
         for answer in each(names, lambda name: glance_at(name, start, shared))
@@ -165,7 +165,7 @@ def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
     try:
         line = _last_line(evidence_file(run, at.astimezone(UTC)))
         told = json.loads(line)["evidence"]
-        return {kind: read(kind, told[name]["value"]) for name, kind in KEPT.items() if _has(told, name)}
+        return {kind: decode(kind, told[name]["value"]) for name, kind in KEPT.items() if _has(told, name)}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

@@ -10,7 +10,7 @@ from herorun.core.alert import Alert, State
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Gate
 from herorun.core.durations import say_span
-from herorun.core.escalation import Way
+from herorun.core.escalation import Option
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import decided
@@ -23,7 +23,7 @@ from herorun.core.watchdog import Watched as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gate import findings_json
 from herorun.operations.babysit.batch import Answer, each
-from herorun.operations.babysit.tick import Turn
+from herorun.operations.babysit.tick import TickOutcome
 from herorun.operations.babysit.tick_json import (
     alert_json,
     awaited_json,
@@ -31,14 +31,14 @@ from herorun.operations.babysit.tick_json import (
     severity_of,
     shown_alerts,
 )
-from herorun.operations.health.evaluate import judge
-from herorun.operations.health.shared_polls import Looks
+from herorun.operations.health.evaluate import evaluate
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.acknowledge import open_questions, ways_on
 from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.operations.report.overview import glance_of, stage_of
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
-from herorun.runs import Run, Watched, log_of, watched_run
+from herorun.runs import MonitoredRun, Run, log_of, watched_run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 
@@ -54,7 +54,7 @@ def all_looked_at(
     Each run is opened once. What it will ask of its scheduler is taken down before the first look, which then answers
     for all of a cluster.
     """
-    looks = Looks()
+    looks = SharedPolls()
 
     def opened(name: str) -> tuple[Run, str]:
         run, drift = watched_run(name, start)
@@ -73,7 +73,7 @@ def all_looked_at(
 
 
 def standing_of(
-    run: Run, drift: str, looks: Looks | None = None, whole: bool = True
+    run: Run, drift: str, looks: SharedPolls | None = None, whole: bool = True
 ) -> tuple[dict[str, Any], Evidence, Glance]:
     """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was seen; the glance.
 
@@ -96,7 +96,7 @@ def standing_of(
     }
     if shut or not memory.instances or memory.sealed:
         return _at_rest(run, memory, facts)
-    seen, evidence = judge(run, memory=memory, looks=looks)
+    seen, evidence = evaluate(run, memory=memory, looks=looks)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     over = seen.run == RunHealth.FINISHED or (seen.run == RunHealth.DOWN and seen.settled)
     if over:
@@ -173,14 +173,14 @@ def _judge_question(memory: Memory) -> list[str]:
     return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
 
 
-def turn_json(turn: Turn) -> dict[str, Any]:
+def turn_json(turn: TickOutcome) -> dict[str, Any]:
     """The shape of `babysit --once --json`."""
     drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
     return {**turn.as_json(), **_standing(turn.run, drift, turn.doubts)}
 
 
-def _standing(run: Watched, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
+def _standing(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
     """What people must know beside the run's health."""
     record = run.record
     return {
@@ -198,7 +198,7 @@ def _next(run: Run, look: Tick | None, ahead: Memory, seen: Evidence) -> str:
     if health == RunHealth.DOWN:
         return _up_again(run, proposer)
     if ahead.ledger.taints and not ahead.sealed:
-        way = Way.ROLLBACK if health == RunHealth.FINISHED else Way.STOP_AND_ROLLBACK
+        way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
         return proposer.proposals((way,))[0].command
     if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
         return f"herorun ack {run.slug}"  # the seal gate waits for it

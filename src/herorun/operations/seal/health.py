@@ -6,14 +6,14 @@ from herorun.core.evidence import Evidence, Judged
 from herorun.core.finding import Outcome, failed
 from herorun.core.journal import Memory
 from herorun.core.tick import Tick
-from herorun.operations.health.evaluate import judge
+from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.rules import rules_of
 from herorun.runs import Run
 
 
 def look(run: Run) -> Evidence:
     """All that was read, and `Judged` of it: the gate answers from the same look."""
-    seen, evidence = judge(run)
+    seen, evidence = evaluate(run)
     checks = rules_of(run).by_name
     memory = run.record.memory()
     known = {alert.key for alert in memory.alerts.values()}

@@ -7,7 +7,7 @@ in an index of its own. The same content gives the same commit.
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Instance
 from herorun.core.journal import Memory
@@ -38,7 +38,7 @@ def _commit(run: Run, instance: Instance, told: Mapping[str, Any]) -> str | None
         admitted_snapshot(run, instance.commit, {"patch": {"value": told}})
         return str(told["commit"])
     except Blocked:
-        return _made_again(run, instance, read(Patch, told))
+        return _made_again(run, instance, decode(Patch, told))
 
 
 def _made_again(run: Run, instance: Instance, patch: Patch) -> str | None:

@@ -24,7 +24,7 @@ from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.manifest import Manifest
 from herorun.core.seal.render import as_list, seal_lines, tag_message
 from herorun.core.seal.statement import facts_of
-from herorun.gate import Report, ask_seal
+from herorun.gate import GateReport, run_seal_gate
 from herorun.operations.checkpoints.content import NotDigested, digest_ahead
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.record.post import say
@@ -47,7 +47,7 @@ WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 class Seal:
     """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was sealed before."""
 
-    report: Report | None
+    report: GateReport | None
     tag: str | None  # its name
     commit: str | None  # that the tag is on
     statement: dict[str, Any] | None  # the in-toto statement in the tag
@@ -100,7 +100,7 @@ def _sealed(run: Run, sealing: Sealing) -> Seal:
     tag, report, manifest = tag_name(run, memory), None, None
     statement = begun(run, memory, tag, sealing)
     if statement is None:
-        report = ask_seal(run, sealing, WANTED, look(run))
+        report = run_seal_gate(run, sealing, WANTED, look(run))
         if report.verdict is not GateVerdict.CLEAR:
             return Seal(report, None, None, None, _unpushed(run, pushed))
         statement, manifest = _stated(run, memory, sealing, report)
@@ -113,7 +113,7 @@ def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
 
 
 def _stated(
-    run: Run, memory: Memory, sealing: Sealing, report: Report
+    run: Run, memory: Memory, sealing: Sealing, report: GateReport
 ) -> tuple[dict[str, Any], Manifest | None]:
     current: Instance | None = memory.current
     if current is None:
@@ -141,7 +141,7 @@ def _must_be_another(run: Run, slug: str) -> None:
 
 
 def _tag(
-    run: Run, report: Report | None, tag: str, statement: dict[str, Any], manifest: Manifest | None
+    run: Run, report: GateReport | None, tag: str, statement: dict[str, Any], manifest: Manifest | None
 ) -> Seal:
     memory, key = run.record.memory(), f"tag/{tag}"
     facts = facts_of(statement)

@@ -27,14 +27,19 @@ from herorun.core.seal.caveats import caveats
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.manifest import Manifest
 from herorun.core.seal.statement import Found, facts_of, statement
-from herorun.gate import Report
+from herorun.gate import GateReport
 from herorun.operations.checkpoints.content import sealed_content
 from herorun.runs import Run
 from herorun.system.clock import now
 
 
 def make_statement(
-    run: Run, memory: Memory, current: Instance, sealing: Sealing, report: Report, edits: Mapping[str, str]
+    run: Run,
+    memory: Memory,
+    current: Instance,
+    sealing: Sealing,
+    report: GateReport,
+    edits: Mapping[str, str],
 ) -> tuple[dict[str, Any], Manifest | None]:
     """What was trained, from what, how it ended, and what people want remembered about it.
 
@@ -79,7 +84,7 @@ def make_statement(
     return told, manifest
 
 
-def _doubts(run: Run, memory: Memory, report: Report, manifest: Manifest | None) -> list[str]:
+def _doubts(run: Run, memory: Memory, report: GateReport, manifest: Manifest | None) -> list[str]:
     """Every caveat of the seal; see `core.seal.caveats`."""
     judged, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
     seen = {receipt.instance} if isinstance(receipt, Receipt) else set()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import JobState
-from herorun.core.ports import Absent, ById, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._iris_client import CommandLine
 from herorun.schedulers._iris_parse import (
@@ -21,7 +21,7 @@ from herorun.schedulers._iris_parse import (
 )
 from herorun.schedulers._iris_state import gang_of, judge, root_of
 from herorun.schedulers._iris_state_names import state_of
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 
 TIMEOUT = 60.0  # seconds of one question, its tunnel included
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
@@ -54,15 +54,15 @@ class IrisById:
             told = self._list(job)
             root = root_of(told.rows, job)
             if root is None:
-                return Unsure(f"Iris' list is not whole: {told.partial}") if told.partial else Absent()
+                return Unknown(f"Iris' list is not whole: {told.partial}") if told.partial else Absent()
             gang = gang_of(told.rows, job, None)
             live = [row for row in gang if state_of(row.word).live]
             if not state_of(root.word).live or not live:
                 root = self._iris.in_detail(root)
             gang = [self._iris.in_detail(row) if row in live else row for row in gang]
-            return judge(job, root, gang, Kept(), _EVER, None)
+            return judge(job, root, gang, SubmissionRecord(), _EVER, None)
         except (CouldNotLook, OSError) as error:
-            return Unsure(in_words(error))
+            return Unknown(in_words(error))
 
     def _list(self, job: str) -> Listing:
         user, name = job.strip("/").split("/", 1)

@@ -8,8 +8,8 @@ from pydantic import ConfigDict, Field
 from herorun.core.adhoc_jobs.launcher_log import Output, read_output
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, ById, Found, Place, Search, Unsure
-from herorun.schedulers._road import Login, road_to
+from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
+from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers.external import slurm
 from herorun.system.clock import now
 
@@ -19,7 +19,7 @@ _ABSENT = 44
 _READ = f'test -e "$1" || exit {_ABSENT}; stat -c %Y -- "$1"; tail -c 4194304 -- "$1"'
 
 
-class Options(Login):
+class Options(SshLogin):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
@@ -33,7 +33,7 @@ class LauncherById:
     """An id is the path of the output file."""
 
     def __init__(self, options: Options) -> None:
-        self._road, self._options = road_to(options), options
+        self._road, self._options = transport_to(options), options
 
     def look(self, job: str) -> Search:
         try:
@@ -41,7 +41,7 @@ class LauncherById:
         except FileNotFoundError:
             return Absent()
         except (CouldNotLook, OSError) as error:
-            return Unsure(in_words(error))
+            return Unknown(in_words(error))
         told = read_output(text)
         found = Job(job, job, told.state, told.word, _why(told))
         if told.state is not JobState.UNKNOWN:
@@ -56,7 +56,7 @@ class LauncherById:
         """Its output names no status yet: Slurm's own word about the newest job that it names."""
         answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).look(told.slurm[-1])
         if not isinstance(answer, Found):
-            return answer if isinstance(answer, Unsure) else Unsure(f"Slurm does not know {told.slurm[-1]}")
+            return answer if isinstance(answer, Unknown) else Unknown(f"Slurm does not know {told.slurm[-1]}")
         seen = answer.job
         reason = "; ".join(part for part in (f"Slurm job {told.slurm[-1]}", seen.reason, job.reason) if part)
         return Found(replace(seen, id=job.id, instance=job.instance, reason=reason))

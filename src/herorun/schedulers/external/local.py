@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import local
 from herorun.schedulers._instance import Folder, last_lines
-from herorun.schedulers._processes import birth
+from herorun.schedulers._processes import start_time
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 from herorun.system.host import owner
@@ -44,7 +44,7 @@ class LocalById:
         try:
             return self._supervised(job) if job.startswith("/") else self._process(int(job))
         except (OSError, CouldNotLook) as error:
-            return Unsure(in_words(error))
+            return Unknown(in_words(error))
 
     def _supervised(self, job: str) -> Search:
         found = _folder(job).job()
@@ -52,7 +52,7 @@ class LocalById:
 
     def _process(self, pid: int) -> Search:
         """The number may be another process's by now: what it was born as is kept from the first look on."""
-        alive, kept = birth(pid), self._kept(str(pid))
+        alive, kept = start_time(pid), self._kept(str(pid))
         known = kept.read_text("utf-8").strip() if kept.exists() else ""
         if not known and not alive:
             return Absent()
@@ -104,7 +104,7 @@ class LocalById:
         """Whether the number is a later process's by now."""
         if job.startswith("/"):
             return False
-        alive, kept = birth(int(job)), self._kept(job)
+        alive, kept = start_time(int(job)), self._kept(job)
         return bool(alive) and kept.exists() and kept.read_text("utf-8").strip() not in ("", alive)
 
     def _kept(self, job: str) -> Path:

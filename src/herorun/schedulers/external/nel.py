@@ -8,21 +8,21 @@ from pydantic import ConfigDict, Field
 
 from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_parse import Entry
 from herorun.schedulers._nel_state import judge
 from herorun.schedulers._option_types import Absolute
-from herorun.schedulers._road import Login
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._road import SshLogin
+from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.system import host
 from herorun.system.clock import now
 
 DAY = timedelta(days=1)
 
 
-class Options(Login):
+class Options(SshLogin):
     """The login node of its Slurm jobs; none: as nel has noted it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -46,9 +46,9 @@ class NelById(NelJobs):
             if not entries:
                 return Absent()
             parts = self._parts(entries)
-            return Found(judge(job, job, [parts[entry.id] for entry in entries], Kept()))
+            return Found(judge(job, job, [parts[entry.id] for entry in entries], SubmissionRecord()))
         except (CouldNotLook, OSError) as error:
-            return Unsure(in_words(error))
+            return Unknown(in_words(error))
 
     def _of(self, job: str) -> list[Entry]:
         return [entry for entry in self._entries() if job in (entry.invocation, entry.id)]

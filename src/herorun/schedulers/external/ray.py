@@ -7,7 +7,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_snapshot import Look
@@ -50,10 +50,10 @@ class RayById:
             if record is None:
                 return Absent()
             if record.submitted is None:
-                return Unsure(f"{job} was deleted, and Ray put a remnant back: it tells nothing")
+                return Unknown(f"{job} was deleted, and Ray put a remnant back: it tells nothing")
             return Found(look.job(record, job, None))
         except CouldNotLook as error:
-            return Unsure(str(error))
+            return Unknown(str(error))
 
     def tail(self, job: str, lines: int) -> str:
         look = self._look()

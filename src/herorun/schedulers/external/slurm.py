@@ -10,13 +10,13 @@ from pydantic import ConfigDict, Field
 from herorun.core.adhoc_jobs.tasks import OOM_CODE, TaskEnd
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unsure
-from herorun.schedulers._road import Login, road_to
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import Row, log_in, squeue_rows, squeue_words
 from herorun.schedulers._slurm_state import Books, judge
 from herorun.schedulers._slurm_state_names import state_of
-from herorun.schedulers._submission_record import Kept
+from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.system.clock import now
 
 LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
@@ -29,7 +29,7 @@ _SIZE = re.compile(r"([0-9.]+)([KMGT]?)[cn]?")
 _MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
 
-class Options(Login):
+class Options(SshLogin):
     """Through which login node, if any."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,7 +45,7 @@ def connect(options: Options, place: Place) -> ById:
 
 class SlurmById:
     def __init__(self, options: Options) -> None:
-        self._options, self._road = options, road_to(options)
+        self._options, self._road = options, transport_to(options)
         told = (options.programs, options.slurm_conf)
         self._slurm = Programs(self._road, TIMEOUT, *told, missing="is --host missing")
 
@@ -55,11 +55,11 @@ class SlurmById:
             queue = _of(self._queue(number), number, part)
             books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
         except CouldNotLook as error:
-            return Unsure(str(error))
+            return Unknown(str(error))
         told = _of(books.rows, number, part)
         if not queue and not told:
-            return Unsure(books.silent) if books.silent else _nowhere(job, books)
-        kept = Kept(asked=True, id=number)
+            return Unknown(books.silent) if books.silent else _nowhere(job, books)
+        kept = SubmissionRecord(asked=True, id=number)
         answer = judge(job, queue, told, Books(told, books.silent, books.none_kept), kept)
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
@@ -137,7 +137,7 @@ def _of(rows: Sequence[Row], number: str, part: str) -> list[Row]:
 
 def _nowhere(job: str, books: Books) -> Search:
     if books.none_kept:
-        return Unsure(f"Slurm keeps no accounting there, and its controller does not know {job} any more")
+        return Unknown(f"Slurm keeps no accounting there, and its controller does not know {job} any more")
     return Absent()
 
 

@@ -116,7 +116,7 @@ def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> Non
 
 def push(repository: Repository, remote: str, oid: str, ref: str, expected: str | None) -> None:
     """Push one object to one ref, only if the remote's ref is still at `expected` (None: does not exist)."""
-    with progress.waiting(scrub(f"pushing to {remote}")):
+    with progress.spinner(scrub(f"pushing to {remote}")):
         repository.git(
             "push",
             "--quiet",
@@ -144,7 +144,7 @@ def push_many(repository: Repository, remote: str, sendings: Sequence[Sending]) 
     """
     leases = [f"--force-with-lease={each.ref}:{each.expected or ''}" for each in sendings]
     specs = [f"{each.oid}:{each.ref}" for each in sendings]
-    with progress.waiting(scrub(f"pushing to {remote}")):
+    with progress.spinner(scrub(f"pushing to {remote}")):
         answer = repository.git(
             "push", "--porcelain", *_ALONE, *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
         )
@@ -183,7 +183,7 @@ def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
     # on a full disk it leaves half a pack
     with (
         swept(repository.common),
-        progress.waiting(scrub(f"fetching from {remote}")),
+        progress.spinner(scrub(f"fetching from {remote}")),
         rooted(f"remote {remote}"),
     ):
         repository.git(*asked, timeout=REMOTE)

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.errors import CouldNotLook
@@ -123,7 +123,7 @@ class Fetched:
 
     def numbered(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
         """Rows that follow these, each with the number of its attempt."""
-        arrivals = read(Arrivals, self._parts[-1].index.told["arrivals"]) if self._parts else Arrivals()
+        arrivals = decode(Arrivals, self._parts[-1].index.told["arrivals"]) if self._parts else Arrivals()
         for row in rows:
             yield arrivals.attempt_of(row, names), row
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical_json import plain
-from herorun.core.decode import read
+from herorun.core.decode import decode
 from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.ports import Row
@@ -73,7 +73,7 @@ class Writer:
         """Add rows, and the cursor behind them. `names` tell the loss, by which a new attempt is known."""
         if not rows:
             return
-        arrivals = read(Arrivals, self._told["arrivals"]) if self._told else Arrivals()
+        arrivals = decode(Arrivals, self._told["arrivals"]) if self._told else Arrivals()
         numbers = [arrivals.attempt_of(row, names) for row in rows]
         executions = {str(number): row.attempt for number, row in zip(numbers, rows, strict=True)}
         told = {
